@@ -33,6 +33,7 @@ for word in "$@"; do
 done
 cd "$top"
 install_missing "${runtime_packages[@]}"
+install_optional "${optional_packages[@]}"
 build_in build --buildtype=release -Dtests=false ${options[@]+"${options[@]}"}
 
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then

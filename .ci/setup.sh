@@ -5,17 +5,18 @@ runtime_packages=(
   gcc libc6-dev meson ninja-build pkg-config python3-minimal ca-certificates
   libgtk-4-dev libepoxy-dev libcairo2-dev libpng-dev
   libjson-glib-dev libopenmpi-dev openmpi-bin libzfp-dev
-  libfftw3-dev libopenblas-dev libzstd-dev
-  libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme librsvg2-common
+  libfftw3-dev libopenblas-dev libzstd-dev zlib1g-dev
+  libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme librsvg2-common gettext
 )
 # The CUDA toolkit compiles its host code with a C++ compiler.
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then runtime_packages+=(g++); fi
 test_packages=(
   g++ xvfb xauth at-spi2-core dbus python3 python3-numpy python3-pyatspi libasan8 libubsan1 libtsan2
-  clang desktop-file-utils appstream xdotool
+  clang desktop-file-utils appstream xdotool dpkg-dev xz-utils
 )
 # Packages that only some releases have, or under another name: taken where they exist.
-optional_test_packages=(libsegyio-dev libhdf5-dev libnetcdf-dev libclang-rt-14-dev libclang-rt-19-dev)
+optional_packages=(libhdf5-dev libnetcdf-dev libblosc-dev)
+optional_test_packages=(libsegyio-dev libclang-rt-14-dev libclang-rt-19-dev)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -77,7 +78,7 @@ install_optional() {
 toolchain() {
   command -v nvcc /usr/local/cuda/bin/nvcc || true
   pkg-config --modversion ompi-c zfp segyio gtk4 epoxy 2>/dev/null || true
-  dpkg-query -W -f '${Package} ${db:Status-Status}\n' libopenmpi-dev libzfp-dev libsegyio-dev libhdf5-dev libnetcdf-dev libgtk-4-dev xvfb xdotool 2>/dev/null || true
+  dpkg-query -W -f '${Package} ${db:Status-Status}\n' libopenmpi-dev libzfp-dev libsegyio-dev libhdf5-dev libnetcdf-dev libblosc-dev libgtk-4-dev xvfb xdotool 2>/dev/null || true
 }
 
 # build_in FOLDER [meson options]: configures when there is something new, then builds what changed.

@@ -6,9 +6,11 @@
 // The parts of `lithoscope-cli bench`: input, roofs, timed runs, and the report. One thread.
 
 // The roof of a device: bytes/s of a copy (read and write counted) and fp32 flop/s of
-// multiply-adds, measured in the same process. 0 = not measured.
+// multiply-adds, and bytes/s of the link from and to host memory, measured in the same process. 0 =
+// not measured, or there is none.
 typedef struct BenchRoof {
     double bytes_per_s, flops_per_s;
+    double up_per_s, down_per_s;
 } BenchRoof;
 
 // Median and middle half of `n` runs, in ms.

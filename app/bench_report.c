@@ -4,15 +4,16 @@
 
 #include "app/bench.h"
 #include "core/json.h"
+#include "core/text.h"
 
 // --- text ----------------------------------------------------------------------------------------
 
 static char *describe(const BenchRun *r)
 {
     if (r->device.backend == litho_backend_cpu())
-        return g_strdup_printf("%s, %d of %d threads", r->info.name, r->threads,
+        return g_strdup_printf(_("%s, %d of %d threads"), r->info.name, r->threads,
                                r->info.processors);
-    return g_strdup_printf("%s, %d multiprocessors, %s", r->info.name, r->info.processors,
+    return g_strdup_printf(_("%s, %d multiprocessors, %s"), r->info.name, r->info.processors,
                            r->info.driver);
 }
 
@@ -23,14 +24,17 @@ static const BenchRun *run_at(const Bench *b, guint k)
 
 static void add_hardware(GString *s, const Bench *b)
 {
-    g_string_append_printf(s, "%-8s %-58s %12s %12s %10s\n", "", "device", "copy GB/s",
-                           "FMA GFLOP/s", "memory");
+    g_string_append_printf(s, "%-8s %-58s %12s %12s %10s\n", "", _("device"), _("copy GB/s"),
+                           "FMA GFLOP/s", _("memory"));
     for (guint k = 0; k < b->runs->len && run_at(b, k)->variant == 0; k++) {
         const BenchRun *r = run_at(b, k);
         g_autofree char *what = describe(r);
         g_string_append_printf(s, "%-8s %-58s %12.0f %12.0f %6.0f GiB\n", r->key, what,
                                r->roof.bytes_per_s * 1e-9, r->roof.flops_per_s * 1e-9,
                                r->info.memory_total / 1073741824.0);
+        if (r->roof.up_per_s > 0)
+            g_string_append_printf(s, _("%-8s link to the host: %.1f GB/s up, %.1f GB/s down\n"),
+                                   "", r->roof.up_per_s * 1e-9, r->roof.down_per_s * 1e-9);
     }
 }
 
@@ -74,14 +78,14 @@ static void add_row(GString *s, const BenchRun *first, const BenchRun *r)
     if (r->has_error)
         g_string_append_printf(s, " %10.1e %11.1e\n", r->relative, r->worst);
     else
-        g_string_append_printf(s, " %10s %11s\n", "reference", "");
+        g_string_append_printf(s, " %10s %11s\n", _("reference"), "");
 }
 
 static void add_notes(GString *s, const BenchRun *r)
 {
     if (r->has_error && r->worst > 0)
         g_string_append_printf(
-            s, "  %s: worst block of %d x %d x %d samples begins at %ld, %ld, %ld\n", r->key,
+            s, _("  %s: worst block of %d x %d x %d samples begins at %ld, %ld, %ld\n"), r->key,
             BENCH_BLOCK_TRACES, BENCH_BLOCK_TRACES, BENCH_BLOCK_SAMPLES, (long)r->worst_at[0],
             (long)r->worst_at[1], (long)r->worst_at[2]);
     const char *separator = "";
@@ -101,10 +105,11 @@ static void add_summary(GString *s, const Bench *b, guint variant)
 {
     const BenchVariant *v = bench_variant(b, variant);
     if (b->variants->len > 1)
-        g_string_append_printf(s, "\n=== %s\n", variant ? v->settings : "as given");
+        g_string_append_printf(s, "\n=== %s\n", variant ? v->settings : _("as given"));
     g_string_append_printf(s, "\n%-8s %10s %22s %10s %22s %8s %6s %9s %9s %10s %11s\n", "", "ms",
-                           "(middle half, runs)", "w. copies", "(middle half, runs)", "plan ms",
-                           "cores", "speed-up", "w. copies", "rel. error", "worst block");
+                           _("(middle half, runs)"), _("w. copies"), _("(middle half, runs)"),
+                           _("plan ms"), _("cores"), _("speed-up"), _("w. copies"), _("rel. error"),
+                           _("worst block"));
     for (guint k = 0; k < b->runs->len; k++)
         if (run_at(b, k)->variant == variant)
             add_row(s, first_of(b, variant), run_at(b, k));
@@ -113,8 +118,18 @@ static void add_summary(GString *s, const Bench *b, guint variant)
             add_notes(s, run_at(b, k));
     if (isfinite(v->difference))
         g_string_append_printf(
-            s, "  its result is %.2e (relative L2) from that of the first settings\n",
+            s, _("  its result is %.2e (relative L2) from that of the first settings\n"),
             v->difference);
+}
+
+// Roof of a stage's bytes per second; 0 = none.
+static double bytes_roof(const LithoStage *stage, const BenchRoof *roof)
+{
+    if (stage->kind == LITHO_STAGE_COMPUTE)
+        return roof->bytes_per_s;
+    return strcmp(stage->name, "upload") == 0     ? roof->up_per_s
+           : strcmp(stage->name, "download") == 0 ? roof->down_per_s
+                                                  : 0;
 }
 
 static void add_rate(GString *s, double amount, double ms, double roof)
@@ -133,12 +148,11 @@ static void add_stages(GString *s, const char *title, const LithoStage *stages, 
                        BenchRoof roof)
 {
     g_string_append_printf(s, "\n%-26s %10s %10s %10s %7s %10s %7s\n", title, "ms", "p25", "GB/s",
-                           "of copy", "GFLOP/s", "of FMA");
+                           _("of copy"), "GFLOP/s", _("of FMA"));
     for (guint k = 0; k < n; k++) {
         const LithoStage *t = &stages[k];
-        const gboolean compute = t->kind == LITHO_STAGE_COMPUTE;
         g_string_append_printf(s, "  %-24s %10.3f %10.3f", t->name, t->median_ms, t->p25_ms);
-        add_rate(s, t->bytes, t->median_ms, compute ? roof.bytes_per_s : 0);
+        add_rate(s, t->bytes, t->median_ms, bytes_roof(t, &roof));
         add_rate(s, t->flops, t->median_ms, roof.flops_per_s);
         g_string_append(s, "\n");
     }
@@ -149,7 +163,7 @@ static void add_plan(GString *s, const BenchRun *r)
     if (r->n_plan_stages == 0)
         return;
     g_string_append_printf(s, "\n%s, plan%*s %10s %10s\n", r->key, 20 - (int)strlen(r->key), "",
-                           "first ms", "again ms");
+                           _("first ms"), _("again ms"));
     for (guint k = 0; k < r->n_plan_stages; k++) {
         const LithoStage *stage = &r->plan_stages[k];
         double again = 0;
@@ -158,7 +172,7 @@ static void add_plan(GString *s, const BenchRun *r)
                 again = r->again_stages[i].last_ms;
         g_string_append_printf(s, "  %-24s %10.3f %10.3f\n", stage->name, stage->last_ms, again);
     }
-    g_string_append_printf(s, "  %-24s %10.3f %10.3f\n", "all", r->plan_ms, r->again_ms);
+    g_string_append_printf(s, "  %-24s %10.3f %10.3f\n", _("all"), r->plan_ms, r->again_ms);
 }
 
 static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
@@ -167,10 +181,10 @@ static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
     add_stages(s, r->key, r->stages, r->n_stages, r->roof);
     for (int m = 2; m < BENCH_MAX_STAGES; m++)
         if (r->from_stage_ms[m] > 0)
-            g_string_append_printf(s, "  from '%s' on: %.3f ms\n", b->op->stages[m],
+            g_string_append_printf(s, _("  from '%s' on: %.3f ms\n"), b->op->stages[m],
                                    r->from_stage_ms[m]);
     if (r->n_transfer_stages > 0) {
-        g_autofree char *title = g_strdup_printf("%s, with copies", r->key);
+        g_autofree char *title = g_strdup_printf(_("%s, with copies"), r->key);
         add_stages(s, title, r->transfer_stages, r->n_transfer_stages, r->roof);
     }
 }
@@ -178,9 +192,9 @@ static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
 static const char *built_for(void)
 {
 #ifdef LITHO_NATIVE
-    return "the vector units of the machine it was built on";
+    return N_("the vector units of the machine it was built on");
 #else
-    return "any x86-64; operators take AVX2 or AVX-512 where they carry code for it";
+    return N_("any x86-64; operators take AVX2 or AVX-512 where they carry code for it");
 #endif
 }
 
@@ -188,10 +202,11 @@ char *bench_text(const Bench *b)
 {
     GString *s = g_string_new(NULL);
     const LithoAxis *a = b->grid.axis;
-    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n", b->op->key,
-                           b->op->title, (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step,
-                           a[2].unit);
-    g_string_append_printf(s, "CPU code for %s; gcc %s\n\n", built_for(), __VERSION__);
+    g_string_append_printf(s, _("%s: %s, %ld x %ld x %ld samples of %g %s\n"), b->op->key,
+                           litho_text(b->op->title), (long)a[0].n, (long)a[1].n, (long)a[2].n,
+                           a[2].step, a[2].unit);
+    g_string_append_printf(s, _("CPU code for %s; gcc %s\n\n"), litho_text(built_for()),
+                           __VERSION__);
     add_hardware(s, b);
     for (guint v = 0; v < b->variants->len; v++) {
         add_summary(s, b, v);
@@ -199,11 +214,12 @@ char *bench_text(const Bench *b)
             if (run_at(b, k)->variant == v)
                 add_run_stages(s, b, run_at(b, k));
     }
-    g_string_append(s,
-                    "\nMedians. Roofs are a copy and a multiply-add loop measured before the "
-                    "runs, for the CPU on as many threads;\nbytes are what a stage reads and "
-                    "writes: above 100 % of the copy a cache has helped. Stages that run side by "
-                    "side\n(copies and the first transform) add up to more than the whole.\n");
+    g_string_append(s, /* xgettext:no-c-format */ _(
+                        "\nMedians. Roofs are a copy and a multiply-add loop measured before the "
+                        "runs, for the CPU on as many threads;\nbytes are what a stage reads and "
+                        "writes: above 100 % of the copy a cache has helped. Uploads and downloads "
+                        "are set against the link.\nStages that run side by side (copies and the "
+                        "first transform) add up to more than the whole.\n"));
     return g_string_free(s, FALSE);
 }
 
@@ -243,6 +259,8 @@ static JsonArray *stages_json(const LithoStage *stages, guint n, BenchRoof roof)
         const double seconds = s->median_ms * 1e-3;
         if (s->kind == LITHO_STAGE_COMPUTE && seconds > 0 && roof.bytes_per_s > 0)
             put(o, "share_of_copy", s->bytes / seconds / roof.bytes_per_s);
+        if (s->kind == LITHO_STAGE_TRANSFER && seconds > 0 && bytes_roof(s, &roof) > 0)
+            put(o, "share_of_link", s->bytes / seconds / bytes_roof(s, &roof));
         if (s->kind == LITHO_STAGE_COMPUTE && seconds > 0 && roof.flops_per_s > 0)
             put(o, "share_of_fma", s->flops / seconds / roof.flops_per_s);
         json_array_add_object_element(array, o);
@@ -259,6 +277,10 @@ static JsonObject *hardware_json(const BenchRun *r)
     put(o, "memory_bytes", (double)r->info.memory_total);
     put(o, "copy_bytes_per_s", r->roof.bytes_per_s);
     put(o, "fma_flops_per_s", r->roof.flops_per_s);
+    if (r->roof.up_per_s > 0) {
+        put(o, "link_up_bytes_per_s", r->roof.up_per_s);
+        put(o, "link_down_bytes_per_s", r->roof.down_per_s);
+    }
     return o;
 }
 

@@ -297,12 +297,14 @@ static gboolean time_plans(Timer *t, const LithoGrid *grid, GError **error)
 static gboolean measure_roof(BenchRun *r, GError **error)
 {
     const LithoBackend *backend = r->device.backend;
+    BenchRoof *roof = &r->roof;
+    const int device = r->device.index;
     if (backend == litho_backend_cpu())
-        r->roof = bench_cpu_roof(r->threads);
-    else if (backend->probe_roof)
-        return backend->probe_roof(r->device.index, &r->roof.bytes_per_s, &r->roof.flops_per_s,
-                                   error);
-    return TRUE;
+        *roof = bench_cpu_roof(r->threads);
+    return (!backend->probe_roof ||
+            backend->probe_roof(device, &roof->bytes_per_s, &roof->flops_per_s, error)) &&
+           (!backend->probe_link ||
+            backend->probe_link(device, &roof->up_per_s, &roof->down_per_s, error));
 }
 
 gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube **reference,

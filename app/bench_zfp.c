@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/bench.h"
+#include "core/text.h"
 
 #ifdef LITHO_HAVE_ZFP
 #include <zfp.h>
@@ -83,9 +84,9 @@ void bench_beside_zfp(const LithoCube *in, GArray *numbers)
     if (!in || !in->samples || !(bytes > 0))
         return;
     const Packed packed = pack_to(in, bytes);
-    append(numbers, "zfp_bytes", "Size with zfp, the next not below", "bytes",
+    append(numbers, "zfp_bytes", _("Size with zfp, the next not below"), "bytes",
            (double)packed.bytes);
-    append(numbers, "zfp_snr", "SNR of zfp at that size", "dB", packed.snr);
+    append(numbers, "zfp_snr", _("SNR of zfp at that size"), "dB", packed.snr);
 }
 
 #else

@@ -9,6 +9,7 @@
 #include "app/cli_open.h"
 #include "core/error.h"
 #include "core/io/output.h"
+#include "core/text.h"
 
 typedef struct Options {
     char *size, *backends, *json, **also;
@@ -212,33 +213,45 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     return ok;
 }
 
+// Numbers that GLib's options take as they are.
+static gboolean check_numbers(const Options *o, GError **error)
+{
+    if (!(o->dt > 0 && o->dt <= 1e6))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--dt is %g; it must be above 0", o->dt);
+    return (o->missing >= 0 && o->missing < 100) ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--missing is %g; it must be percent from 0, below 100", o->missing);
+}
+
 int litho_cli_bench(int argc, char **argv)
 {
     Options o = {.dt = 0.004, .seconds = 20, .repeat = 10, .seed = 1};
     const GOptionEntry entries[] = {
-        {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, "Input to generate (128x128x512)", "N1xN2xN3"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, _("Input to generate (128x128x512)"),
+         "N1xN2xN3"},
         {"backends", 0, 0, G_OPTION_ARG_STRING, &o.backends,
-         "Of cpu1 (one thread), cpu, cuda (every GPU by itself), cuda:N, cuda:N-M, cuda:all "
-         "(together); "
-         "the first is the reference",
+         _("Of cpu1 (one thread), cpu, cuda (every GPU by itself), cuda:N, cuda:N-M, cuda:all "
+           "(together); "
+           "the first is the reference"),
          "LIST"},
-        {"repeat", 0, 0, G_OPTION_ARG_INT, &o.repeat, "Timed runs after the warm-up (10)", "N"},
+        {"repeat", 0, 0, G_OPTION_ARG_INT, &o.repeat, _("Timed runs after the warm-up (10)"), "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
-         "No further run of a kind after this long (20)", "S"},
-        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write everything to FILE", "FILE"},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace an existing FILE", NULL},
+         _("No further run of a kind after this long (20)"), "S"},
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write everything to FILE"), "FILE"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Replace an existing FILE"), NULL},
         {"also", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.also,
-         "Time these settings too, on top of the others (may be repeated)", "key=value,..."},
-        {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &o.dt, "Sample interval of the input (0.004)", "S"},
-        {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, "Traces left out of the input (0)", "%"},
-        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Another number, another input (1)", "N"},
+         _("Time these settings too, on top of the others (may be repeated)"), "key=value,..."},
+        {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &o.dt, _("Sample interval of the input (0.004)"), "S"},
+        {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, _("Traces left out of the input (0)"),
+         "%"},
+        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, _("Another number, another input (1)"), "N"},
         {NULL},
     };
     g_autoptr(GOptionContext) context =
-        litho_cli_options("OPERATOR [key=value ...]",
-                          "Times an operator on generated input, checks the backends against "
-                          "each other, and\nsays how far each stage is from what the machine "
-                          "can do.",
+        litho_cli_options(_("OPERATOR [key=value ...]"),
+                          _("Times an operator on generated input, checks the backends against "
+                            "each other, and\nsays how far each stage is from what the machine "
+                            "can do."),
                           entries, NULL);
     GError *error = NULL;
     gboolean usage = TRUE;
@@ -246,7 +259,7 @@ int litho_cli_bench(int argc, char **argv)
         return litho_cli_misused("bench", error);
     if (!o.size)
         o.size = g_strdup("128x128x512");
-    gboolean ok = bench(argv + 1, &o, &usage, &error);
+    gboolean ok = check_numbers(&o, &error) && bench(argv + 1, &o, &usage, &error);
     g_free(o.size);
     g_free(o.backends);
     g_free(o.json);

@@ -11,6 +11,7 @@
 #include "core/qc.h"
 #include "core/io/survey.h"
 #include "core/json.h"
+#include "core/text.h"
 
 static void add(JsonObject *object, const char *key, double value)
 {
@@ -119,8 +120,8 @@ static int compare_cubes(const Options *o, char **paths, GError **error)
         print_json(&d);
         return LITHO_EXIT_OK;
     }
-    printf("SNR          %.3f dB\nrelative L2  %.6g\nmax abs      %.6g\ncorrelation  %.6f\n"
-           "scale        %.6f\nsamples      %" G_GINT64_FORMAT "\n",
+    printf(_("SNR          %.3f dB\nrelative L2  %.6g\nmax abs      %.6g\ncorrelation  %.6f\n"
+             "scale        %.6f\nsamples      %" PRId64 "\n"),
            d.snr_db, d.relative_l2, d.max_abs, d.correlation, d.scale, d.count);
     return LITHO_EXIT_OK;
 }
@@ -130,40 +131,41 @@ int litho_cli_compare(int argc, char **argv)
     g_auto(Options) o = {.seed = 1, .seconds = 20};
     const GOptionEntry entries[] = {
         {"mask", 0, 0, G_OPTION_ARG_FILENAME, &o.mask,
-         "Compare where this cube's traces are live", "FILE"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
+         _("Compare where this cube's traces are live"), "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
         {"operators", 0, 0, G_OPTION_ARG_NONE, &o.operators,
-         "A table of all operators and built-in baselines on generated cubes", NULL},
+         _("A table of all operators and built-in baselines on generated cubes"), NULL},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
-         "With --operators: the table, TABLE.md; TABLE.json is written beside it", "FILE"},
+         _("With --operators: the table, TABLE.md; TABLE.json is written beside it"), "FILE"},
         {"pictures", 0, 0, G_OPTION_ARG_FILENAME, &o.pictures,
-         "With --operators: a picture per row into this folder", "FOLDER"},
+         _("With --operators: a picture per row into this folder"), "FOLDER"},
         {"rows", 0, 0, G_OPTION_ARG_STRING, &o.rows,
-         "Rows with all words of one of these, such as 'white 0, fill curved'", "LIST"},
+         _("Rows with all words of one of these, such as 'white 0, fill curved'"), "LIST"},
         {"methods", 0, 0, G_OPTION_ARG_STRING, &o.methods,
-         "Operators and baselines (fxdecon, fft3d, rank); all of them without it", "LIST"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, "Of the cubes (64x64x256)", "N1xN2xN3"},
+         _("Operators and baselines (fxdecon, fft3d, rank); all of them without it"), "LIST"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, _("Of the cubes (64x64x256)"), "N1xN2xN3"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
-         "For finding settings, per operator and row (20; 0 = defaults alone)", "S"},
-        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Other cubes and other noise (1)", "N"},
-        {"resume", 0, 0, G_OPTION_ARG_NONE, &o.resume, "Keep the rows that the files have", NULL},
+         _("For finding settings, per operator and row (20; 0 = defaults alone)"), "S"},
+        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, _("Other cubes and other noise (1)"), "N"},
+        {"resume", 0, 0, G_OPTION_ARG_NONE, &o.resume, _("Keep the rows that the files have"),
+         NULL},
         LITHO_CLI_DEVICE(&o.backend, &o.threads),
         LITHO_CLI_PROGRESS(&o.progress),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context =
-        litho_cli_options("A B | --operators -o TABLE.md",
-                          "SNR of B against the reference A, and other distances; or all operators "
-                          "against each other and published methods, row by row.",
-                          entries, litho_cli_open_group(&o.open));
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        _("A B | --operators -o TABLE.md"),
+        _("SNR of B against the reference A, and other distances; or all operators "
+          "against each other and published methods, row by row."),
+        entries, litho_cli_open_group(&o.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("compare", error);
     if (argc != (o.operators ? 1 : 3)) {
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    o.operators ? "--operators takes no cubes, %d given"
-                                : "two cubes are needed, %d given",
+                    o.operators ? _("--operators takes no cubes, %d given")
+                                : _("two cubes are needed, %d given"),
                     argc - 1);
         return litho_cli_misused("compare", error);
     }

@@ -3,6 +3,7 @@
 // function that answers "which words may stand here", and for each shell a fixed part that asks it.
 #include <string.h>
 
+#include "app/baselines/baselines.h"
 #include "app/cli_help.h"
 #include "app/cli_page.h"
 #include "core/operator.h"
@@ -14,7 +15,8 @@
 
 // Words that may stand at one place: "commands", "operators", "synths", "demos", "words:run" (the
 // table that the words of a command come from), "options:run", "argument:run:--backend", "keys:fx",
-// "values:fx:mode". A word "@file" stands for the names of files.
+// "values:fx:mode". A word "@file" stands for the names of files, "@list" says that several
+// words may stand there with commas between them.
 typedef struct Place {
     char *name;
     GPtrArray *words, *docs; // owned texts, as many of one as of the other
@@ -71,6 +73,12 @@ static const struct {
     {"completion", "bash zsh fish"},
 };
 
+static void add_operators(Place *place)
+{
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        word_add(place, (*op)->key, (*op)->title);
+}
+
 static void add_argument(GPtrArray *table, const char *command, const LithoCliOption *option)
 {
     Place *place = place_add(table, g_strdup_printf("argument:%s:--%s", command, option->name));
@@ -85,6 +93,12 @@ static void add_argument(GPtrArray *table, const char *command, const LithoCliOp
             words_add(place, option_words[k].words, " ");
     if (option->is_file)
         word_add(place, "@file", "");
+    if (g_str_equal(option->name, "methods")) {
+        add_operators(place);
+        for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
+            word_add(place, (*b)->key, (*b)->title);
+        word_add(place, "@list", NULL);
+    }
 }
 
 static void add_command(GPtrArray *table, const LithoCommand *command)
@@ -104,6 +118,9 @@ static void add_command(GPtrArray *table, const LithoCommand *command)
         word_add(options, name, option->doc);
         if (option->argument)
             add_argument(table, command->name, option);
+        else if (g_str_equal(option->name, "operators")) // no cube follows, other options do
+            words_add(place_add(table, g_strdup_printf("argument:%s:%s", command->name, name)),
+                      "--output --methods --rows --pictures --size --seconds", " ");
         if (option->letter) {
             g_autofree char *letter = g_strdup_printf("-%c", option->letter);
             word_add(options, letter, option->doc);
@@ -151,9 +168,7 @@ static GPtrArray *make_table(const LithoCommand *commands)
         word_add(names, c->name, c->what);
     word_add(names, "help", "what a command takes");
     word_add(place_add(table, g_strdup("words:help")), "commands", NULL);
-    Place *operators = place_add(table, g_strdup("operators"));
-    for (const LithoOperator *const *op = litho_operators(); *op; op++)
-        word_add(operators, (*op)->key, (*op)->title);
+    add_operators(place_add(table, g_strdup("operators")));
     Place *synths = place_add(table, g_strdup("synths"));
     for (const LithoSynth *const *s = litho_synths(); *s; s++)
         word_add(synths, (*s)->key, (*s)->title);
@@ -271,7 +286,13 @@ static const char bash_part[] = //
     "  else\n"
     "    known=@file\n"
     "  fi\n"
-    "  COMPREPLY=($(compgen -W \"${known//@file/}\" -- \"$current\"))\n"
+    "  local before=\n"
+    "  if [[ $known == *@list* ]]; then # what stands before the last comma stays\n"
+    "    known=${known//@list/}\n"
+    "    [[ $current == *,* ]] && before=${current%,*}, current=${current##*,}\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "  fi\n"
+    "  COMPREPLY=($(compgen -P \"$before\" -W \"${known//@file/}\" -- \"$current\"))\n"
     "  if [[ $known == *@file* ]]; then\n"
     "    local IFS=$'\\n'\n"
     "    compopt -o filenames 2>/dev/null\n"
@@ -313,6 +334,10 @@ static const char zsh_part[] = //
     "  else\n"
     "    reply=(@file)\n"
     "  fi\n"
+    "  if [[ -n ${reply[(r)@list]} ]]; then\n"
+    "    reply=(${reply:#@list})\n"
+    "    compset -P '*,'\n"
+    "  fi\n"
     "  if [[ -n ${reply[(r)@file]} ]]; then\n"
     "    reply=(${reply:#@file})\n"
     "    _files\n"
@@ -345,7 +370,14 @@ static const char fish_part[] = //
     "    end\n"
     "    set -l argument (__lithoscope_cli_words argument:$command:$words[-1])\n"
     "    if test $status -eq 0\n"
-    "        printf '%s\\n' $argument\n"
+    "        set -l before ''\n"
+    "        if contains -- '@list'\\t $argument # what stands before the last comma stays\n"
+    "            set before (string replace -r '[^,]*$' '' -- $current)\n"
+    "            set -e argument[(contains -i -- '@list'\\t $argument)]\n"
+    "        end\n"
+    "        for line in $argument\n"
+    "            echo \"$before$line\"\n"
+    "        end\n"
     "    else if string match -q -- '-*' $current\n"
     "        __lithoscope_cli_words options:$command\n"
     "    else if string match -q -- '*=*' $current\n"

@@ -8,6 +8,7 @@
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 
 typedef struct Convert {
     LithoCliFiles files;
@@ -50,10 +51,10 @@ static gboolean convert(Convert *c, LithoRun *run, GError **error)
     const GPtrArray *notes[] = {litho_survey_notes(survey), litho_writer_notes(writer)};
     for (int list = 0; good && list < 2; list++)
         for (guint k = 0; k < notes[list]->len; k++)
-            fprintf(stderr, "note: %s\n", (const char *)g_ptr_array_index(notes[list], k));
+            fprintf(stderr, _("note: %s\n"), (const char *)g_ptr_array_index(notes[list], k));
     g_autofree char *bad = good ? litho_survey_bad_samples(survey) : NULL;
     if (bad)
-        fprintf(stderr, "note: %s\n", bad);
+        fprintf(stderr, _("note: %s\n"), bad);
     litho_writer_free(writer);
     return good;
 }
@@ -72,7 +73,7 @@ static gboolean check(Convert *c, char **words, GError **error)
     if (c->endian && !litho_cli_endian(c->endian, &c->save.endian, error))
         return FALSE;
     if (c->missing && !g_str_equal(c->missing, "dead") && !g_str_equal(c->missing, "omit")) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--missing %s: omit or dead",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("--missing %s: omit or dead"),
                     c->missing);
         return FALSE;
     }
@@ -97,28 +98,29 @@ int litho_cli_convert(int argc, char **argv)
 {
     g_auto(Convert) c = {0};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&c.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&c.files, "File to write"),
+        LITHO_CLI_INPUT(&c.files, _("Survey to read; may be repeated")),
+        LITHO_CLI_OUTPUT(&c.files, _("File to write")),
         {"format", 0, 0, G_OPTION_ARG_STRING, &c.format,
-         "Sample format of the output: ibm, ieee, int16, ... or SEG-Y's code", "FORMAT"},
-        {"endian", 0, 0, G_OPTION_ARG_STRING, &c.endian, "Byte order of the output: big, little",
+         _("Sample format of the output: ibm, ieee, int16, ... or SEG-Y's code"), "FORMAT"},
+        {"endian", 0, 0, G_OPTION_ARG_STRING, &c.endian, _("Byte order of the output: big, little"),
          "ORDER"},
         {"missing", 0, 0, G_OPTION_ARG_STRING, &c.missing,
-         "SEG-Y and SU: omit missing traces or write dead ones", "omit|dead"},
-        {"note", 0, 0, G_OPTION_ARG_STRING, &c.note, "Line for the text header", "TEXT"},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &c.save.force, "Replace an existing output", NULL},
+         _("SEG-Y and SU: omit missing traces or write dead ones"), "omit|dead"},
+        {"note", 0, 0, G_OPTION_ARG_STRING, &c.note, _("Line for the text header"), "TEXT"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &c.save.force, _("Replace an existing output"), NULL},
         LITHO_CLI_PROGRESS(&c.progress),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "-i IN [-i IN ...] -o OUT",
-        "Reads one survey (of one or several files) and writes it in the format that the "
-        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the same "
-        "as -i and "
-        "-o. A pipe is '-' (-i -.su, -o -.npy where it is not SEG-Y).",
+        _("-i IN [-i IN ...] -o OUT"),
+        _("Reads one survey (of one or several files) and writes it in the format that the "
+          "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the "
+          "same "
+          "as -i and "
+          "-o. A pipe is '-' (-i -.su, -o -.npy where it is not SEG-Y)."),
         entries, litho_cli_input_group(&c.open));
     g_option_context_set_description(context,
-                                     "Example: lithoscope-cli convert survey.sgy cube.npy");
+                                     _("Example: lithoscope-cli convert survey.sgy cube.npy"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argv + 1, &error))
         return litho_cli_misused("convert", error);

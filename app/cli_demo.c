@@ -13,9 +13,11 @@
 #include "app/progress.h"
 #include "core/engine/engine.h"
 #include "core/engine/find.h"
+#include "core/engine/race_result.h"
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/show/script.h"
+#include "core/text.h"
 #include "render/picture.h"
 
 enum { RAMP_FRAMES = 8 }; // of a step in which something moves, without --fps
@@ -24,7 +26,7 @@ typedef struct Demo {
     char *out, *size, *backend, *progress;
     double width, height, fps;
     int threads;
-    gboolean force, list;
+    gboolean force, list, no_races;
     LithoScript *script;
     LithoDevice device;
     LithoEngine *engine;
@@ -34,6 +36,7 @@ typedef struct Demo {
     LithoFlow *found_for;  // the script's flow then
     LithoCube *result;     // of `result_flow`, whole; or NULL
     LithoFlow *result_flow;
+    LithoRace *race; // that the step held; or NULL
     guint frames;
 } Demo;
 
@@ -51,6 +54,7 @@ static void demo_clear(Demo *d)
     litho_flow_free(d->found_for);
     litho_cube_unref(d->result);
     litho_flow_free(d->result_flow);
+    g_clear_pointer(&d->race, litho_race_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Demo, demo_clear)
 
@@ -115,6 +119,48 @@ static gboolean find_better(Demo *d, const LithoFlow *flow, LithoRun *run, GErro
     return TRUE;
 }
 
+// --- races --------------------------------------------------------------------------------------
+
+static gboolean add_lanes(Demo *d, const LithoScriptStep *step, const LithoFlow *flow,
+                          GError **error)
+{
+    const gboolean cpu = !d->device.backend || d->device.backend == litho_backend_cpu();
+    for (guint k = 0; k < step->lanes->len; k++) {
+        const LithoScriptLane *lane = &g_array_index(step->lanes, LithoScriptLane, k);
+        if (!litho_race_add(d->race, flow, lane->device, lane->threads, lane->settings, lane->label,
+                            error))
+            return FALSE;
+    }
+    if (step->lanes->len > 0)
+        return TRUE;
+    return cpu ? litho_race_add(d->race, flow, "cpu", 1, NULL, NULL, error) &&
+                     litho_race_add(d->race, flow, "cpu", d->threads, NULL, NULL, error)
+               : litho_race_add_usual(d->race, flow, error);
+}
+
+static gboolean hold_race(Demo *d, const LithoScriptStep *step, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoFlow) flow = flow_at(d, step, 1);
+    d->race = litho_race_new(d->in);
+    d->race->pieces = 1;
+    return add_lanes(d, step, flow, error) && litho_race_run(d->race, NULL, run, error);
+}
+
+// The divider stands between the results of the first two lanes that ran.
+static gboolean race_cubes(const Demo *d, const LithoRaceLane *two[2])
+{
+    return d->race && litho_race_pair(d->race, two) &&
+           litho_grid_same_shape(&two[0]->out->grid, &two[1]->out->grid);
+}
+
+static char *race_text(const Demo *d, const LithoRaceLane *const two[2])
+{
+    g_autofree char *sentence = litho_race_sentence(d->race);
+    return g_strdup_printf(_("× %.3g   Left: %s, %.3g s. Right: %s, %.3g s. %s."),
+                           litho_race_ratio(d->race), two[0]->label, 1e-3 * two[0]->ms,
+                           two[1]->label, 1e-3 * two[1]->ms, sentence);
+}
+
 // --- drawing ------------------------------------------------------------------------------------
 
 static void add_panel(LithoPicture *picture, const LithoScriptStep *step, const LithoGrid *grid,
@@ -159,23 +205,32 @@ static gboolean draw(Demo *d, const LithoScriptStep *step, double part, LithoRun
                      GError **error)
 {
     const LithoCube *cubes[2];
+    const LithoRaceLane *two[2];
     LithoPicture picture;
+    const gboolean raced = race_cubes(d, two);
     choose_cubes(d, step, cubes);
+    for (int k = 0; raced && k < 2; k++)
+        cubes[k] = two[k]->out;
     litho_picture_init(&picture, cubes[0], cubes[1]);
     if (!set_colours(&picture, run, error))
         return FALSE;
     picture.width = d->width;
     picture.height = d->height;
-    picture.title = *step->caption ? step->caption : d->script->title;
+    picture.title = litho_text(*step->caption ? step->caption : d->script->title);
     picture.look.split = litho_script_split_at(step, part);
     picture.style.font_size = 11 * d->height / 600;
     g_autofree char *command = litho_flow_command(d->result_flow, NULL, "out.sgy");
-    if (litho_flow_length(d->result_flow) == 1)
-        picture.caption = command;
+    g_autofree char *verdict = raced ? race_text(d, two) : NULL;
+    if (verdict || litho_flow_length(d->result_flow) == 1)
+        picture.caption = verdict ? verdict : command;
     const LithoGrid *grid = &cubes[0]->grid;
     for (int axis = 0; axis < 4; axis++)
         if (step->view == LITHO_SCRIPT_ALL || step->view == (LithoScriptView)axis)
             add_panel(&picture, step, grid, axis, part);
+    for (guint k = 0; raced && k < picture.n_panels; k++) {
+        picture.panels[k].show = LITHO_SHOW_SPLIT;
+        picture.look.split = 0.5;
+    }
     g_autofree char *name = g_strdup_printf("frame-%05u.png", d->frames++);
     g_autofree char *path = g_build_filename(d->out, name, NULL);
     picture.run = run;
@@ -209,6 +264,9 @@ static gboolean play_step(Demo *d, const LithoScriptStep *step, LithoRun *run, G
         if (!find_better(d, flow, run, error))
             return FALSE;
     }
+    g_clear_pointer(&d->race, litho_race_free);
+    if (step->act == LITHO_SCRIPT_RACE && !d->no_races && !hold_race(d, step, run, error))
+        return FALSE;
     const guint n = frames_of(d, step);
     for (guint k = 0; k < n; k++) {
         const double part = n > 1 ? (double)k / (n - 1) : 1;
@@ -224,14 +282,14 @@ static gboolean play(Demo *d, LithoRun *run, GError **error)
     if (g_mkdir_with_parents(d->out, 0777) != 0) {
         const int code = errno;
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code),
-                    "the folder %s cannot be made: %s", d->out, g_strerror(code));
+                    _("the folder %s cannot be made: %s"), d->out, g_strerror(code));
         return FALSE;
     }
     d->engine = litho_engine_new(d->device);
     for (guint k = 0; k < d->script->steps->len; k++)
         if (!play_step(d, g_ptr_array_index(d->script->steps, k), run, error)) {
             if (!litho_error_is_cancelled(*error))
-                g_prefix_error(error, "step %u: ", k + 1);
+                g_prefix_error(error, _("step %u: "), k + 1);
             return FALSE;
         }
     return TRUE;
@@ -246,7 +304,7 @@ static int print_list(void)
         g_autoptr(GError) error = NULL;
         g_autofree char *path = litho_script_find(*name, NULL);
         g_autoptr(LithoScript) script = path ? litho_script_load(path, &error) : NULL;
-        printf("%-12s %s\n", *name, script ? script->summary : error->message);
+        printf("%-12s %s\n", *name, script ? litho_text(script->summary) : error->message);
     }
     return LITHO_EXIT_OK;
 }
@@ -277,23 +335,27 @@ int litho_cli_demo(int argc, char **argv)
 {
     g_auto(Demo) d = {.width = 1280, .height = 720};
     const GOptionEntry entries[] = {
-        {"list", 0, 0, G_OPTION_ARG_NONE, &d.list, "Demonstrations there are", NULL},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &d.out, "Folder for the frames", "FOLDER"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &d.size, "Size of a frame, 1280x720", "WIDTHxHEIGHT"},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &d.list, _("Demonstrations there are"), NULL},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &d.out, _("Folder for the frames"), "FOLDER"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &d.size, _("Size of a frame, 1280x720"),
+         "WIDTHxHEIGHT"},
         {"fps", 0, 0, G_OPTION_ARG_DOUBLE, &d.fps,
-         "Frames a second of every step's time; without it one a step, eight where something moves",
+         _("Frames a second of every step's time; without it one a step, eight where something "
+           "moves"),
          "N"},
+        {"no-races", 0, 0, G_OPTION_ARG_NONE, &d.no_races,
+         _("Show the result where a race is held"), NULL},
         LITHO_CLI_DEVICE(&d.backend, &d.threads),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &d.force, "Overwrite frames", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &d.force, _("Overwrite frames"), NULL},
         LITHO_CLI_PROGRESS(&d.progress),
         {NULL},
     };
-    g_autoptr(GOptionContext) context =
-        litho_cli_options("NAME|FILE.json -o FOLDER",
-                          "Plays a demonstration without a window: frames as PNG.", entries, NULL);
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        _("NAME|FILE.json -o FOLDER"), _("Plays a demonstration without a window: frames as PNG."),
+        entries, NULL);
     g_option_context_set_description(
-        context, "Example: lithoscope-cli demo tour --fps 25 -o frames/ && ffmpeg -framerate 25 "
-                 "-i frames/frame-%05d.png tour.mp4");
+        context, _("Example: lithoscope-cli demo tour --fps 25 -o frames/ && ffmpeg -framerate 25 "
+                   "-i frames/frame-%05d.png tour.mp4"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("demo", error);
@@ -309,7 +371,7 @@ int litho_cli_demo(int argc, char **argv)
     litho_cli_progress_end(&progress);
     if (!good)
         return litho_cli_fail(error);
-    g_autofree char *wrote = g_strdup_printf("%u frames in %s", d.frames, d.out);
+    g_autofree char *wrote = g_strdup_printf(_("%u frames in %s"), d.frames, d.out);
     litho_cli_wrote(&progress, wrote);
     return LITHO_EXIT_OK;
 }

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/text.h"
 
 typedef struct Options {
     LithoCliTrial trial;
@@ -44,18 +45,18 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf("%-16s %-16s %-16s %+.2f dB\n", f->row->key, now, found, f->gain_db);
     }
     g_autofree char *area = litho_cli_area_text(&part->in->grid, find->area);
+    g_autofree char *expected = litho_quality_expected_text(&find->found);
+    g_autofree char *now = litho_quality_expected_text(&find->now);
     if (isfinite(find->found.expected_snr_db))
-        printf("expected SNR %.2f dB, found %.2f dB (%.2f to %.2f)\n", find->now.expected_snr_db,
-               find->found.expected_snr_db, find->found.expected_low_db,
-               find->found.expected_high_db);
+        printf(_("expected SNR %s, found %s\n"), now, expected);
     else
-        printf("hidden traces %.2f dB, found %.2f dB\n", find->now.hidden_snr_db,
+        printf(_("hidden traces %.2f dB, found %.2f dB\n"), find->now.hidden_snr_db,
                find->found.hidden_snr_db);
-    printf("%u trials in %.1f s on %s\n", find->trials, find->seconds, area);
+    printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
     if (*find->found.why)
-        printf("note: %s\n", find->found.why);
+        printf(_("note: %s\n"), find->found.why);
     if (*find->why)
-        printf("note: %s\n", find->why);
+        printf(_("note: %s\n"), find->why);
 }
 
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
@@ -106,30 +107,30 @@ int litho_cli_find(int argc, char **argv)
 {
     g_auto(Options) o = {.trial.judge.seed = 1, .seconds = 20};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
-        {"step", 0, 0, G_OPTION_ARG_INT, &o.step, "Step of a recipe (default 1)", "N"},
+        LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
+        {"step", 0, 0, G_OPTION_ARG_INT, &o.step, _("Step of a recipe (default 1)"), "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
-         "No trial begins later (default 20, 0 = no end)", "S"},
-        {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, "Write the recipe found", "FILE.json"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
+         _("No trial begins later (default 20, 0 = no end)"), "S"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, _("Write the recipe found"), "FILE.json"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
         LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite FILE.json", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite FILE.json"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "OPERATOR|RECIPE.json [key=value ...] -i IN",
-        "Finds the best values of the operator's main parameters without knowing the truth: by "
-        "the expected SNR (Monte-Carlo SURE with the noise level measured on the data), or by "
-        "hidden traces where no noise level can be measured.",
+        _("OPERATOR|RECIPE.json [key=value ...] -i IN"),
+        _("Finds the best values of the operator's main parameters without knowing the truth: by "
+          "the expected SNR (Monte-Carlo SURE with the noise level measured on the data), or by "
+          "hidden traces where no noise level can be measured."),
         entries, litho_cli_open_group(&o.trial.open));
     g_option_context_set_description(
-        context, "Example: lithoscope-cli find fx -i survey.sgy --save tuned.json");
+        context, _("Example: lithoscope-cli find fx -i survey.sgy --save tuned.json"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("find", error);
     if (argc < 2) {
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "an operator (see 'lithoscope-cli list') or a recipe is needed");
+                    _("an operator (see 'lithoscope-cli list') or a recipe is needed"));
         return litho_cli_misused("find", error);
     }
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, FALSE, &error);

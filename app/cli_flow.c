@@ -6,6 +6,7 @@
 
 #include "app/cli.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "core/words.h"
 
 static LithoFlow *named_flow(const char *word, GError **error)
@@ -89,7 +90,7 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
     if (!flow)
         return NULL;
     if (flow->note)
-        fprintf(stderr, "note: %s\n", flow->note);
+        fprintf(stderr, _("note: %s\n"), flow->note);
     for (char **at = words + 1;; at++) {
         guint n = 0, last = litho_flow_length(flow);
         while (at[n] && strcmp(at[n], "+") != 0)

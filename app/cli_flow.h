@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "app/cli_files.h"
+#include "core/text.h"
 #include "core/backend.h"
 #include "core/flow.h"
 
@@ -20,8 +21,8 @@ gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, cons
 // Rows of a command's table that say where it computes.
 // clang-format off
 #define LITHO_CLI_DEVICE(backend, threads) \
-    {"backend", 0, 0, G_OPTION_ARG_STRING, backend, "auto, cpu, cuda or cuda:N", "NAME"}, \
-    {"threads", 0, 0, G_OPTION_ARG_INT, threads, "CPU threads (0 = all)", "N"}
+    {"backend", 0, 0, G_OPTION_ARG_STRING, backend, _("auto, cpu, cuda or cuda:N"), "NAME"}, \
+    {"threads", 0, 0, G_OPTION_ARG_INT, threads, _("CPU threads (0 = all)"), "N"}
 // clang-format on
 // The device that --backend names (NULL = auto, the CPU where a step of `flow`, which may be NULL,
 // runs nowhere else). LITHO_ERROR_WORD: there is no such name.

@@ -12,6 +12,7 @@
 #include "core/qc.h"
 #include "core/io/survey.h"
 #include "core/json.h"
+#include "core/text.h"
 
 static const char *const sources[] = {"assumed", "file", "user", "computed"};
 static const char *const axis_names[] = {"inline", "crossline", "sample"};
@@ -42,7 +43,7 @@ static gboolean read_stats(Info *info, LithoRun *run, GError **error)
 
 static void print_axis(const LithoAxis *a, const char *name)
 {
-    printf("  %-10s %8" G_GINT64_FORMAT "   %.10g to %.10g step %.10g %s  [%s%s%s]\n", name, a->n,
+    printf(_("  %-10s %8" PRId64 "   %.10g to %.10g step %.10g %s  [%s%s%s]\n"), name, a->n,
            a->first, litho_axis_value(a, (double)(a->n - 1)), a->step, a->unit, sources[a->source],
            a->evidence[0] ? ": " : "", a->evidence);
 }
@@ -57,29 +58,28 @@ static double micrometres(double metres)
 static void print_geometry(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
-    printf("axes\n");
+    printf(_("axes\n"));
     for (int k = 0; k < 3; k++)
         print_axis(&g->axis[k], k == 2 ? (g->is_depth ? "depth" : "time") : axis_names[k]);
-    printf("bins         %.6g m by %.6g m  [%s%s%s]\n", litho_grid_spacing(g, 0),
+    printf(_("bins         %.6g m by %.6g m  [%s%s%s]\n"), litho_grid_spacing(g, 0),
            litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
            g->xy_evidence);
     if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED)
-        printf("origin       x %.10g  y %.10g m\n", micrometres(g->origin[0]),
+        printf(_("origin       x %.10g  y %.10g m\n"), micrometres(g->origin[0]),
                micrometres(g->origin[1]));
     const LithoCandidate *c;
     guint n = litho_survey_candidates(info->survey, &c);
     for (guint k = 0; k < MIN(n, 3); k++)
-        printf("%s %d/%d  score %.2f  (%s)\n", k == 0 ? "line bytes  " : "            ",
+        printf(_("%s %d/%d  score %.2f  (%s)\n"), k == 0 ? _("line bytes  ") : "            ",
                c[k].inline_byte, c[k].xline_byte, c[k].score, c[k].evidence);
 }
 
 static void print_counts(const Info *info)
 {
     LithoSurveyCounts c = litho_survey_counts(info->survey);
-    printf("traces       %" G_GINT64_FORMAT " in the file; cells: %" G_GINT64_FORMAT
-           " live, %" G_GINT64_FORMAT " missing, %" G_GINT64_FORMAT " dead, %" G_GINT64_FORMAT
-           " zero; %" G_GINT64_FORMAT " duplicates, %" G_GINT64_FORMAT
-           " with bad samples, %" G_GINT64_FORMAT " offset%s\n",
+    printf(_("traces       %" PRId64 " in the file; cells: %" PRId64 " live, %" PRId64
+             " missing, %" PRId64 " dead, %" PRId64 " zero; %" PRId64 " duplicates, %" PRId64
+             " with bad samples, %" PRId64 " offset%s\n"),
            c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.bad, c.offsets,
            c.offsets == 1 ? "" : "s");
 }
@@ -88,23 +88,22 @@ static void print_text(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
     const LithoStats *s = &info->stats;
-    printf("file         %s\nformat       %s\nsize         %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-           " x %" G_GINT64_FORMAT " (%.4g GB as float32)\n",
+    printf(_("file         %s\nformat       %s\nsize         %" PRId64 " x %" PRId64 " x %" PRId64
+             " (%.4g GB as float32)\n"),
            litho_survey_path(info->survey), litho_survey_format(info->survey), g->axis[0].n,
            g->axis[1].n, g->axis[2].n, (double)litho_grid_samples(g) * 4e-9);
     print_geometry(info);
     print_counts(info);
     if (info->have_stats) {
-        printf("amplitudes   min %.6g  max %.6g  mean %.6g  rms %.6g\n"
-               "|amplitude|  p50 %.6g  p90 %.6g  p95 %.6g  p99 %.6g\n",
+        printf(_("amplitudes   min %.6g  max %.6g  mean %.6g  rms %.6g\n"
+                 "|amplitude|  p50 %.6g  p90 %.6g  p95 %.6g  p99 %.6g\n"),
                s->min, s->max, s->mean, s->rms, s->p50, s->p90, s->p95, s->p99);
         if (info->lines_read < g->axis[0].n)
-            printf("             (of %" G_GINT64_FORMAT " inlines in the middle)\n",
-                   info->lines_read);
+            printf(_("             (of %" PRId64 " inlines in the middle)\n"), info->lines_read);
     }
     const GPtrArray *notes = litho_survey_notes(info->survey);
     for (guint k = 0; k < notes->len; k++)
-        printf("note         %s\n", (const char *)g_ptr_array_index(notes, k));
+        printf(_("note         %s\n"), (const char *)g_ptr_array_index(notes, k));
 }
 
 // --- for programs -----------------------------------------------------------------------------
@@ -255,9 +254,8 @@ static void print_json(const Info *info)
 static void print_line(const char *path, LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
-    printf("%s: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-           ", every %g %s, %s\n",
-           path, g->axis[0].n, g->axis[1].n, g->axis[2].n, g->axis[2].step, g->axis[2].unit,
+    printf(_("%s: %" PRId64 " x %" PRId64 " x %" PRId64 ", every %g %s, %s\n"), path, g->axis[0].n,
+           g->axis[1].n, g->axis[2].n, g->axis[2].step, g->axis[2].unit,
            litho_survey_format(survey));
 }
 
@@ -317,17 +315,17 @@ int litho_cli_info(int argc, char **argv)
     g_auto(LithoCliFiles) files = {0};
     gboolean json = FALSE, headers = FALSE, text = FALSE;
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&files, "A file of a survey of several; may be repeated"),
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
-        {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, "Headers only: do not read the samples",
+        LITHO_CLI_INPUT(&files, _("A file of a survey of several; may be repeated")),
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, _("One JSON object"), NULL},
+        {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, _("Headers only: do not read the samples"),
          NULL},
-        {"text", 0, 0, G_OPTION_ARG_NONE, &text, "Print the text header too", NULL},
+        {"text", 0, 0, G_OPTION_ARG_NONE, &text, _("Print the text header too"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context =
-        litho_cli_options("FILE [FILE ...]",
-                          "What a survey holds; of several files a line each. The files of one "
-                          "survey are given by -i.",
+        litho_cli_options(_("FILE [FILE ...]"),
+                          _("What a survey holds; of several files a line each. The files of one "
+                            "survey are given by -i."),
                           entries, litho_cli_open_group(&open));
     GError *error = NULL;
     gboolean parsed = g_option_context_parse(context, &argc, &argv, &error);
@@ -335,7 +333,7 @@ int litho_cli_info(int argc, char **argv)
     if (!parsed || !litho_cli_files_add(&files, argv + 1, G_MAXUINT, FALSE, &error))
         return litho_cli_misused("info", error);
     if (!files.in) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "a file is needed");
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("a file is needed"));
         return litho_cli_misused("info", error);
     }
     LithoRun run = {0};

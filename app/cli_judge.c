@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/text.h"
 
 void litho_cli_judge_clear(LithoCliJudge *judge)
 {
@@ -108,6 +109,12 @@ static gboolean measure_noise(const LithoCliJudge *judge, LithoRun *run, LithoCl
     return TRUE;
 }
 
+gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid, GError **error)
+{
+    LithoBox area;
+    return !judge->area || parse_area(grid, judge->area, &area, error);
+}
+
 gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
                         const LithoOpenOptions *open, gint64 most, LithoRun *run,
                         LithoCliPart *part, GError **error)
@@ -121,7 +128,8 @@ gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoC
     part->area = litho_quality_part(part->area, most);
     part->is_all = litho_box_equal(part->area, litho_box_full(grid));
     need = part->area;
-    if (litho_flow_is_local(flow) && !litho_walk_input_box(flow, grid, part->area, NULL, &need, error))
+    if (litho_flow_is_local(flow) &&
+        !litho_walk_input_box(flow, grid, part->area, NULL, &need, error))
         return FALSE;
     need = litho_box_union(need, part->area);
     part->in = litho_survey_read(survey, &need, run, error);
@@ -146,35 +154,36 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
 
 void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
 {
+    g_autofree char *expected = litho_quality_expected_text(q);
     if (isfinite(q->expected_snr_db))
-        printf("expected SNR   %.2f dB (%.2f to %.2f), input %.2f dB\n", q->expected_snr_db,
-               q->expected_low_db, q->expected_high_db, q->input_snr_db);
+        printf(q->is_filtered ? _("expected SNR   %s\n") : _("expected SNR   %s, input %.2f dB\n"),
+               expected, q->input_snr_db);
     if (isfinite(q->noise_sigma))
-        printf("noise level    %.4g\n", q->noise_sigma);
+        printf(_("noise level    %.4g\n"), q->noise_sigma);
     if (q->leak.count > 0) {
         const LithoLeakReading reading = litho_leak_reading(q->leak.share);
-        printf("signal leaving %.1f %%: %s", 100 * q->leak.share, litho_leak_words(reading));
+        printf(_("signal leaving %.1f %%: %s"), 100 * q->leak.share, litho_leak_words(reading));
         const LithoAxis *a = part->in->grid.axis;
         if (reading != LITHO_LEAK_NOISE)
-            printf("; look at inline %.10g, crossline %.10g, %.4g %s",
+            printf(_("; look at inline %.10g, crossline %.10g, %.4g %s"),
                    litho_axis_value(&a[0], (double)q->leak.worst[0]),
                    litho_axis_value(&a[1], (double)q->leak.worst[1]),
                    litho_axis_value(&a[2], (double)q->leak.worst[2]), a[2].unit);
         printf("\n");
     }
     if (isfinite(q->removed))
-        printf("removed        %.1f %% of the energy\n", 100 * q->removed);
+        printf(_("removed        %.1f %% of the energy\n"), 100 * q->removed);
     if (isfinite(q->hidden_snr_db))
-        printf("hidden traces  %.2f dB (%u traces)\n", q->hidden_snr_db, q->hidden_traces);
+        printf(_("hidden traces  %.2f dB (%u traces)\n"), q->hidden_snr_db, q->hidden_traces);
     if (isfinite(q->snr_db))
-        printf("true SNR       %.2f dB, gain %.2f dB\n", q->snr_db, q->gain_db);
+        printf(_("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
     const char *sentences[] = {q->why, part->why_not, litho_quality_disagreement(q)};
     for (guint k = 0; k < G_N_ELEMENTS(sentences); k++)
         if (*sentences[k])
-            printf("note: %s\n", sentences[k]);
+            printf(_("note: %s\n"), sentences[k]);
     if (!part->is_all) {
         g_autofree char *area = litho_cli_area_text(&part->in->grid, part->area);
-        printf("These figures are of a part: %s.\n", area);
+        printf(_("These figures are of a part: %s.\n"), area);
     }
 }
 
@@ -187,6 +196,8 @@ static JsonObject *noise_json(const LithoNoise *noise)
     json_object_set_double_member(object, "sigma", noise->total);
     json_object_set_double_member(object, "low", noise->low);
     json_object_set_double_member(object, "high", noise->high);
+    if (noise->lumps > 0)
+        json_object_set_double_member(object, "lumps", noise->lumps);
     json_object_set_double_member(object, "df", noise->df);
     json_object_set_array_member(object, "sigma_of_frequency", sigma);
     return object;

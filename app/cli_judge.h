@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/text.h"
 #include "core/engine/quality.h"
 #include "core/io/survey.h"
 
@@ -16,14 +17,14 @@ typedef struct LithoCliJudge {
 // clang-format off
 #define LITHO_CLI_JUDGE(judge) \
     {"reference", 0, 0, G_OPTION_ARG_FILENAME, &(judge)->reference, \
-     "The truth: SNR and gain are told", "FILE"}, \
+     _("The truth: SNR and gain are told"), "FILE"}, \
     {"hide", 0, 0, G_OPTION_ARG_DOUBLE, &(judge)->hide, \
-     "Share of traces that are hidden and predicted from the others", "PERCENT"}, \
-    {"seed", 0, 0, G_OPTION_ARG_INT, &(judge)->seed, "Which traces are hidden (default 1)", "N"}, \
+     _("Share of traces that are hidden and predicted from the others"), "PERCENT"}, \
+    {"seed", 0, 0, G_OPTION_ARG_INT, &(judge)->seed, _("Which traces are hidden (default 1)"), "N"}, \
     {"sigma", 0, 0, G_OPTION_ARG_DOUBLE, &(judge)->sigma, \
-     "Standard deviation of white noise (default: estimated, each frequency apart)", "S"}, \
+     _("Standard deviation of white noise (default: estimated, each frequency apart)"), "S"}, \
     {"area", 0, 0, G_OPTION_ARG_STRING, &(judge)->area, \
-     "Line numbers and s or m that are judged: I:I,X:X,T:T; an empty piece is all", "AREA"}
+     _("Line numbers and s or m that are judged: I:I,X:X,T:T; an empty piece is all"), "AREA"}
 // clang-format on
 
 void litho_cli_judge_clear(LithoCliJudge *judge);
@@ -46,6 +47,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
 gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
                         const LithoOpenOptions *open, gint64 most, LithoRun *run,
                         LithoCliPart *part, GError **error);
+// FALSE with a sentence when the area asked for is none of this survey.
+gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid, GError **error);
 // The question of `judge` about `flow` on `part`; everything is borrowed.
 LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
                               const LithoFlow *flow);

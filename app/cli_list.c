@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/operator.h"
 #include "core/json.h"
+#include "core/text.h"
 #include "core/words.h"
 
 int litho_cli_fail(GError *error)
@@ -31,7 +32,7 @@ int litho_cli_misused(const char *command, GError *error)
     const char *word = is_unknown ? strstr(error->message, "--") : NULL;
     g_autofree char *hint = word ? litho_cli_option_hint(word) : g_strdup("");
     if (!litho_cli_page_is_made())
-        fprintf(stderr, "lithoscope-cli %s: %s%s\nTry 'lithoscope-cli %s --help'.\n", command,
+        fprintf(stderr, _("lithoscope-cli %s: %s%s\nTry 'lithoscope-cli %s --help'.\n"), command,
                 error->message, hint, command);
     g_error_free(error);
     return LITHO_EXIT_USAGE;
@@ -191,36 +192,36 @@ static void print_param(const LithoParam *row, const void *defaults)
         printf("  (%.10g to %.10g)", row->min, row->max);
     }
     printf("\n");
-    print_wrapped(row->doc, 6);
+    print_wrapped(litho_text(row->doc), 6);
 }
 
 static void print_operator(const LithoOperator *op)
 {
     g_autofree void *defaults = g_malloc0(op->params.size);
     litho_param_defaults(&op->params, defaults);
-    printf("%s: %s\n", op->key, op->title);
-    print_wrapped(op->summary, 0);
-    printf("\nParameters (key, default, legal values):\n");
+    printf("%s: %s\n", op->key, litho_text(op->title));
+    print_wrapped(litho_text(op->summary), 0);
+    printf(_("\nParameters (key, default, legal values):\n"));
     for (guint k = 0; k < op->params.n; k++)
         print_param(&op->params.rows[k], defaults);
     if (op->presets)
-        printf("\nPresets (preset=NAME):\n");
+        printf(_("\nPresets (preset=NAME):\n"));
     for (const LithoPreset *p = op->presets; p && p->name; p++)
         printf("  %-12s %s%s%s\n", p->name, p->settings, *p->settings ? "  " : "",
-               p->doc ? p->doc : "");
+               p->doc ? litho_text(p->doc) : "");
     const LithoDemo *demo = op->demo;
     if (demo) {
-        printf("\nTo see %s:\n", demo->doc);
+        printf(_("\nTo see %s:\n"), litho_text(demo->doc));
         if (demo->survey)
             printf("  lithoscope-cli synth %s -o demo.sgy\n", demo->survey);
         printf("  lithoscope-cli run %s%s%s%s -o result.sgy\n", op->key, *demo->settings ? " " : "",
                demo->settings, demo->survey ? " -i demo.sgy" : "");
     }
     if (op->volumes)
-        printf("\nVolumes beside the result (run --volume NAME=FILE):\n");
+        printf(_("\nVolumes beside the result (run --volume NAME=FILE):\n"));
     for (const LithoVolumeDoc *v = op->volumes; v && v->name; v++) {
         printf("  %s%s%s\n", v->name, *v->unit ? ", " : "", v->unit);
-        print_wrapped(v->doc, 6);
+        print_wrapped(litho_text(v->doc), 6);
     }
     printf("\n");
 }
@@ -229,11 +230,11 @@ int litho_cli_list(int argc, char **argv)
 {
     gboolean json = FALSE;
     const GOptionEntry entries[] = {
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, _("One JSON object"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "[OPERATOR]", "Lists operators, or the parameters of one.", entries, NULL);
+        "[OPERATOR]", _("Lists operators, or the parameters of one."), entries, NULL);
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("list", error);
@@ -252,11 +253,11 @@ int litho_cli_list(int argc, char **argv)
         if (only) {
             print_operator(*op);
         } else {
-            printf("%-12s %s\n", (*op)->key, (*op)->title);
-            print_wrapped((*op)->summary, 13);
+            printf("%-12s %s\n", (*op)->key, litho_text((*op)->title));
+            print_wrapped(litho_text((*op)->summary), 13);
         }
     }
     if (!only)
-        printf("\n'lithoscope-cli list OPERATOR' tells the parameters of one.\n");
+        printf(_("\n'lithoscope-cli list OPERATOR' tells the parameters of one.\n"));
     return LITHO_EXIT_OK;
 }

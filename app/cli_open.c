@@ -6,6 +6,7 @@
 
 #include "app/cli_page.h"
 #include "core/error.h"
+#include "core/text.h"
 
 gboolean litho_cli_endian(const char *word, int *endian, GError **error)
 {
@@ -14,8 +15,8 @@ gboolean litho_cli_endian(const char *word, int *endian, GError **error)
                                                         : 0;
     if (*endian)
         return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is no byte order: big or little",
-                word);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                _("'%s' is no byte order: big or little"), word);
     return FALSE;
 }
 
@@ -94,7 +95,7 @@ static gboolean on_shape(const char *name, const char *value, gpointer data, GEr
     if (good)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "--shape %s: N1,N2,N3 (inlines, crosslines, samples) is needed", value);
+                _("--shape %s: N1,N2,N3 (inlines, crosslines, samples) is needed"), value);
     return FALSE;
 }
 
@@ -116,8 +117,8 @@ static gboolean on_duplicates(const char *name, const char *value, gpointer data
             open->duplicates = (int)k;
             return TRUE;
         }
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--duplicates %s: first, last or mean",
-                value);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                _("--duplicates %s: first, last or mean"), value);
     return FALSE;
 }
 
@@ -132,44 +133,46 @@ static gboolean on_domain(const char *name, const char *value, gpointer data, GE
 static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, const char *endian)
 {
     const GOptionEntry entries[] = {
-        {"dt", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Sample interval (s; m with --depth)",
+        {"dt", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, _("Sample interval (s; m with --depth)"),
          "DT"},
-        {"dx", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Distance from inline to inline (m)", "DX"},
-        {"dy", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Distance from crossline to crossline (m)",
-         "DY"},
+        {"dx", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, _("Distance from inline to inline (m)"),
+         "DX"},
+        {"dy", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing,
+         _("Distance from crossline to crossline (m)"), "DY"},
         {"shape", 0, 0, G_OPTION_ARG_CALLBACK, on_shape,
-         "Raw files: inlines, crosslines, samples; SEG-Y without line numbers: N1,N2", "N1,N2,N3"},
+         _("Raw files: inlines, crosslines, samples; SEG-Y without line numbers: N1,N2"),
+         "N1,N2,N3"},
         {"dtype", 0, 0, G_OPTION_ARG_CALLBACK, on_dtype,
-         "Raw files: float32, float64, int16 (float32 when not given)", "TYPE"},
+         _("Raw files: float32, float64, int16 (float32 when not given)"), "TYPE"},
         {"inline-byte", 0, 0, G_OPTION_ARG_INT, &open->inline_byte,
-         "Trace header byte of the inline number", "BYTE"},
+         _("Trace header byte of the inline number"), "BYTE"},
         {"xline-byte", 0, 0, G_OPTION_ARG_INT, &open->xline_byte,
-         "Trace header byte of the crossline number", "BYTE"},
-        {"x-byte", 0, 0, G_OPTION_ARG_INT, &open->x_byte, "Trace header byte of X", "BYTE"},
-        {"y-byte", 0, 0, G_OPTION_ARG_INT, &open->y_byte, "Trace header byte of Y", "BYTE"},
+         _("Trace header byte of the crossline number"), "BYTE"},
+        {"x-byte", 0, 0, G_OPTION_ARG_INT, &open->x_byte, _("Trace header byte of X"), "BYTE"},
+        {"y-byte", 0, 0, G_OPTION_ARG_INT, &open->y_byte, _("Trace header byte of Y"), "BYTE"},
         {"xy-scalar", 0, 0, G_OPTION_ARG_INT, &open->xy_scalar,
-         "Scalar of the coordinates instead of byte 71 (-100 divides by 100)", "N"},
-        {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, "Byte order of the input: big, little",
+         _("Scalar of the coordinates instead of byte 71 (-100 divides by 100)"), "N"},
+        {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, _("Byte order of the input: big, little"),
          "ORDER"},
         {format, 0, 0, G_OPTION_ARG_CALLBACK, on_format,
-         "SEG-Y sample format of the input: ibm, ieee, int16, ... or its code", "FORMAT"},
+         _("SEG-Y sample format of the input: ibm, ieee, int16, ... or its code"), "FORMAT"},
         {"file-order", 0, 0, G_OPTION_ARG_NONE, &open->file_order,
-         "No geometry: one line of traces in file order", NULL},
+         _("No geometry: one line of traces in file order"), NULL},
         {"duplicates", 0, 0, G_OPTION_ARG_CALLBACK, on_duplicates,
-         "Of traces with equal line numbers take the first, the last or the mean", "WHICH"},
+         _("Of traces with equal line numbers take the first, the last or the mean"), "WHICH"},
         {"keep-zero-traces", 0, 0, G_OPTION_ARG_NONE, &open->keep_zero_traces,
-         "Traces of zeros are data", NULL},
+         _("Traces of zeros are data"), NULL},
         {"depth", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, on_domain,
-         "The sample axis is depth", NULL},
+         _("The sample axis is depth"), NULL},
         {"time", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, on_domain,
-         "The sample axis is time", NULL},
+         _("The sample axis is time"), NULL},
         {"ignore-outliers", 0, 0, G_OPTION_ARG_NONE, &open->ignore_outliers,
-         "Leave out traces whose line numbers lie far from all others (up to a quarter)", NULL},
-        {"strict", 0, 0, G_OPTION_ARG_NONE, &open->strict, "Repairs are errors", NULL},
+         _("Leave out traces whose line numbers lie far from all others (up to a quarter)"), NULL},
+        {"strict", 0, 0, G_OPTION_ARG_NONE, &open->strict, _("Repairs are errors"), NULL},
         {NULL},
     };
-    GOptionGroup *group =
-        g_option_group_new("input", "Reading input files:", "How input files are read", open, NULL);
+    GOptionGroup *group = g_option_group_new("input", _("Reading input files:"),
+                                             _("How input files are read"), open, NULL);
     g_option_group_add_entries(group, entries);
     litho_cli_page_note(entries, TRUE);
     return group;

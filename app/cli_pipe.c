@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum { PIECE = 1 << 20, LONGEST = 512 };
 
@@ -40,7 +41,7 @@ static const char *suffix_of(const char *word)
 static gboolean system_error(const char *what, GError **error)
 {
     const int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s: %s", what,
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s: %s"), what,
                 g_strerror(code));
     return FALSE;
 }
@@ -69,15 +70,15 @@ static gboolean copy(int from, int to, char begin[6], GError **error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return system_error("read standard input", error);
+            return system_error(_("read standard input"), error);
         if (got == 0)
             return TRUE;
         for (gsize k = all; begin && k < MIN(6, all + (gsize)got); k++)
             begin[k] = piece[k - all];
         all += (gsize)got;
         if (!write_all(to, piece, (gsize)got))
-            return system_error(to == STDOUT_FILENO ? "write to standard output"
-                                                    : "keep standard input in a temporary file",
+            return system_error(to == STDOUT_FILENO ? _("write to standard output")
+                                                    : _("keep standard input in a temporary file"),
                                 error);
     }
 }
@@ -90,7 +91,7 @@ static gboolean make_folder(GError **error)
     if (strlen(made) + sizeof "/stdout.segy" > LONGEST)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "the name of TMPDIR is too long");
     if (!g_mkdtemp(made))
-        return system_error("make a folder for temporary files", error);
+        return system_error(_("make a folder for temporary files"), error);
     g_strlcpy(folder, made, sizeof folder);
     atexit(litho_cli_pipe_abandon);
     return TRUE;
@@ -102,17 +103,17 @@ static gboolean take_input(char **word, const char *suffix, GError **error)
     g_snprintf(in_path, sizeof in_path, "%s/stdin", folder);
     const int fd = open(in_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return system_error("keep standard input in a temporary file", error);
+        return system_error(_("keep standard input in a temporary file"), error);
     const gboolean ok = copy(STDIN_FILENO, fd, begin, error);
     if (close(fd) != 0 && ok)
-        return system_error("keep standard input in a temporary file", error);
+        return system_error(_("keep standard input in a temporary file"), error);
     if (!ok)
         return FALSE;
     if (!*suffix)
         suffix = memcmp(begin, "\x93NUMPY", sizeof begin) == 0 ? ".npy" : ".sgy";
     g_autofree char *named = g_strconcat(in_path, suffix, NULL);
     if (rename(in_path, named) != 0)
-        return system_error("keep standard input in a temporary file", error);
+        return system_error(_("keep standard input in a temporary file"), error);
     g_strlcpy(in_path, named, sizeof in_path);
     g_free(*word);
     *word = g_steal_pointer(&named);
@@ -175,7 +176,7 @@ gboolean litho_cli_pipe_end(const LithoCliFiles *files, GError **error)
         return TRUE;
     const int fd = open(out_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return system_error("read what goes to standard output", error);
+        return system_error(_("read what goes to standard output"), error);
     const gboolean ok = copy(fd, STDOUT_FILENO, NULL, error);
     close(fd);
     return ok;

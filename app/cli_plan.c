@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/text.h"
 
 static const double GIB = 1 << 30;
 
@@ -12,23 +13,23 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
 {
     const LithoAxis *a = plan->out.axis;
     g_autofree char *label = litho_device_label(options->device, options->threads);
-    printf("output    %ld x %ld x %ld samples, %.2f GiB\n", (long)a[0].n, (long)a[1].n,
+    printf(_("output    %ld x %ld x %ld samples, %.2f GiB\n"), (long)a[0].n, (long)a[1].n,
            (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
-    printf("device    %s%s%s\n", label,
-           plan->engines > 1            ? ", as many as pay compute slabs"
-           : plan->sharing > 1          ? ", sharing "
-           : options->device.count > 1 ? ", one of which computes"
-                                        : "",
+    printf(_("device    %s%s%s\n"), label,
+           plan->engines > 1           ? _(", as many as pay compute slabs")
+           : plan->sharing > 1         ? _(", sharing ")
+           : options->device.count > 1 ? _(", one of which computes")
+                                       : "",
            plan->shared ? plan->shared : "");
-    printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
+    printf(_("slabs     %ld of %ld inlines, %ld more read as halo\n"), (long)plan->n_slabs,
            (long)plan->slab, (long)plan->halo);
     // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
-    printf("memory    needs %.3f of %.3f free GiB on the host", plan->host_bytes / GIB,
+    printf(_("memory    needs %.3f of %.3f free GiB on the host"), plan->host_bytes / GIB,
            litho_memory_available() / GIB);
     guint64 unused = 0, total = 0;
     if (plan->device_bytes > 0 && litho_device_memory(options->device, &unused, &total, NULL))
-        printf(", %.3f of %.3f free GiB on %s", plan->device_bytes / GIB, unused / GIB,
-               options->device.count > 1 ? "each GPU" : "the GPU");
+        printf(_(", %.3f of %.3f free GiB on %s"), plan->device_bytes / GIB, unused / GIB,
+               options->device.count > 1 ? _("each GPU") : _("the GPU"));
     printf("\n");
 }
 
@@ -52,13 +53,12 @@ static void print_rank(const LithoCliPlan *p, int rank, const char *label)
 {
     const int n = p->peers->peers.n;
     const gint64 slabs = p->plan->n_slabs;
-    printf("%s process %d, %s: ", rank == 0 ? "computes " : "         ", rank, label);
+    printf(_("%s process %d, %s: "), rank == 0 ? "computes " : "         ", rank, label);
     if (p->plan->splits)
-        printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " slabs, %.0f %%\n",
-               (slabs - rank + n - 1) / n, slabs,
+        printf(_("%" PRId64 " of %" PRId64 " slabs, %.0f %%\n"), (slabs - rank + n - 1) / n, slabs,
                100.0 * (double)((slabs - rank + n - 1) / n) / (double)slabs);
     else
-        printf("1/%d of every step that can be shared\n", n);
+        printf(_("1/%d of every step that can be shared\n"), n);
 }
 
 static gboolean print_ranks(const LithoCliPlan *p, LithoRun *run, GError **error)
@@ -82,12 +82,14 @@ static void print_devices(const LithoCliPlan *p)
     if (p->plan->engines <= 1)
         return;
     if (!p->told.known || p->told.is_alike)
-        printf("computes  the first GPU; the others join in when the slabs left are worth opening "
-               "them\n");
+        printf(
+            _("computes  the first GPU; the others join in when the slabs left are worth opening "
+              "them\n"));
     else if (p->told.devices == 1)
-        printf("computes  the first GPU alone: opening another takes longer than it would save\n");
+        printf(
+            _("computes  the first GPU alone: opening another takes longer than it would save\n"));
     else
-        printf("computes  %d GPUs, about %.0f %% of the slabs each\n", p->told.devices,
+        printf(_("computes  %d GPUs, about %.0f %% of the slabs each\n"), p->told.devices,
                100.0 / p->told.devices);
 }
 
@@ -97,16 +99,16 @@ static void print_time(const LithoCliPlan *p)
 {
     const LithoRatesTold *t = &p->told;
     if (!t->known) {
-        printf("time      not known: nothing like it has run on this machine\n");
+        printf(_("time      not known: nothing like it has run on this machine\n"));
         return;
     }
-    printf("time      about %.2g s%s: %.2g s of computing", t->seconds + p->opened_s,
-           t->is_alike ? ", roughly (a run with other parameters)" : "", t->compute_s);
+    printf(_("time      about %.2g s%s: %.2g s of computing"), t->seconds + p->opened_s,
+           t->is_alike ? _(", roughly (a run with other parameters)") : "", t->compute_s);
     if (t->read_s > 0)
-        printf(", %.2g of reading", t->read_s);
+        printf(_(", %.2g of reading"), t->read_s);
     if (t->write_s > 0)
-        printf(", %.2g of writing", t->write_s);
-    printf("%s, %.2g of the rest\n", p->plan->n_slabs > 1 ? " side by side" : "",
+        printf(_(", %.2g of writing"), t->write_s);
+    printf(_("%s, %.2g of the rest\n"), p->plan->n_slabs > 1 ? _(" side by side") : "",
            p->opened_s + t->setup_s + t->measure_s + t->finish_s);
 }
 

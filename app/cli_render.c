@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/qc.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 #include "render/picture.h"
 
 typedef struct Render {
@@ -58,8 +59,8 @@ static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gi
     const LithoAxis *a = &grid->axis[axis];
     double value;
     if (!parse_value(grid, axis, text, &value)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text,
-                    name);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("'%s' is not a number of %s"),
+                    text, name);
         return FALSE;
     }
     double at = litho_axis_index(a, value);
@@ -67,12 +68,12 @@ static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gi
     if (*index < 0 || *index >= a->n) {
         double last = litho_axis_value(a, (double)a->n - 1);
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "there is no %s %.10g; the file has %.10g to %.10g%s%s", name, value,
+                    _("there is no %s %.10g; the file has %.10g to %.10g%s%s"), name, value,
                     MIN(a->first, last), MAX(a->first, last), *a->unit ? " " : "", a->unit);
         return FALSE;
     }
     if (fabs(at - (double)*index) > 1e-3)
-        fprintf(stderr, "note: the nearest %s to %.10g%s%s is %.10g%s%s\n", name, value,
+        fprintf(stderr, _("note: the nearest %s to %.10g%s%s is %.10g%s%s\n"), name, value,
                 *a->unit ? " " : "", a->unit, litho_axis_value(a, (double)*index),
                 *a->unit ? " " : "", a->unit);
     return TRUE;
@@ -82,7 +83,7 @@ static GArray *wanted_slices(const Render *r, const LithoGrid *grid, GError **er
 {
     g_autoptr(GArray) wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
     if (grid->is_depth ? r->slices[LITHO_SAMPLE] != NULL : r->depths != NULL) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "this file is in %s: use --%s",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("this file is in %s: use --%s"),
                     grid->is_depth ? "depth" : "time", grid->is_depth ? "depth" : "time");
         return NULL;
     }
@@ -103,7 +104,8 @@ static GArray *wanted_slices(const Render *r, const LithoGrid *grid, GError **er
     guint panels = (wanted->len + (r->scene != 0)) * (r->against ? 3 : 1);
     if (panels > LITHO_PICTURE_PANELS) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%u panels were asked for; a picture holds %d", panels, LITHO_PICTURE_PANELS);
+                    _("%u panels were asked for; a picture holds %d"), panels,
+                    LITHO_PICTURE_PANELS);
         return NULL;
     }
     return g_steal_pointer(&wanted);
@@ -144,9 +146,8 @@ static LithoCube *read_against(const Render *r, const LithoGrid *grid, const Lit
     const LithoAxis *a = grid->axis, *b = litho_survey_grid(survey)->axis;
     if (!litho_grid_same_shape(grid, litho_survey_grid(survey))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%s has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " samples; the first file has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT,
+                    _("%s has %" PRId64 " x %" PRId64 " x %" PRId64
+                      " samples; the first file has %" PRId64 " x %" PRId64 " x %" PRId64),
                     r->against, b[0].n, b[1].n, b[2].n, a[0].n, a[1].n, a[2].n);
         return NULL;
     }
@@ -167,7 +168,7 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
     if (r->map)
         picture->look.map = r->map;
     gboolean part = !litho_box_equal(cube->held, litho_box_full(&cube->grid));
-    g_snprintf(note, note_size, "%g %%%s", r->clip, part ? " of this part" : "");
+    g_snprintf(note, note_size, "%g %%%s", r->clip, part ? _(" of this part") : "");
     picture->clip_note = note;
     return TRUE;
 }
@@ -214,7 +215,7 @@ static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *ot
     if (!choose_range(r, &picture, run, note, sizeof note, error))
         return FALSE;
     g_autofree char *title =
-        other ? g_strdup_printf("%s against %s", cube->name, other->name) : g_strdup(cube->name);
+        other ? g_strdup_printf(_("%s against %s"), cube->name, other->name) : g_strdup(cube->name);
     picture.width = r->width;
     picture.height = r->height;
     picture.scale = r->scale;
@@ -271,16 +272,17 @@ static gboolean check(Render *r, char **words, GError **error)
     if (r->size && (sscanf(r->size, "%lfx%lf%c", &r->width, &r->height, &rest) != 2 ||
                     r->width < 100 || r->height < 80)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "--size %s: width x height in pixels, 100x80 or more", r->size);
+                    _("--size %s: width x height in pixels, 100x80 or more"), r->size);
         return FALSE;
     }
     if (!(r->clip > 0 && r->clip <= 100)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--clip %g: 0 to 100 %%", r->clip);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("--clip %g: 0 to 100 %%"),
+                    r->clip);
         return FALSE;
     }
     if (!(r->scale >= 0.5 && r->scale <= 8) || !(r->gain > 0)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "--scale is 0.5 to 8 and --difference-gain above 0");
+                    _("--scale is 0.5 to 8 and --difference-gain above 0"));
         return FALSE;
     }
     return !r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL;
@@ -304,43 +306,43 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Render, render_clear)
 static GOptionContext *options(Render *r)
 {
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&r->files, "Survey to draw"),
-        LITHO_CLI_OUTPUT(&r->files, "Picture: .png, .pdf or .svg"),
+        LITHO_CLI_INPUT(&r->files, _("Survey to draw")),
+        LITHO_CLI_OUTPUT(&r->files, _("Picture: .png, .pdf or .svg")),
         {"inline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[0],
-         "Inline section; may be repeated, each slice is a panel", "N"},
-        {"xline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[1], "Crossline section", "N"},
-        {"time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[2], "Time slice: 1.24s or 1240ms",
+         _("Inline section; may be repeated, each slice is a panel"), "N"},
+        {"xline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[1], _("Crossline section"), "N"},
+        {"time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[2], _("Time slice: 1.24s or 1240ms"),
          "T"},
-        {"depth", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->depths, "Depth slice, m", "Z"},
-        {"scene", 0, 0, G_OPTION_ARG_NONE, &r->scene, "The 3-D scene (needs OpenGL)", NULL},
+        {"depth", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->depths, _("Depth slice, m"), "Z"},
+        {"scene", 0, 0, G_OPTION_ARG_NONE, &r->scene, _("The 3-D scene (needs OpenGL)"), NULL},
         {"against", 0, 0, G_OPTION_ARG_FILENAME, &r->against,
-         "Second file: both and their difference, one clip", "FILE2"},
+         _("Second file: both and their difference, one clip"), "FILE2"},
         {"difference-gain", 0, 0, G_OPTION_ARG_DOUBLE, &r->gain,
-         "Shows the difference enlarged (default 1)", "X"},
+         _("Shows the difference enlarged (default 1)"), "X"},
         {"clip", 0, 0, G_OPTION_ARG_DOUBLE, &r->clip,
-         "Percentile of amplitude at the end of the colours (default 99)", "PCT"},
-        {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap, "Name, or a CSV file with rows r,g,b",
-         "NAME"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &r->size, "Size (default 1280x800)", "WxH"},
-        {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &r->scale, "Pixels per unit of size in PNG", "S"},
-        {"title", 0, 0, G_OPTION_ARG_STRING, &r->title, "Title (default: file names)", "TEXT"},
-        {"wiggle", 0, 0, G_OPTION_ARG_NONE, &r->wiggle, "Wiggles over the sections", NULL},
-        {"grid", 0, 0, G_OPTION_ARG_NONE, &r->grid, "Grid lines at the ticks", NULL},
-        {"nearest", 0, 0, G_OPTION_ARG_NONE, &r->nearest, "Cells without interpolation", NULL},
-        {"cpu", 0, 0, G_OPTION_ARG_NONE, &r->cpu, "Draw without OpenGL", NULL},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &r->force, "Replace an existing picture", NULL},
+         _("Percentile of amplitude at the end of the colours (default 99)"), "PCT"},
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap,
+         _("Name, or a CSV file with rows r,g,b"), "NAME"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &r->size, _("Size (default 1280x800)"), "WxH"},
+        {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &r->scale, _("Pixels per unit of size in PNG"), "S"},
+        {"title", 0, 0, G_OPTION_ARG_STRING, &r->title, _("Title (default: file names)"), "TEXT"},
+        {"wiggle", 0, 0, G_OPTION_ARG_NONE, &r->wiggle, _("Wiggles over the sections"), NULL},
+        {"grid", 0, 0, G_OPTION_ARG_NONE, &r->grid, _("Grid lines at the ticks"), NULL},
+        {"nearest", 0, 0, G_OPTION_ARG_NONE, &r->nearest, _("Cells without interpolation"), NULL},
+        {"cpu", 0, 0, G_OPTION_ARG_NONE, &r->cpu, _("Draw without OpenGL"), NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &r->force, _("Replace an existing picture"), NULL},
         LITHO_CLI_PROGRESS(&r->progress),
         {NULL},
     };
     g_autofree char *names = litho_colormap_names();
     g_autofree char *maps = g_strdup_printf(
-        "Example: lithoscope-cli render survey.sgy --inline 1050 --time 600ms -o look.png\n\n"
-        "Colour maps: %s.",
+        _("Example: lithoscope-cli render survey.sgy --inline 1050 --time 600ms -o look.png\n\n"
+          "Colour maps: %s."),
         names);
     GOptionContext *context = litho_cli_options(
-        "-i FILE -o OUT",
-        "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
-        "slice: the middle inline.",
+        _("-i FILE -o OUT"),
+        _("Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
+          "slice: the middle inline."),
         entries, litho_cli_open_group(&r->open));
     g_option_context_set_description(context, maps);
     return context;

@@ -10,6 +10,7 @@
 #include "app/sheet.h"
 #include "core/error.h"
 #include "core/io/open_options.h"
+#include "core/text.h"
 #include "render/ticks.h"
 
 enum { INPUT, OUTPUT, REMOVED, SIMILAR, KINDS, FK = KINDS, COLUMNS, JUDGED_SAMPLES = 1 << 22 };
@@ -136,7 +137,8 @@ static LithoSheetAxis wavenumber_axis(const LithoGrid *grid, int other)
     const gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED && spacing > 0;
     const double most = known ? 500 / spacing : 0.5;
     LithoSheetAxis to = {.from = -most, .to = most};
-    g_snprintf(to.title, sizeof to.title, "wavenumber, %s", known ? "1/km" : "cycles a trace");
+    g_snprintf(to.title, sizeof to.title, _("wavenumber, %s"),
+               known ? "1/km" : _("cycles a trace"));
     return to;
 }
 
@@ -145,7 +147,7 @@ static LithoSheetAxis frequency_axis(const LithoGrid *grid)
     const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);
     LithoSheetAxis to = {.to = grid->is_depth ? 1000 * nyquist : nyquist};
     g_snprintf(to.title, sizeof to.title, "%s",
-               grid->is_depth ? "wavenumber, 1/km" : "frequency, Hz");
+               grid->is_depth ? _("wavenumber, 1/km") : _("frequency, Hz"));
     return to;
 }
 
@@ -171,8 +173,8 @@ static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, gboolean is_fk,
 
 static gboolean draw_row(Report *r, guint row, int axis, GError **error)
 {
-    static const char *const kinds[] = {"input", "output", "removed", "similarity",
-                                        "f-k of output"};
+    const char *const kinds[] = {_("input"), _("output"), _("removed"), _("similarity"),
+                                 _("f-k of output")};
     static const char *const axes[] = {"inline", "crossline", "time"};
     const LithoGrid *grid = &r->cube[INPUT]->grid;
     const gint64 index = grid->axis[axis].n / 2;
@@ -214,25 +216,27 @@ static char **notes_of(const Report *r)
 {
     const LithoQuality *q = &r->quality;
     GPtrArray *notes = g_ptr_array_new();
+    g_autofree char *expected = litho_quality_expected_text(q);
     if (isfinite(q->expected_snr_db))
-        g_ptr_array_add(notes,
-                        g_strdup_printf("Expected SNR %.2f dB (%.2f to %.2f), input %.2f dB, "
-                                        "noise level %.4g",
-                                        q->expected_snr_db, q->expected_low_db, q->expected_high_db,
-                                        q->input_snr_db, q->noise_sigma));
-    g_ptr_array_add(notes, g_strdup_printf("Signal leaving %.1f %% (%s), removed %.1f %% of the "
-                                           "energy",
+        g_ptr_array_add(
+            notes, q->is_filtered
+                       ? g_strdup_printf(_("Expected SNR %s, noise level %.4g"), expected,
+                                         q->noise_sigma)
+                       : g_strdup_printf(_("Expected SNR %s, input %.2f dB, noise level %.4g"),
+                                         expected, q->input_snr_db, q->noise_sigma));
+    g_ptr_array_add(notes, g_strdup_printf(_("Signal leaving %.1f %% (%s), removed %.1f %% of the "
+                                           "energy"),
                                            100 * q->leak.share,
                                            litho_leak_words(litho_leak_reading(q->leak.share)),
                                            100 * q->removed));
     if (isfinite(q->hidden_snr_db))
-        g_ptr_array_add(notes, g_strdup_printf("Hidden traces %.2f dB (%u)", q->hidden_snr_db,
+        g_ptr_array_add(notes, g_strdup_printf(_("Hidden traces %.2f dB (%u)"), q->hidden_snr_db,
                                                q->hidden_traces));
     if (isfinite(q->snr_db))
-        g_ptr_array_add(notes,
-                        g_strdup_printf("True SNR %.2f dB, gain %.2f dB", q->snr_db, q->gain_db));
+        g_ptr_array_add(
+            notes, g_strdup_printf(_("True SNR %.2f dB, gain %.2f dB"), q->snr_db, q->gain_db));
     if (*q->why)
-        g_ptr_array_add(notes, g_strdup_printf("Note: %s", q->why));
+        g_ptr_array_add(notes, g_strdup_printf(_("Note: %s"), q->why));
     g_ptr_array_add(notes, command_of(r));
     g_ptr_array_add(notes, NULL);
     return (char **)g_ptr_array_free(notes, FALSE);
@@ -246,8 +250,8 @@ static gboolean draw(Report *r, const char *name, GError **error)
     r->sheet->with_axes = TRUE;
     g_autofree char *area = litho_cli_area_text(&r->part.in->grid, r->part.area);
     r->sheet->title = g_strdup_printf("%s", name);
-    r->sheet->caption = g_strdup_printf("lithoscope %s; %s%s", LITHO_VERSION,
-                                        r->part.is_all ? "" : "a part: ", area);
+    r->sheet->caption = g_strdup_printf(_("lithoscope %s; %s%s"), LITHO_VERSION,
+                                        r->part.is_all ? "" : _("a part: "), area);
     r->sheet->notes = notes_of(r);
     if (!is_cube)
         return draw_row(r, 0, grid->axis[0].n > 1 ? LITHO_XLINE : LITHO_INLINE, error);
@@ -269,8 +273,8 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
         litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
     if (!survey ||
         !litho_cli_flow_settle(r->flow, &o->trial.files, litho_survey_grid(survey), error) ||
-        !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES,
-                                   run, &r->part, error))
+        !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,
+                        &r->part, error))
         return FALSE;
     LithoJudge *judge = litho_judge_new(device);
     LithoQualityAsk ask = litho_cli_ask(&o->trial.judge, &r->part, r->flow);
@@ -303,17 +307,18 @@ int litho_cli_report(int argc, char **argv)
 {
     g_auto(Options) o = {.trial.judge.seed = 1};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&o.trial.files, "Report: .pdf, .svg or .png"),
-        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write the figures", "FILE"},
+        LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
+        LITHO_CLI_OUTPUT(&o.trial.files, _("Report: .pdf, .svg or .png")),
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write the figures"), "FILE"},
         LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "OPERATOR|RECIPE.json [key=value ...] -i IN -o REPORT.pdf",
-        "One page: slices through the middle of input, output, removed part and similarity, f-k of "
-        "the output in dB below the input, the figures, the command that repeats it.",
+        _("OPERATOR|RECIPE.json [key=value ...] -i IN -o REPORT.pdf"),
+        _("One page: slices through the middle of input, output, removed part and similarity, f-k "
+          "of "
+          "the output in dB below the input, the figures, the command that repeats it."),
         entries, litho_cli_open_group(&o.trial.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))

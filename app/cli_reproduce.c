@@ -189,6 +189,8 @@ static gboolean run_command(const Reproduce *r, JsonArray *words, const char *fo
         return FALSE;
     g_auto(GStrv) argv = argv_of(r, words, program);
     g_subprocess_launcher_set_cwd(launcher, folder);
+    // A sentence of its becomes part of the results.
+    g_subprocess_launcher_setenv(launcher, "LANGUAGE", "en", TRUE);
     g_autoptr(GSubprocess) child =
         g_subprocess_launcher_spawnv(launcher, (const char *const *)argv, error);
     if (!child)
@@ -238,6 +240,9 @@ static gboolean run_in(const Reproduce *r, Figure *f, const char *folder, LithoR
     return good;
 }
 
+// Results keep it in English.
+static const char needs[] = N_("needs the backend %s: hours on a CPU");
+
 // FALSE only when it was cancelled: what fails is told in the table.
 static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError **error)
 {
@@ -245,7 +250,7 @@ static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError 
     if (f->refuse)
         return TRUE;
     if (f->needs && strcmp(f->needs, r->device.backend->key) != 0) {
-        f->failed = g_strdup_printf("needs the backend %s: hours on a CPU", f->needs);
+        f->failed = g_strdup_printf(needs, f->needs);
         return TRUE;
     }
     g_autofree char *folder = g_dir_make_tmp("lithoscope-reproduce-XXXXXX", error);
@@ -273,20 +278,27 @@ static char *command_text(const Reproduce *r, JsonArray *words)
     return g_strjoinv(" ", argv);
 }
 
+// For want of a GPU.
+static gboolean is_left_out(const Figure *f)
+{
+    return f->failed && !f->ran && f->needs;
+}
+
 static char *got_text(const Figure *f, const Value *v)
 {
-    return f->refuse       ? g_strdup(f->refuse)
-           : f->failed     ? g_strdup(f->failed)
-           : isnan(v->got) ? g_strdup("–")
-           : *v->unit      ? g_strdup_printf("%.4g %s", v->got, v->unit)
-                           : g_strdup_printf("%.4g", v->got);
+    return f->refuse        ? g_strdup(f->refuse)
+           : is_left_out(f) ? litho_text_printf(litho_text(needs), f->needs)
+           : f->failed      ? g_strdup(f->failed)
+           : isnan(v->got)  ? g_strdup("–")
+           : *v->unit       ? g_strdup_printf("%.4g %s", v->got, v->unit)
+                            : g_strdup_printf("%.4g", v->got);
 }
 
 static void print_figure(const Reproduce *r, const Figure *f)
 {
     printf("%s: %s, %s: %s\n", f->id, f->paper, f->item, f->what);
     if (f->refuse)
-        printf("    refused: %s\n", f->refuse);
+        printf(_("    refused: %s\n"), f->refuse);
     for (guint k = 0; f->commands && k < json_array_get_length(f->commands); k++) {
         g_autofree char *text = command_text(r, json_array_get_array_element(f->commands, k));
         printf("    %s\n", text);
@@ -294,7 +306,7 @@ static void print_figure(const Reproduce *r, const Figure *f)
     for (guint k = 0; k < f->values->len; k++) {
         const Value *v = &g_array_index(f->values, Value, k);
         g_autofree char *got = got_text(f, v);
-        printf("    %-44s paper: %-28s here: %s\n", v->what, v->says, got);
+        printf(_("    %-44s paper: %-28s here: %s\n"), v->what, v->says, got);
     }
     fflush(stdout);
 }

@@ -20,6 +20,7 @@
 #include "core/memory.h"
 #include "core/engine/stream.h"
 #include "core/json.h"
+#include "core/text.h"
 
 static const double GIB = 1 << 30;
 
@@ -152,6 +153,11 @@ static gboolean save_recipe(const Options *o, const LithoFlow *flow, GError **er
 // cost seconds, whatever the survey's size.
 enum { JUDGED_SAMPLES = 1 << 20 };
 
+static gboolean is_judged(const Options *o)
+{
+    return o->report || o->judge.reference || o->judge.hide > 0;
+}
+
 // The figures of the window's panel, for a person who watches and for a report. An operator that
 // cannot be judged (its output lies on another grid) is no failure unless a report was asked for.
 static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDevice device,
@@ -174,9 +180,11 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
             o->report, o->force, &problem);
     if (ok)
         litho_cli_print_quality(&quality, &part);
-    else if (o->report || o->judge.reference || litho_error_is_cancelled(problem))
+    else if (is_judged(o) || litho_error_is_cancelled(problem))
         g_propagate_error(error, g_steal_pointer(&problem));
-    return ok || !problem;
+    else
+        ok = TRUE;
+    return ok;
 }
 
 // --- the command ------------------------------------------------------------------------------
@@ -209,7 +217,7 @@ static void tell_defaults(const LithoFlow *flow, char **words)
             if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0 &&
                 litho_param_applies(table, row, step->params) &&
                 !is_given(words, k, litho_flow_length(flow), row->key))
-                fprintf(stderr, "note: %s: %s is %s%s%s, its default\n", step->op->key, row->key,
+                fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key,
                         value, row->unit ? " " : "", row->unit ? row->unit : "");
         }
     }
@@ -245,7 +253,7 @@ static void save_provenance(const Options *o, const char *out, const LithoFlow *
     // The output is whole and stays. An earlier output's provenance would tell of other samples.
     g_autofree char *path = litho_provenance_path(out);
     g_unlink(path);
-    fprintf(stderr, "note: %s; 'verify' cannot check this output\n", why->message);
+    fprintf(stderr, _("note: %s; 'verify' cannot check this output\n"), why->message);
 }
 
 // Every volume is a run of its own: what the steps before it give is computed again.
@@ -351,12 +359,14 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if ((o->files.in && !survey) ||
         !litho_cli_flow_settle(flow, &o->files, survey ? litho_survey_grid(survey) : NULL, error))
         return FALSE;
+    if (survey && !litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error))
+        return FALSE;
     if (!peers || peers->peers.rank == 0)
         tell_defaults(flow, words);
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;
     for (guint k = 0; speaks && notes && k < notes->len; k++)
-        fprintf(stderr, "note: %s\n", (char *)g_ptr_array_index(notes, k));
+        fprintf(stderr, _("note: %s\n"), (char *)g_ptr_array_index(notes, k));
 
     g_autofree char *note =
         litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, "OUT");
@@ -403,12 +413,12 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     double seconds = (litho_now_ms() - start) * 1e-3;
     g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
     if (speaks && bad)
-        fprintf(stderr, "note: %s\n", bad);
+        fprintf(stderr, _("note: %s\n"), bad);
     g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
     const GPtrArray *told[] = {lost, remarks};
     for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)
         for (guint k = 0; k < told[list]->len; k++)
-            fprintf(stderr, "note: %s\n", (char *)told[list]->pdata[k]);
+            fprintf(stderr, _("note: %s\n"), (char *)told[list]->pdata[k]);
     if (speaks && o->recipe && !save_recipe(o, ran ? ran : flow, error))
         return FALSE;
     g_autoptr(JsonArray) ranks = NULL;
@@ -416,10 +426,9 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, ranks, error))
         return FALSE;
-    const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
     if (litho_cli_pipe_to_stdout(&o->files) && !o->report)
         return TRUE; // the figures are printed where the survey goes
-    return !survey || !speaks || !o->files.out || !(asked || o->watched) ||
+    return !survey || !speaks || !o->files.out || !(is_judged(o) || o->watched) ||
            tell_quality(flow, survey, device, o, run, error);
 }
 
@@ -475,41 +484,42 @@ int litho_cli_run(int argc, char **argv)
 {
     g_auto(Options) o = {.judge.seed = 1};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&o.files, "File to write"),
+        LITHO_CLI_INPUT(&o.files, _("Survey to read; may be repeated")),
+        LITHO_CLI_OUTPUT(&o.files, _("File to write")),
         LITHO_CLI_DEVICE(&o.backend, &o.threads),
-        {"gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus, "How many GPUs to use", "N|all"},
+        {"gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus, _("How many GPUs to use"), "N|all"},
         {"memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.memory,
-         "Host memory to stay under (default: half of what is free)", "GiB"},
+         _("Host memory to stay under (default: half of what is free)"), "GiB"},
         {"gpu-memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.gpu_memory,
-         "Memory of each GPU to stay under (default: what is free)", "GiB"},
+         _("Memory of each GPU to stay under (default: what is free)"), "GiB"},
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &o.report,
-         "Write expected SNR, signal leaving and removed energy", "FILE.json"},
+         _("Write expected SNR, signal leaving and removed energy"), "FILE.json"},
         LITHO_CLI_JUDGE(&o.judge),
         {"volume", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.volumes,
-         "Write a volume beside the result ('list OPERATOR' names them); may be repeated",
+         _("Write a volume beside the result ('list OPERATOR' names them); may be repeated"),
          "NAME=FILE"},
         {"save-recipe", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe,
-         "Write the recipe, with what was measured of the whole survey", "FILE.json"},
-        {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
+         _("Write the recipe, with what was measured of the whole survey"), "FILE.json"},
+        {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, _("Write stage timings"), "FILE.json"},
         LITHO_CLI_PROGRESS(&o.progress),
-        {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan only: memory, slabs, who computes them, time", NULL},
+        {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run,
+         _("Tell the plan only: memory, slabs, who computes them, time"), NULL},
         {"restart", 0, 0, G_OPTION_ARG_NONE, &o.restart,
-         "Begin anew where an interrupted run has kept slabs", NULL},
+         _("Begin anew where an interrupted run has kept slabs"), NULL},
         {"journal", 0, 0, G_OPTION_ARG_NONE, &o.journal,
-         "Keep the slabs of a run that fails or is cancelled, however short it was", NULL},
+         _("Keep the slabs of a run that fails or is cancelled, however short it was"), NULL},
         {"no-journal", 0, 0, G_OPTION_ARG_NONE, &o.no_journal,
-         "Keep nothing of a run that ends before its time", NULL},
+         _("Keep nothing of a run that ends before its time"), NULL},
         {"no-provenance", 0, 0, G_OPTION_ARG_NONE, &o.no_provenance,
-         "Write no OUT.provenance, from which 'verify' recomputes samples", NULL},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace existing outputs (never an input)",
+         _("Write no OUT.provenance, from which 'verify' recomputes samples"), NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Replace existing outputs (never an input)"),
          NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "OPERATOR|RECIPE.json [key=value ...] [+ OPERATOR ...] -i IN -o OUT",
-        "Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
-        "same as -i and -o.",
+        _("OPERATOR|RECIPE.json [key=value ...] [+ OPERATOR ...] -i IN -o OUT"),
+        _("Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
+          "same as -i and -o."),
         entries, litho_cli_open_group(&o.open));
     g_option_context_set_description(
         context,
@@ -536,7 +546,7 @@ int litho_cli_run(int argc, char **argv)
         return litho_cli_misused("run", error);
     if (argc < 2) {
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "an operator (see 'lithoscope-cli list') or a recipe is needed");
+                    _("an operator (see 'lithoscope-cli list') or a recipe is needed"));
         return litho_cli_misused("run", error);
     }
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);

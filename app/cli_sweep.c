@@ -9,6 +9,7 @@
 #include "app/cli_trial.h"
 #include "app/sheet.h"
 #include "core/error.h"
+#include "core/text.h"
 
 enum { MOST_VALUES = 5, JUDGED_SAMPLES = 1 << 20 };
 
@@ -48,10 +49,14 @@ static gboolean add_swept(Options *o, const LithoOperator *op, const char *word,
                             pair[0]);
     if (o->n_swept == G_N_ELEMENTS(o->swept))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "one or two parameters can be swept");
+    if (o->n_swept == 1 && o->swept[0].row == row)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is swept twice", pair[0]);
     Swept *s = &o->swept[o->n_swept++];
     s->row = row;
     s->words = g_strsplit(pair[1], ",", -1);
     s->n = g_strv_length(s->words);
+    if (g_strv_contains((const char *const *)s->words, ""))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s: a value is missing", word);
     if (s->n > MOST_VALUES * (o->n_swept == 1 ? MOST_VALUES : 1))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "%s has %u values; a sheet takes 25 of one parameter or 5 x 5 of two",
@@ -93,6 +98,8 @@ typedef struct Sweep {
     JsonArray *runs;
     double best, worst; // scores so far
     guint best_cell;
+    guint judged;    // settings that gave a result
+    GError *refused; // why the first of the others gave none
 } Sweep;
 
 // The picture drawn: output, removed part or similarity, as a cube of the area.
@@ -133,15 +140,17 @@ static cairo_surface_t *draw(Sweep *s, GError **error)
 
 static void tell(LithoSheetCell *cell, const LithoQuality *q)
 {
-    if (isfinite(q->expected_snr_db))
-        cell->lines[1] = g_strdup_printf("expected %.2f dB (%.1f to %.1f)", q->expected_snr_db,
+    if (q->is_filtered || q->is_clean)
+        cell->lines[1] = litho_quality_expected_text(q);
+    else if (isfinite(q->expected_snr_db))
+        cell->lines[1] = g_strdup_printf(_("expected %.2f dB (%.1f to %.1f)"), q->expected_snr_db,
                                          q->expected_low_db, q->expected_high_db);
-    cell->lines[2] = g_strdup_printf("leaving %.1f %%, removed %.1f %%, %.0f ms",
+    cell->lines[2] = g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"),
                                      100 * q->leak.share, 100 * q->removed, 1e3 * q->seconds);
     if (isfinite(q->snr_db))
-        cell->lines[3] = g_strdup_printf("true SNR %.2f dB", q->snr_db);
+        cell->lines[3] = g_strdup_printf(_("true SNR %.2f dB"), q->snr_db);
     else if (isfinite(q->hidden_snr_db))
-        cell->lines[3] = g_strdup_printf("hidden traces %.2f dB", q->hidden_snr_db);
+        cell->lines[3] = g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db);
 }
 
 // The measure that ranks settings: the error by SURE, else hidden traces.
@@ -167,9 +176,8 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
         const char *word = swept->words[k == 0 && s->o->n_swept == 1 ? number : at[k]];
         json_object_set_string_member(values, swept->row->key, word);
         g_string_append_printf(label, "%s%s %s", k ? ", " : "", swept->row->key, word);
-        ok = ok &&
-             litho_param_parse_along(&step->op->params, step->params, swept->row->key, word,
-                                     &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
+        ok = ok && litho_param_parse_along(&step->op->params, step->params, swept->row->key, word,
+                                           &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
     }
     cell->lines[0] = g_strdup(label->str);
     LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
@@ -181,10 +189,13 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
     if (!ok) { // a setting that makes no sense has its place on the sheet all the same
         cell->lines[1] = g_strdup(refused->message);
         json_object_set_string_member(object, "refused", refused->message);
+        if (!s->refused)
+            s->refused = g_steal_pointer(&refused);
         return TRUE;
     }
     litho_quality_to_json(&q, object);
     tell(cell, &q);
+    s->judged++;
     s->worst = MIN(s->worst, score(&q));
     if (score(&q) > s->best) {
         s->best = score(&q);
@@ -218,7 +229,8 @@ static gboolean save_json(const Sweep *s, const char *input, GError **error)
     json_object_set_array_member(object, "parameters", keys);
     json_object_set_string_member(object, "input", input);
     json_object_set_string_member(object, "area", area);
-    json_object_set_int_member(object, "best", s->best_cell);
+    if (s->best > -INFINITY)
+        json_object_set_int_member(object, "best", s->best_cell);
     json_object_set_array_member(object, "runs", json_array_ref(s->runs));
     return litho_cli_save_json(object, s->o->json, s->o->force, error);
 }
@@ -233,6 +245,10 @@ static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
         if (!litho_run_step(run, k, n, error) ||
             !try_cell(s, k % s->sheet->columns, k / s->sheet->columns, &one, error))
             return FALSE;
+    }
+    if (s->judged == 0) { // a sheet without a picture is of no use
+        g_propagate_error(error, g_steal_pointer(&s->refused));
+        return FALSE;
     }
     // Traces that are filled in are not judged: settings that change nothing else are equal.
     s->sheet->cells[s->best_cell].marked = s->best > -INFINITY && (n == 1 || s->best > s->worst);
@@ -252,7 +268,8 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
     const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;
-    Sweep s = {.o = o, .flow = flow, .best = -INFINITY, .worst = INFINITY, .runs = json_array_new()};
+    Sweep s = {
+        .o = o, .flow = flow, .best = -INFINITY, .worst = INFINITY, .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
     gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,
@@ -260,9 +277,9 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
                   choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_cli_area_text(&s.part.in->grid, s.part.area);
-        s.sheet->title = g_strdup_printf("%s: %s", litho_flow_step(flow, 0)->op->title,
+        s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),
                                          litho_survey_name(survey));
-        s.sheet->caption = g_strdup_printf("%s; noise level %.4g", area, s.part.noise.total);
+        s.sheet->caption = g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total);
         ok = (!o->trial.files.out ||
               litho_sheet_save(s.sheet, o->trial.files.out, o->force, error)) &&
              (!o->json || save_json(&s, litho_survey_name(survey), error));
@@ -272,6 +289,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
             printf("%c %-40s %s  %s\n", s.sheet->cells[k].marked ? '*' : ' ',
                    s.sheet->cells[k].lines[0], s.sheet->cells[k].lines[1],
                    s.sheet->cells[k].lines[2] ? s.sheet->cells[k].lines[2] : "");
+    g_clear_error(&s.refused);
     litho_judge_free(s.judge);
     litho_sheet_free(s.sheet);
     litho_cli_part_clear(&s.part);
@@ -294,22 +312,22 @@ int litho_cli_sweep(int argc, char **argv)
 {
     g_auto(Options) o = {.trial.judge.seed = 1};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&o.trial.files, "Contact sheet: .png, .pdf or .svg"),
-        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write all figures", "FILE"},
-        {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, "output, removed or similarity", "WHICH"},
+        LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
+        LITHO_CLI_OUTPUT(&o.trial.files, _("Contact sheet: .png, .pdf or .svg")),
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write all figures"), "FILE"},
+        {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, _("output, removed or similarity"), "WHICH"},
         LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "OPERATOR key=A,B,C [key=A,B,C] [key=value ...] -i IN -o SHEET.png",
-        "Tries values of one parameter or two and puts a slice of each result on one sheet, with "
-        "expected SNR, leaving signal, removed energy and time below.",
+        _("OPERATOR key=A,B,C [key=A,B,C] [key=value ...] -i IN -o SHEET.png"),
+        _("Tries values of one parameter or two and puts a slice of each result on one sheet, with "
+          "expected SNR, leaving signal, removed energy and time below."),
         entries, litho_cli_open_group(&o.trial.open));
-    g_option_context_set_description(context,
-                                     "Example: lithoscope-cli sweep fx prewhitening=1,10,100 "
-                                     "half_width=2,3 -i survey.sgy -o sheet.png --json sheet.json");
+    g_option_context_set_description(
+        context, _("Example: lithoscope-cli sweep fx prewhitening=1,10,100 "
+                   "half_width=2,3 -i survey.sgy -o sheet.png --json sheet.json"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("sweep", error);

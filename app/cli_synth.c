@@ -9,19 +9,20 @@
 #include "core/error.h"
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
+#include "core/text.h"
 #include "core/words.h"
 
 static void print_synths(void)
 {
     for (const LithoSynth *const *s = litho_synths(); *s; s++) {
-        printf("%s: %s\n    %s\n", (*s)->key, (*s)->title, (*s)->summary);
+        printf("%s: %s\n    %s\n", (*s)->key, litho_text((*s)->title), litho_text((*s)->summary));
         g_autofree void *defaults = g_malloc0((*s)->params.size);
         litho_param_defaults(&(*s)->params, defaults);
         for (guint k = 0; k < (*s)->params.n; k++) {
             const LithoParam *row = &(*s)->params.rows[k];
             g_autofree char *def = litho_param_print(row, defaults);
             printf("    %-14s %s%s%s  %s\n", row->key, def, row->unit ? " " : "",
-                   row->unit ? row->unit : "", row->doc);
+                   row->unit ? row->unit : "", litho_text(row->doc));
         }
     }
 }
@@ -71,7 +72,7 @@ static void tell(const LithoCliProgress *progress, const Made *made, const char 
     if (made->truth)
         g_string_append_printf(names, "%s%s", made->velocity ? ", " : " and ", truth);
     if (made->velocity)
-        g_string_append_printf(names, " and %s", velocity);
+        g_string_append_printf(names, _(" and %s"), velocity);
     litho_cli_wrote(progress, names->str);
 }
 
@@ -95,19 +96,19 @@ int litho_cli_synth(int argc, char **argv)
     g_auto(LithoCliFiles) files = {0};
     gboolean list = FALSE, force = FALSE, no_truth = FALSE, velocity = FALSE;
     const GOptionEntry entries[] = {
-        {"list", 0, 0, G_OPTION_ARG_NONE, &list, "What can be generated", NULL},
-        LITHO_CLI_OUTPUT(&files, "File to write"),
-        {"no-truth", 0, 0, G_OPTION_ARG_NONE, &no_truth, "Leave out FILE-truth", NULL},
-        {"velocity", 0, 0, G_OPTION_ARG_NONE, &velocity, "Write FILE-velocity too", NULL},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Overwrite files", NULL},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &list, _("What can be generated"), NULL},
+        LITHO_CLI_OUTPUT(&files, _("File to write")),
+        {"no-truth", 0, 0, G_OPTION_ARG_NONE, &no_truth, _("Leave out FILE-truth"), NULL},
+        {"velocity", 0, 0, G_OPTION_ARG_NONE, &velocity, _("Write FILE-velocity too"), NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &force, _("Overwrite files"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "NAME -o FILE [key=value ...]",
-        "Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean.",
+        _("NAME -o FILE [key=value ...]"),
+        _("Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean."),
         entries, NULL);
     g_option_context_set_description(context,
-                                     "Example: lithoscope-cli synth survey snr=0 -o survey.sgy");
+                                     _("Example: lithoscope-cli synth survey snr=0 -o survey.sgy"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("synth", error);
@@ -131,7 +132,7 @@ int litho_cli_synth(int argc, char **argv)
     if (!litho_cli_files_add(&files, words, 0, TRUE, &error))
         return litho_cli_misused("synth", error);
     if (!files.out) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "-o FILE is needed");
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("-o FILE is needed"));
         return litho_cli_misused("synth", error);
     }
     LithoRun run = {0};

@@ -11,6 +11,7 @@
 #include "core/engine/verify.h"
 #include "core/error.h"
 #include "core/json.h"
+#include "core/text.h"
 
 typedef struct Options {
     LithoCliFiles files;
@@ -61,18 +62,17 @@ static char *operators_of(const LithoFlow *flow)
 static char *sample_of(const LithoVerifyAsk *ask, const LithoVerified *v, int threads)
 {
     g_autofree char *label = litho_device_label(ask->device, threads);
-    return g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " slabs (%" G_GINT64_FORMAT
-                           " of %" G_GINT64_FORMAT " inlines) recomputed on %s",
-                           v->slabs, v->all_slabs, v->inlines, v->all_inlines, label);
+    return g_strdup_printf(
+        _("%" PRId64 " of %" PRId64 " slabs (%" PRId64 " of %" PRId64 " inlines) recomputed on %s"),
+        v->slabs, v->all_slabs, v->inlines, v->all_inlines, label);
 }
 
 // Why other bytes were allowed: "written on NVIDIA H200 by version 1.1".
 static char *written_by(const LithoProvenance *p)
 {
-    return g_strdup_printf("written on %s by version %s%s", *p->device ? p->device : p->backend,
-                           p->version,
-                           p->devices > 1 || p->ranks > 1 ? ", by several devices or processes"
-                                                          : "");
+    return g_strdup_printf(
+        _("written on %s by version %s%s"), *p->device ? p->device : p->backend, p->version,
+        p->devices > 1 || p->ranks > 1 ? _(", by several devices or processes") : "");
 }
 
 static void print_agreement(const LithoVerifyAsk *ask, const LithoVerified *v, int threads)
@@ -80,10 +80,10 @@ static void print_agreement(const LithoVerifyAsk *ask, const LithoVerified *v, i
     g_autofree char *operators = operators_of(ask->provenance->flow);
     g_autofree char *sample = sample_of(ask, v, threads), *by = written_by(ask->provenance);
     if (v->agreement == LITHO_AGREES_BITS)
-        printf("%s agrees bit for bit with %s: %s, %s\n", ask->output, operators, sample, by);
+        printf(_("%s agrees bit for bit with %s: %s, %s\n"), ask->output, operators, sample, by);
     else
-        printf("%s agrees with %s within the tolerance: relative difference %.2g (%.2g is "
-               "allowed); %s, %s\n",
+        printf(_("%s agrees with %s within the tolerance: relative difference %.2g (%.2g is "
+                 "allowed); %s, %s\n"),
                ask->output, operators, v->relative, ask->tolerance, sample, by);
 }
 
@@ -158,7 +158,7 @@ static gboolean verify(const Options *o, const char *output, LithoRun *run, GErr
         return FALSE;
     run->device = ask.device.index;
     if (strcmp(p->version, LITHO_VERSION) != 0)
-        fprintf(stderr, "note: %s was written by version %s; this is %s\n", output, p->version,
+        fprintf(stderr, _("note: %s was written by version %s; this is %s\n"), output, p->version,
                 LITHO_VERSION);
     if (!litho_verify_run(&ask, run, &verified, error))
         return FALSE;
@@ -175,31 +175,33 @@ int litho_cli_verify(int argc, char **argv)
 {
     g_auto(Options) o = {.slabs = 4, .seed = 1, .tolerance = 1e-4};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.files, "The input, where it lies elsewhere now; may be repeated"),
+        LITHO_CLI_INPUT(&o.files, _("The input, where it lies elsewhere now; may be repeated")),
         {"slabs", 0, 0, G_OPTION_ARG_INT, &o.slabs,
-         "How many of the slabs, hundredths of the inlines, are recomputed (4)", "N"},
+         _("How many of the slabs, hundredths of the inlines, are recomputed (4)"), "N"},
         {"share", 0, 0, G_OPTION_ARG_DOUBLE, &o.share,
-         "Share of the inlines that is recomputed, instead of --slabs; 100 is all", "PERCENT"},
-        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Which slabs (1)", "N"},
+         _("Share of the inlines that is recomputed, instead of --slabs; 100 is all"), "PERCENT"},
+        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, _("Which slabs (1)"), "N"},
         {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &o.tolerance,
-         "Relative difference that is allowed on another device or by another version (1e-4)",
+         _("Relative difference that is allowed on another device or by another version (1e-4)"),
          "T"},
         {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend,
-         "auto, cpu, cuda or cuda:N (default: the one that wrote the file)", "NAME"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+         _("auto, cpu, cuda or cuda:N (default: the one that wrote the file)"), "NAME"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, _("CPU threads (0 = all)"), "N"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, _("auto, plain, jsonl or none"),
+         "FORM"},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
         "OUT",
-        "Recomputes a sample of what 'run' wrote, from the provenance beside it (OUT.provenance), "
-        "and compares: bit for bit on an equal device, within a tolerance on another.",
+        _("Recomputes a sample of what 'run' wrote, from the provenance beside it "
+          "(OUT.provenance), "
+          "and compares: bit for bit on an equal device, within a tolerance on another."),
         entries, NULL);
     g_option_context_set_description(context,
-                                     "Exit status: 0 when the sample agrees, 1 when it differs "
-                                     "or cannot be recomputed.\n"
-                                     "Example: lithoscope-cli verify filtered.sgy --share 10");
+                                     _("Exit status: 0 when the sample agrees, 1 when it differs "
+                                       "or cannot be recomputed.\n"
+                                       "Example: lithoscope-cli verify filtered.sgy --share 10"));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("verify", error);

@@ -16,37 +16,39 @@
 #include "core/io/output.h"
 #include "core/io/survey.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "core/words.h"
 #include "kernels/external/external.h"
 #include "kernels/kernels.h"
 
 static const LithoCommand commands[] = {
-    {"info", litho_cli_info, "what a seismic file holds"},
-    {"convert", litho_cli_convert, "one file format to another"},
-    {"list", litho_cli_list, "operators and their parameters"},
-    {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
-    {"find", litho_cli_find, "the best parameters for a survey, without its truth"},
-    {"sweep", litho_cli_sweep, "values of one or two parameters side by side"},
-    {"report", litho_cli_report, "pictures and figures of a result on one page"},
-    {"synth", litho_cli_synth, "generate a cube with known truth"},
-    {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
-    {"demo", litho_cli_demo, "play a demonstration: its frames as pictures"},
-    {"reproduce", litho_cli_reproduce, "what the papers say and what this machine gets"},
-    {"bench", litho_cli_bench, "time an operator on every backend"},
-    {"verify", litho_cli_verify, "recompute a sample of an output and compare"},
-    {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
+    {"info", litho_cli_info, N_("what a seismic file holds")},
+    {"convert", litho_cli_convert, N_("one file format to another")},
+    {"list", litho_cli_list, N_("operators and their parameters")},
+    {"run", litho_cli_run, N_("apply an operator or a recipe to a survey")},
+    {"find", litho_cli_find, N_("the best parameters for a survey, without its truth")},
+    {"sweep", litho_cli_sweep, N_("values of one or two parameters side by side")},
+    {"report", litho_cli_report, N_("pictures and figures of a result on one page")},
+    {"synth", litho_cli_synth, N_("generate a cube with known truth")},
+    {"render", litho_cli_render, N_("slices or the 3-D scene as a picture")},
+    {"demo", litho_cli_demo, N_("play a demonstration: its frames as pictures")},
+    {"reproduce", litho_cli_reproduce, N_("what the papers say and what this machine gets")},
+    {"bench", litho_cli_bench, N_("time an operator on every backend")},
+    {"verify", litho_cli_verify, N_("recompute a sample of an output and compare")},
+    {"compare", litho_cli_compare, N_("SNR and other distances of two cubes")},
     {NULL},
 };
 
 static int usage(FILE *to)
 {
-    fprintf(to, "usage: lithoscope-cli COMMAND ...\n\n");
+    fprintf(to, _("usage: lithoscope-cli COMMAND ...\n\n"));
     for (const LithoCommand *c = commands; c->name; c++)
-        fprintf(to, "  %-9s %s\n", c->name, c->what);
-    fprintf(to, "\n'lithoscope-cli COMMAND --help' tells more, '--version' the version.\n"
-                "Files are given as -i IN and -o OUT or as words in that order.\n"
-                "'--operators DIR' in front of COMMAND adds the operators whose panels lie in DIR.\n"
-                "Exit status: 0 done, 1 failed, 2 wrong usage, 3 cancelled.\n");
+        fprintf(to, "  %-9s %s\n", c->name, litho_text(c->what));
+    fprintf(to,
+            _("\n'lithoscope-cli COMMAND --help' tells more, '--version' the version.\n"
+              "Files are given as -i IN and -o OUT or as words in that order.\n"
+              "'--operators DIR' in front of COMMAND adds the operators whose panels lie in DIR.\n"
+              "Exit status: 0 done, 1 failed, 2 wrong usage, 3 cancelled.\n"));
     return to == stdout ? LITHO_EXIT_OK : LITHO_EXIT_USAGE;
 }
 
@@ -67,7 +69,7 @@ static void close_output(void)
         return; // EBADF: there was none from the start, and nothing was printed
     if (errno == EPIPE)
         _exit(LITHO_EXIT_CANCELLED);
-    fprintf(stderr, "lithoscope-cli: cannot write to standard output: %s\n",
+    fprintf(stderr, _("lithoscope-cli: cannot write to standard output: %s\n"),
             g_strerror(errno ? errno : EIO));
     _exit(LITHO_EXIT_FAILED);
 }
@@ -96,30 +98,36 @@ static void on_glib_error(const char *domain, GLogLevelFlags level, const char *
     _exit(LITHO_EXIT_FAILED);
 }
 
-// FFTW, too, ends the program where one of its blocks is refused; they hold tables for one line of a
-// transform, not the data. TRUE in the signal handler of such an end.
-static gboolean is_fftw_giving_up(void)
+// FFTW, too, ends the program where one of its blocks is refused; they hold tables for one line of
+// a transform, not the data. So does GLib's allocator of small blocks, past the handler above. In
+// the signal handler of such an end: the name of the memory that is lacking, NULL = another end.
+static const char *lacking_at_abort(void)
 {
     void *frames[16];
     const int n = backtrace(frames, G_N_ELEMENTS(frames));
     for (int k = 0; k < n; k++) {
         Dl_info info;
-        if (dladdr(frames[k], &info) && info.dli_fname && strstr(info.dli_fname, "libfftw3"))
-            return TRUE;
+        if (!dladdr(frames[k], &info))
+            continue;
+        if (info.dli_fname && strstr(info.dli_fname, "libfftw3"))
+            return "the tables of a Fourier transform";
+        if (info.dli_sname && g_str_has_prefix(info.dli_sname, "g_slice_"))
+            return "a small block more";
     }
-    return FALSE;
+    return NULL;
 }
 
 static void on_abort(int number)
 {
-    static const char line[] =
-        "lithoscope-cli: there is no memory for the tables of a Fourier transform\n";
     (void)number;
     litho_outputs_abandon(); // abort() goes on when this returns
     litho_cli_pipe_abandon();
-    if (!is_fftw_giving_up())
+    const char *lacking = lacking_at_abort();
+    if (!lacking)
         return;
-    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    char line[128];
+    int n = g_snprintf(line, sizeof line, "lithoscope-cli: there is no memory for %s\n", lacking);
+    ssize_t ignored = write(STDERR_FILENO, line, MIN((gsize)n, sizeof line - 1));
     (void)ignored;
     _exit(LITHO_EXIT_FAILED);
 }
@@ -160,7 +168,7 @@ static gboolean load_panels(int *argc, char **argv)
         return FALSE;
     }
     for (const char *const *problem = litho_operators_problems(); *problem; problem++)
-        fprintf(stderr, "note: no operator was made of a panel: %s\n", *problem);
+        fprintf(stderr, _("note: no operator was made of a panel: %s\n"), *problem);
     return TRUE;
 }
 
@@ -179,6 +187,9 @@ static void return_slabs(void)
 
 int main(int argc, char **argv)
 {
+    // Manual pages and completions are made from the text of 'help', and are in English.
+    if (argc < 3 || strcmp(argv[1], "help") != 0 || argv[2][0] != '-')
+        litho_text_init();
     return_slabs();
     atexit(close_output);
     litho_cli_signals_init();
@@ -213,6 +224,6 @@ int main(int argc, char **argv)
         names[k] = commands[k].name;
     const char *word = help ? argv[2] : argv[1];
     g_autofree char *hint = litho_word_hint(word, names);
-    fprintf(stderr, "lithoscope-cli: there is no command '%s'%s\n", word, hint);
+    fprintf(stderr, _("lithoscope-cli: there is no command '%s'%s\n"), word, hint);
     return usage(stderr);
 }

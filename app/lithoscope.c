@@ -2,12 +2,14 @@
 //
 // The desktop program.
 #include "core/memory.h"
+#include "core/text.h"
 #include "kernels/external/external.h"
 #include "kernels/kernels.h"
 #include "ui/window/application.h"
 
 int main(int argc, char **argv)
 {
+    litho_text_init();
     litho_kernels_init();
     g_autoptr(GError) error = NULL;
     if (!litho_memory_check_setting(&error) || !litho_external_init(&argc, argv, &error)) {

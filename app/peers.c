@@ -5,6 +5,7 @@
 
 #include "core/backend.h"
 #include "core/error.h"
+#include "core/text.h"
 
 static gboolean started_by_mpirun(void)
 {
@@ -42,11 +43,11 @@ LithoPeersModule *litho_peers_start(GError **error)
     if (!module || !g_module_symbol(module, LITHO_PEERS_ENTRY, &symbol)) {
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-            "started by mpirun, but lithoscope-mpi.so was not built or cannot be loaded%s%s",
+            _("started by mpirun, but lithoscope-mpi.so was not built or cannot be loaded%s%s"),
             module ? "" : ": ",
             module             ? ""
             : g_module_error() ? g_module_error()
-                               : "not found");
+                               : _("not found"));
         return NULL;
     }
     return ((LithoPeersEntry)symbol)(error);

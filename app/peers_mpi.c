@@ -7,6 +7,7 @@
 
 #include "app/peers.h"
 #include "core/error.h"
+#include "core/text.h"
 
 enum { TAG_SLAB = 1, TAG_GO };
 enum {
@@ -123,7 +124,7 @@ LithoPeersModule *litho_peers_entry(GError **error)
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
         provided < MPI_THREAD_SERIALIZED) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "MPI gives thread level %d; serialized (%d) is needed", provided,
+                    _("MPI gives thread level %d; serialized (%d) is needed"), provided,
                     MPI_THREAD_SERIALIZED);
         return NULL;
     }

@@ -12,6 +12,8 @@
 #include "app/cli.h"
 #include "app/cli_pipe.h"
 #include "core/error.h"
+#include "core/io/output.h"
+#include "core/text.h"
 #include "core/timings.h"
 
 enum { FORM_NONE, FORM_LINE, FORM_PLAIN, FORM_JSONL, FORM_SLOW };
@@ -24,10 +26,14 @@ enum { FORM_NONE, FORM_LINE, FORM_PLAIN, FORM_JSONL, FORM_SLOW };
 static int wake[2] = {-1, -1};
 static volatile sig_atomic_t listening; // a command runs that can be cancelled
 static volatile sig_atomic_t pipe_closed;
+static struct {
+    GMutex lock; // held while the process ends: the job does not go on meanwhile
+    gboolean inside;
+} library;
 
 static void on_signal(int number)
 {
-    static const char told[] = "lithoscope-cli: cancelled\n";
+    static const char told[] = N_("lithoscope-cli: cancelled\n");
     const int saved = errno;
     if (number == SIGPIPE)
         pipe_closed = 1;
@@ -63,6 +69,28 @@ gboolean litho_cli_pipe_closed(void)
     return pipe_closed != 0;
 }
 
+// Ends the process as soon as the job is inside a library that cannot be cancelled. Returns when
+// the job has ended by itself.
+static void end_inside_library(void)
+{
+    const gulong pause_us = 5000;
+    for (;; g_usleep(pause_us)) {
+        g_mutex_lock(&library.lock);
+        if (library.inside) {
+            litho_outputs_abandon();
+            litho_cli_pipe_abandon();
+            if (!pipe_closed)
+                fprintf(stderr, "%slithoscope-cli: cancelled\n",
+                        isatty(STDERR_FILENO) ? "\r\033[K" : "");
+            _exit(LITHO_EXIT_CANCELLED);
+        }
+        const gboolean ended = !listening;
+        g_mutex_unlock(&library.lock);
+        if (ended)
+            return;
+    }
+}
+
 static gpointer wait_for_signal(gpointer data)
 {
     g_autoptr(GCancellable) cancel = data;
@@ -70,9 +98,19 @@ static gpointer wait_for_signal(gpointer data)
     struct pollfd poll_fd = {.fd = wake[0], .events = POLLIN};
     while (poll(&poll_fd, 1, -1) < 0 && errno == EINTR)
         ;
-    if (read(wake[0], &byte, 1) == 1)
+    if (read(wake[0], &byte, 1) == 1) {
         g_cancellable_cancel(cancel);
+        end_inside_library();
+    }
     return NULL;
+}
+
+static void on_library(gboolean inside, gpointer unused)
+{
+    (void)unused;
+    g_mutex_lock(&library.lock);
+    library.inside = inside;
+    g_mutex_unlock(&library.lock);
 }
 
 static void listen_to_signals(GCancellable *cancel)
@@ -88,16 +126,16 @@ static void listen_to_signals(GCancellable *cancel)
 static void print_time_left(const LithoProgress *p)
 {
     if (p->seconds_left >= 60)
-        fprintf(stderr, ", %.0f min %02.0f s left", p->seconds_left / 60,
+        fprintf(stderr, _(", %.0f min %02.0f s left"), p->seconds_left / 60,
                 (double)((int)p->seconds_left % 60));
     else if (p->seconds_left >= 0)
-        fprintf(stderr, ", %.0f s left", p->seconds_left);
+        fprintf(stderr, _(", %.0f s left"), p->seconds_left);
 }
 
 static void print_line(const LithoProgress *p)
 {
-    fprintf(stderr, "%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s%s", p->what, p->done,
-            p->total, p->unit ? " " : "", p->unit ? p->unit : "");
+    fprintf(stderr, "%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s%s", litho_text(p->what),
+            p->done, p->total, p->unit ? " " : "", p->unit ? p->unit : "");
     if (p->per_second > 0)
         fprintf(stderr, ", %.4g/s", p->per_second);
     print_time_left(p);
@@ -106,7 +144,7 @@ static void print_line(const LithoProgress *p)
 static void print_json(const LithoProgress *p)
 {
     fprintf(stderr,
-            "{\"stage\":\"%s\",\"done\":%" G_GINT64_FORMAT ",\"total\":%" G_GINT64_FORMAT
+            "{\"stage\":\"%s\",\"done\":%" PRId64 ",\"total\":%" PRId64
             ",\"unit\":\"%s\",\"per_second\":%.6g,\"seconds_left\":%.6g}\n",
             p->what, p->done, p->total, p->unit ? p->unit : "", p->per_second, p->seconds_left);
 }
@@ -153,7 +191,7 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
             progress->form = (int)k;
     if (progress->form < 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "--progress is '%s'; it must be auto, plain, jsonl or none", form);
+                    _("--progress is '%s'; it must be auto, plain, jsonl or none"), form);
         return FALSE;
     }
     if (progress->form == FORM_LINE && !isatty(STDERR_FILENO))
@@ -164,6 +202,7 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
     progress->cancel = g_cancellable_new();
     listen_to_signals(progress->cancel);
     run->cancel = progress->cancel;
+    run->on_library = on_library;
     if (progress->form != FORM_NONE) {
         run->on_progress = on_progress;
         run->progress_data = progress;
@@ -183,5 +222,6 @@ void litho_cli_progress_end(LithoCliProgress *progress)
 void litho_cli_wrote(const LithoCliProgress *progress, const char *path)
 {
     if (progress->talks)
-        fprintf(stderr, "wrote %s in %.3g s\n", path, (litho_now_ms() - progress->start_ms) * 1e-3);
+        fprintf(stderr, _("wrote %s in %.3g s\n"), path,
+                (litho_now_ms() - progress->start_ms) * 1e-3);
 }

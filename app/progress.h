@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/text.h"
 #include "core/run.h"
 
 // Call once at the start of main(): Ctrl+C, SIGTERM, SIGHUP and a closed pipe cancel the command
@@ -13,7 +14,7 @@ gboolean litho_cli_pipe_closed(void);
 // The row of a command's table.
 #define LITHO_CLI_PROGRESS(form)                                                                   \
     {                                                                                              \
-        "progress", 0, 0, G_OPTION_ARG_STRING, form, "auto, plain, jsonl or none", "FORM"          \
+        "progress", 0, 0, G_OPTION_ARG_STRING, form, _("auto, plain, jsonl or none"), "FORM"       \
     }
 
 // Progress of a command on stderr and its cancel by a signal.

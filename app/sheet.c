@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/io/output.h"
+#include "core/text.h"
 #include "render/axes.h"
 #include "render/picture.h"
 #include "render/raster.h"
@@ -117,7 +118,7 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
         const LithoRect line = {x, y + h + 6 + n * LINE, w, LINE};
         if (cell->lines[n] && n == 0)
             litho_axes_draw_title(cr, &style, line, cell->lines[n],
-                                  cell->marked ? "\342\227\200 best" : NULL);
+                                  cell->marked ? _("\342\227\200 best") : NULL);
         else if (cell->lines[n])
             litho_axes_draw_caption(cr, &style, line, cell->lines[n]);
     }

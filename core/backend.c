@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/program.h"
+#include "core/text.h"
 
 // --- CPU --------------------------------------------------------------------------------------
 
@@ -68,7 +69,7 @@ static LithoBackend missing_backend = {
     .abi = LITHO_BACKEND_ABI,
     .key = "cuda",
     .title = "CUDA",
-    .why_not = "the CUDA module lithoscope-cuda.so was not built or not found",
+    .why_not = N_("the CUDA module lithoscope-cuda.so was not built or not found"),
 };
 
 static const LithoBackend *open_module(const char *folder, char *why, size_t size)
@@ -78,19 +79,19 @@ static const LithoBackend *open_module(const char *folder, char *why, size_t siz
         return NULL;
     GModule *module = g_module_open(path, G_MODULE_BIND_LOCAL);
     if (!module) {
-        g_snprintf(why, size, "the CUDA module cannot be loaded: %s", g_module_error());
+        g_snprintf(why, size, _("the CUDA module cannot be loaded: %s"), g_module_error());
         return NULL;
     }
     g_module_make_resident(module); // its threads and the driver's outlive any caller of ours
     gpointer symbol = NULL;
     if (!g_module_symbol(module, LITHO_BACKEND_ENTRY, &symbol)) {
-        g_snprintf(why, size, "%s is not a Lithoscope module", path);
+        g_snprintf(why, size, _("%s is not a Lithoscope module"), path);
         return NULL;
     }
     const LithoBackend *backend = ((LithoBackendEntry)symbol)();
     if (backend->abi != LITHO_BACKEND_ABI) {
-        g_snprintf(why, size, "%s speaks version %u of the module interface, this program %u", path,
-                   backend->abi, LITHO_BACKEND_ABI);
+        g_snprintf(why, size, _("%s speaks version %u of the module interface, this program %u"),
+                   path, backend->abi, LITHO_BACKEND_ABI);
         return NULL;
     }
     return backend;
@@ -152,21 +153,21 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
               last < index) &&
              strcmp(text, "cuda") != 0 && !all) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_WORD,
-                    "'%s' is no device; auto, cpu, cuda, cuda:N, cuda:N-M or cuda:all is needed",
+                    _("'%s' is no device; auto, cpu, cuda, cuda:N, cuda:N-M or cuda:all is needed"),
                     text);
         return FALSE;
     }
     const LithoBackend *cuda = litho_backend_cuda();
     if (cuda->n_devices == 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "CUDA cannot be used: %s",
-                    cuda->why_not);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("CUDA cannot be used: %s"),
+                    litho_text(cuda->why_not));
         return FALSE;
     }
     if (all)
         last = cuda->n_devices - 1;
     if (index < 0 || last >= cuda->n_devices) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "there is no CUDA device %d; this machine has %d, counted from 0",
+                    _("there is no CUDA device %d; this machine has %d, counted from 0"),
                     index < 0 ? index : last, cuda->n_devices);
         return FALSE;
     }
@@ -225,7 +226,7 @@ char *litho_device_label(LithoDevice device, int threads)
 {
     if (device.backend == &cpu_backend) {
         int n = threads > 0 ? threads : litho_run_threads(NULL);
-        return g_strdup_printf("CPU, %d thread%s", n, n == 1 ? "" : "s");
+        return g_strdup_printf(_("CPU, %d thread%s"), n, n == 1 ? "" : "s");
     }
     LithoDeviceInfo info;
     if (!device.backend->device_info(device.index, &info, NULL))
@@ -238,7 +239,7 @@ const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, 
 {
     const LithoImpl *impl = device.backend->impl ? device.backend->impl(op) : NULL;
     if (!impl)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "%s does not run on %s; use %s",
-                    op->title, device.backend->title, "the CPU");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, _("%s does not run on %s; use %s"),
+                    op->title, device.backend->title, _("the CPU"));
     return impl;
 }

@@ -5,7 +5,7 @@
 // Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 6
+#define LITHO_BACKEND_ABI 8
 
 typedef struct LithoBackend LithoBackend;
 
@@ -32,9 +32,13 @@ typedef struct LithoGlShare {
     // context is not on the device: the caller falls back to pixel buffers.
     gpointer (*acquire)(int device, guint texture, GError **error);
     // Copies `count[3]` samples (fastest first: sample, crossline, inline) of the dense `buffer`
-    // to texel offset `at[3]`. Returns when GL may draw; device to device.
+    // to texel offset `at[3]`, device to device. The buffer may be freed at once. From the first
+    // fill() to flush() the texture is not GL's.
     gboolean (*fill)(gpointer handle, const LithoBuffer *buffer, const gint64 at[3],
                      const gint64 count[3], GError **error);
+    // GL may use the texture again; what it draws waits on the device for the copies. Handing a
+    // texture over and back takes milliseconds beside a busy filter: once for many copies.
+    gboolean (*flush)(gpointer handle, GError **error);
     void (*release)(gpointer handle);
 } LithoGlShare;
 
@@ -65,6 +69,9 @@ struct LithoBackend {
     // Roofs measured now, for benchmarks: bytes/s of a copy (read + write counted) and fp32 FMA
     // flop/s on `device`. NULL = not offered.
     gboolean (*probe_roof)(int device, double *bytes_per_s, double *flops_per_s, GError **error);
+    // Roofs of the link between host and device: bytes/s one way at a time, from and to memory
+    // that the device reaches by itself. NULL = not offered.
+    gboolean (*probe_link)(int device, double *up, double *down, GError **error);
 };
 
 // The module's only symbol: `const LithoBackend *litho_backend_entry(void)`.

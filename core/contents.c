@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 static char *refuse_errno(const char *verb, const char *path, GError **error)
 {
     const int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
                 g_strerror(code));
     return NULL;
 }
@@ -25,8 +26,7 @@ static char *read_bytes(int fd, const char *path, gsize size, gsize *length, GEr
     g_autofree char *bytes = g_try_malloc(size + 1);
     gsize done = 0;
     if (!bytes) {
-        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for the %" G_GSIZE_FORMAT " bytes of %s",
-                     size, path);
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for the %zu bytes of %s", size, path);
         return NULL;
     }
     while (done < size) {
@@ -60,7 +60,7 @@ char *litho_contents_load(const char *path, gsize most, gsize *length, GError **
                      S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");
     else if ((guint64)info.st_size > most)
         litho_refuse(error, LITHO_ERROR_FORMAT,
-                     "%s has %" G_GINT64_FORMAT " bytes; at most %" G_GSIZE_FORMAT
+                     "%s has %" PRId64 " bytes; at most %zu"
                      " are read of a file of this kind",
                      path, (gint64)info.st_size, most);
     else

@@ -10,6 +10,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/origin.h"
+#include "core/text.h"
 
 static guint64 next_serial(void)
 {
@@ -97,14 +98,14 @@ static LithoCube *cube_new(const LithoGrid *grid, LithoBox held, GError **error)
         return NULL;
     if (litho_box_empty(held) || !litho_box_contains(litho_box_full(grid), held)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the part asked for is empty or lies outside the cube");
+                    _("the part asked for is empty or lies outside the cube"));
         return NULL;
     }
     gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
     guint8 *live = g_try_malloc(traces);
     if (!live) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for a mask of %" G_GINT64_FORMAT " traces", traces);
+                    _("no memory for a mask of %" PRId64 " traces"), traces);
         return NULL;
     }
     memset(live, 1, traces);
@@ -127,8 +128,8 @@ LithoCube *litho_cube_new_box(const LithoGrid *grid, LithoBox held, GError **err
         return NULL;
     cube->samples = samples_new(litho_box_count(held));
     if (!cube->samples) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of samples",
-                    litho_box_count(held) * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of samples",
+                     litho_box_count(held) * 4.0 / (1 << 30));
         litho_cube_unref(cube);
         return NULL;
     }
@@ -201,7 +202,7 @@ void litho_cube_note(LithoCube *cube, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_ptr_array_add(cube->notes, g_strdup_vprintf(format, args));
+    g_ptr_array_add(cube->notes, litho_text_vprintf(litho_text(format), args));
     va_end(args);
 }
 
@@ -218,8 +219,8 @@ const float *litho_cube_host(const LithoCube *cube, GError **error)
         gint64 count = litho_box_count(c->held);
         float *samples = take_spare(count);
         if (!samples)
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                        "no host memory for %.2f GiB of samples", count * 4.0 / (1 << 30));
+            litho_refuse(error, LITHO_ERROR_MEMORY, "no host memory for %.2f GiB of samples",
+                         count * 4.0 / (1 << 30));
         else if (c->device->backend->download(c->device, 0, samples, count, error))
             c->samples = samples, c->fetched = TRUE;
         else

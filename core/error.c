@@ -3,6 +3,8 @@
 
 #include <gio/gio.h>
 
+#include "core/text.h"
+
 G_DEFINE_QUARK(litho - error - quark, litho_error)
 
 gboolean litho_error_is_cancelled(const GError *error)
@@ -14,7 +16,7 @@ gboolean litho_refuse(GError **error, LithoErrorCode code, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_autofree char *text = litho_text_vprintf(litho_text(format), args);
     va_end(args);
     g_set_error_literal(error, LITHO_ERROR, code, text);
     return FALSE;

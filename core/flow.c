@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 static void step_clear(gpointer data)
 {

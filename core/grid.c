@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 LithoGrid litho_grid_new(gint64 n_inline, gint64 n_xline, gint64 n_sample)
 {
@@ -118,8 +119,8 @@ gboolean litho_grid_check(const LithoGrid *grid, GError **error)
         gint64 n = grid->axis[k].n;
         if (n < 1 || __builtin_mul_overflow(bytes, n, &bytes) || bytes > G_MAXINT64 / 4) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "a cube of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " samples cannot be held; every axis needs 1 sample or more",
+                        _("a cube of %" PRId64 " x %" PRId64 " x %" PRId64
+                          " samples cannot be held; every axis needs 1 sample or more"),
                         grid->axis[0].n, grid->axis[1].n, grid->axis[2].n);
             return FALSE;
         }

@@ -6,6 +6,7 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/text.h"
 
 static char *node_text(JsonNode *node, gboolean indented)
 {
@@ -67,8 +68,8 @@ static gboolean check_text(const char *text, gsize length, GError **error)
         const gboolean blank = strchr(" \t\r\n", *p) && *p;
         if (level == 0 && !blank && (begun || (*p != '{' && *p != '[')))
             return refuse_at(text, p,
-                             begun ? "has text behind the end of the JSON value"
-                                   : "does not begin with { or [, as JSON of this kind does",
+                             begun ? _("has text behind the end of the JSON value")
+                                   : _("does not begin with { or [, as JSON of this kind does"),
                              error);
         begun = begun || !blank;
         if (*p == '"')
@@ -78,12 +79,12 @@ static gboolean check_text(const char *text, gsize length, GError **error)
         else if (*p == '}' || *p == ']')
             level -= level > 0;
         else if (*p == '\0' || !(g_ascii_isalnum(*p) || strchr(",:+-. \t\r\n", *p)))
-            return refuse_at(text, p, "has a character that JSON does not have outside of strings",
-                             error);
+            return refuse_at(
+                text, p, _("has a character that JSON does not have outside of strings"), error);
         if (level > LITHO_JSON_LEVELS)
             return refuse_at(text, p,
-                             "is nested too deep: 32 arrays and objects in one another "
-                             "are the limit",
+                             _("is nested too deep: 32 arrays and objects in one another "
+                               "are the limit"),
                              error);
     }
     return TRUE;
@@ -95,8 +96,8 @@ JsonNode *litho_json_parse(const char *text, gssize length, GError **error)
     g_autoptr(JsonParser) parser = json_parser_new();
     g_autoptr(GError) why = NULL;
     if (n > LITHO_JSON_BYTES) {
-        litho_refuse(error, LITHO_ERROR_FORMAT,
-                     "%" G_GSIZE_FORMAT " bytes of JSON; at most %d are read", n, LITHO_JSON_BYTES);
+        litho_refuse(error, LITHO_ERROR_FORMAT, "%zu bytes of JSON; at most %d are read", n,
+                     LITHO_JSON_BYTES);
         return NULL;
     }
     if (!g_utf8_validate_len(text, n, NULL)) {
@@ -155,7 +156,7 @@ gboolean litho_json_close(LithoJsonReader *r, gboolean ok, const char *schema, G
     for (GList *m = members; m && ok; m = m->next)
         if (!g_hash_table_contains(r->asked, m->data)) {
             g_autofree char *what =
-                g_strconcat("is not known here", schema ? "; see " : "", schema, NULL);
+                g_strconcat(_("is not known here"), schema ? _("; see ") : "", schema, NULL);
             ok = litho_json_complain(r, m->data, what, error);
         }
     g_clear_pointer(&r->asked, g_hash_table_unref);
@@ -174,9 +175,9 @@ gboolean litho_json_number(LithoJsonReader *r, const char *key, double def, doub
     JsonNode *node = litho_json_ask(r, key);
     *value = def;
     if (!node)
-        return !isnan(def) || litho_json_complain(r, key, "is missing", error);
+        return !isnan(def) || litho_json_complain(r, key, _("is missing"), error);
     return litho_json_node_number(node, value) ||
-           litho_json_complain(r, key, "must be a number", error);
+           litho_json_complain(r, key, _("must be a number"), error);
 }
 
 gboolean litho_json_numbers(LithoJsonReader *r, const char *key, guint n, double *value,
@@ -187,8 +188,8 @@ gboolean litho_json_numbers(LithoJsonReader *r, const char *key, guint n, double
     gboolean good = array && json_array_get_length(array) == n;
     for (guint k = 0; good && k < n; k++)
         good = litho_json_node_number(json_array_get_element(array, k), &value[k]);
-    g_autofree char *what = g_strdup_printf("must be a list of %u numbers", n);
-    return good || litho_json_complain(r, key, node ? what : "is missing", error);
+    g_autofree char *what = g_strdup_printf(_("must be a list of %u numbers"), n);
+    return good || litho_json_complain(r, key, node ? what : _("is missing"), error);
 }
 
 gboolean litho_json_boolean(LithoJsonReader *r, const char *key, gboolean def, gboolean *value,
@@ -199,7 +200,7 @@ gboolean litho_json_boolean(LithoJsonReader *r, const char *key, gboolean def, g
     if (!node)
         return TRUE;
     if (!JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_BOOLEAN)
-        return litho_json_complain(r, key, "must be true or false", error);
+        return litho_json_complain(r, key, _("must be true or false"), error);
     *value = json_node_get_boolean(node);
     return TRUE;
 }
@@ -209,7 +210,7 @@ const char *litho_json_string(LithoJsonReader *r, const char *key, GError **erro
     JsonNode *node = litho_json_ask(r, key);
     const char *text = litho_json_node_string(node);
     if (!text)
-        litho_json_complain(r, key, node ? "must be a text" : "is missing", error);
+        litho_json_complain(r, key, node ? _("must be a text") : _("is missing"), error);
     return text;
 }
 
@@ -221,8 +222,8 @@ JsonArray *litho_json_array(LithoJsonReader *r, const char *key, guint min, guin
     const guint n = array ? json_array_get_length(array) : 0;
     if (array && n >= min && n <= max)
         return array;
-    g_autofree char *what = g_strdup_printf("must be a list of %u to %u entries", min, max);
-    litho_json_complain(r, key, node ? what : "is missing", error);
+    g_autofree char *what = g_strdup_printf(_("must be a list of %u to %u entries"), min, max);
+    litho_json_complain(r, key, node ? what : _("is missing"), error);
     return NULL;
 }
 

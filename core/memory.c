@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 static gboolean read_number(const char *path, guint64 *value)
 {
@@ -97,7 +98,7 @@ gpointer litho_memory_new(gsize n, gsize size, const char *what, GError **error)
     gpointer p = g_try_malloc0_n(MAX(n, 1), size);
     if (!p)
         litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for %.3g GiB of %s",
-                     (double)n * size / 1073741824.0, what);
+                     (double)n * size / 1073741824.0, litho_text(what));
     return p;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "core/words.h"
 
 static const LithoOperator *const no_operators[] = {NULL};
@@ -151,7 +152,8 @@ gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, cons
                               LithoResolved *known, GError **error)
 {
     if (op->needs_input && !in) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "%s needs an input cube", op->title);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, _("%s needs an input cube"),
+                    op->title);
         return FALSE;
     }
     return !op->check || op->check(in, params, known, error);

@@ -11,7 +11,7 @@
 // for backends. The program knows it through the table litho_operators() only.
 
 typedef struct LithoPreset {
-    const char *name;     // "default", "strong"
+    const char *name;     // N_("default"), N_("strong"): windows show them translated
     const char *settings; // "prewhitening=100 half_width=2": differences to the defaults
     const char *doc;
 } LithoPreset;

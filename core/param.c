@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "core/words.h"
 
 #define FIELD(T, row, params) ((T *)((char *)(params) + (row)->offset))
@@ -80,6 +81,11 @@ const char *litho_param_choice(const LithoParam *row, guint i)
     return NULL;
 }
 
+const char *litho_param_choice_shown(const LithoParam *row, guint i)
+{
+    return litho_text(litho_param_choice(row, i));
+}
+
 const LithoRetiredChoice *litho_param_retired_choice(const LithoParam *row, const char *text)
 {
     return row->retired && g_ascii_strcasecmp(text, row->retired->name) == 0 ? row->retired : NULL;
@@ -111,14 +117,15 @@ static gboolean refuse(const LithoParam *row, const char *found, GError **error)
     g_autoptr(GString) legal = g_string_new(NULL);
     if (row->type == LITHO_PARAM_CHOICE)
         for (guint i = 0; i < litho_param_n_choices(row); i++)
-            g_string_append_printf(legal, "%s%s", i ? ", " : "one of ", litho_param_choice(row, i));
+            g_string_append_printf(legal, "%s%s", i ? ", " : _("one of "),
+                                   litho_param_choice(row, i));
     else if (row->type == LITHO_PARAM_BOOL)
-        g_string_append(legal, "on or off");
+        g_string_append(legal, _("on or off"));
     else
-        g_string_append_printf(legal, "%s%.10g to %.10g%s%s",
-                               row->type == LITHO_PARAM_INT ? "a whole number from " : "", row->min,
-                               row->max, row->unit ? " " : "", row->unit ? row->unit : "");
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s is %s; it must be %s", row->key,
+        litho_text_add(legal, _("%s%.10g to %.10g%s%s"),
+                       row->type == LITHO_PARAM_INT ? _("a whole number from ") : "", row->min,
+                       row->max, row->unit ? " " : "", row->unit ? row->unit : "");
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("%s is %s; it must be %s"), row->key,
                 found, legal->str);
     return FALSE;
 }
@@ -143,7 +150,7 @@ gboolean litho_param_set_text(const LithoParam *row, void *params, const char *v
         return refuse(row, value, error);
     if (strlen(value) >= sizeof(LithoText) || !g_utf8_validate(value, -1, NULL)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s has %zu bytes or is not UTF-8; at most %zu bytes of UTF-8 are needed",
+                    _("%s has %zu bytes or is not UTF-8; at most %zu bytes of UTF-8 are needed"),
                     row->key, strlen(value), sizeof(LithoText) - 1);
         return FALSE;
     }
@@ -309,8 +316,8 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
 const char *litho_param_retired(const char *key)
 {
     if (strcmp(key, "gpus") == 0)
-        return "gpus is no parameter any more: the number of devices is chosen with --gpus or in "
-               "the device menu";
+        return _("gpus is no parameter any more: the number of devices is chosen with --gpus or in "
+                 "the device menu");
     return NULL;
 }
 
@@ -383,6 +390,21 @@ char *litho_param_print(const LithoParam *row, const void *params)
     default:
         return g_strdup(FIELD_CONST(LithoText, row, params)->text);
     }
+}
+
+char *litho_param_shown(const LithoParam *row, const void *params)
+{
+    const char *special = litho_param_special(row, params);
+    if (special)
+        return g_strdup(litho_text(special));
+    if (row->type == LITHO_PARAM_CHOICE)
+        return g_strdup(litho_param_choice_shown(row, (guint)*FIELD_CONST(int, row, params)));
+    if (row->type == LITHO_PARAM_BOOL)
+        return g_strdup(*FIELD_CONST(bool, row, params) ? _("on") : _("off"));
+    char *text = litho_param_print(row, params);
+    if (row->type == LITHO_PARAM_FLOAT)
+        litho_text_mark(text);
+    return text;
 }
 
 // One condition of `when`: "mode=shot|demigrate", "block!=0". An unknown key does not hold.
@@ -478,7 +500,7 @@ static gboolean set_from_node(const LithoParam *row, void *params, JsonNode *nod
     if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && row->type != LITHO_PARAM_CHOICE &&
         row->type != LITHO_PARAM_BOOL && !is_text(row))
         return litho_param_set(row, params, json_node_get_double(node), error);
-    return refuse(row, "a JSON value of another type", error);
+    return refuse(row, _("a JSON value of another type"), error);
 }
 
 gboolean litho_params_from_json(const LithoParamTable *table, void *params, JsonObject *object,

@@ -15,7 +15,7 @@
 //         LITHO_FLOAT(P, prewhitening, .label = "Prewhitening", .unit = "%", .def = 10,
 //                     .min = 0.001, .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true,
 //                     .stage = 2, .doc = "..."),
-//         LITHO_CHOICE(P, solver, "cholesky\0jacobi\0", .label = "Solver", .stage = 2, .doc =
+//         LITHO_CHOICE(P, edge, N_("fit") "\0" N_("zero") "\0", .label = "Edge", .stage = 2, .doc =
 //         ..),
 //
 // A row whose field has another type does not compile.
@@ -70,7 +70,7 @@ typedef struct LithoParam {
                               // all of these hold; "!=" instead of "="; NULL = always
     const char *written_when; // FILE, as `when`: conditions under which the operator writes the
                               // file; it reads it under all others. NULL = it always reads
-    const char *choices;      // "a\0b\0"; CHOICE only
+    const char *choices;      // "a\0b\0"; CHOICE only. N_("a") "\0": windows show it translated
     const LithoRetiredChoice *retired; // a choice that older recipes hold; NULL = there is none
     const char *def_text;              // default of TEXT and FILE; NULL = ""
     const char *doc;                   // one sentence: what it physically does, typical values
@@ -116,6 +116,8 @@ const LithoRetiredChoice *litho_param_retired_choice(const LithoParam *row, cons
 // Number of names of a CHOICE row, and name `i` (NULL past the end).
 guint litho_param_n_choices(const LithoParam *row);
 const char *litho_param_choice(const LithoParam *row, guint i);
+// The name in the person's language, for windows; what is typed or written keeps the name itself.
+const char *litho_param_choice_shown(const LithoParam *row, guint i);
 
 // Value as a number: int, choice index and bool (0/1) too; NAN for text.
 double litho_param_get(const LithoParam *row, const void *params);
@@ -138,6 +140,8 @@ gboolean litho_param_number(const LithoParam *row, const char *text, const Litho
 gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, const char *value);
 // Value as text that parse() reads back exactly; g_free().
 char *litho_param_print(const LithoParam *row, const void *params);
+// Value as a person reads it, without unit: words and decimal mark of the language. g_free().
+char *litho_param_shown(const LithoParam *row, const void *params);
 // Text of the row's special value when `params` holds that value, else NULL.
 const char *litho_param_special(const LithoParam *row, const void *params);
 // TRUE when the row matters with these values of the others; it may always be set.

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 enum { PIECE = 4 << 20 }; // bytes of a sum sent and added at a time
 
@@ -18,7 +19,7 @@ typedef struct Frame {
 static gboolean lost(int rank, LithoRun *run, GError **error)
 {
     if (litho_run_step(run, 0, 1, error))
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d of this run has gone",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("process %d of this run has gone"),
                     rank);
     return FALSE;
 }
@@ -43,8 +44,8 @@ gboolean litho_peers_receive(LithoPeers *p, void *bytes, gsize n, int from, Lith
     const gboolean told = p->receive(&frame, sizeof frame, from, run, p->data);
     if (told && (frame.failed || frame.bytes != n)) {
         frame.sentence[sizeof frame.sentence - 1] = '\0';
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d: %s", from,
-                    frame.failed ? frame.sentence : "sent another message than was its turn");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("process %d: %s"), from,
+                    frame.failed ? frame.sentence : _("sent another message than was its turn"));
         return FALSE;
     }
     const gboolean ok = told && (n == 0 || p->receive(bytes, n, from, run, p->data));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 // --- exact percentiles ------------------------------------------------------------------------
 //
@@ -42,27 +43,31 @@ static gboolean samples_of(const LithoCube *cube, Samples *s, GError **error)
     return s->samples != NULL;
 }
 
-static void count_high(const Samples *s, guint64 *bins)
-{
-    for (gint64 t = 0; t < s->traces; t++) {
-        const float *trace = s->samples + t * s->length;
-        for (gint64 k = 0; s->live[t] && k < s->length; k++) {
-            guint32 bits = magnitude_bits(trace[k]);
-            if (finite_bits(bits))
-                bins[bits >> LOW_BITS]++;
-        }
-    }
-}
+// A histogram of its own for each thread, added at the end: counts are whole, so that any number of
+// threads gives one answer. `high`: the bin of the upper bits whose samples are counted by their
+// lower ones; NO_BIN = all by their upper ones.
+#define NO_BIN G_MAXUINT32
 
-static void count_low(const Samples *s, guint32 high, guint64 *bins)
+static void count_bits(const Samples *s, guint32 high, guint32 n, guint64 *bins)
 {
-    for (gint64 t = 0; t < s->traces; t++) {
-        const float *trace = s->samples + t * s->length;
-        for (gint64 k = 0; s->live[t] && k < s->length; k++) {
-            guint32 bits = magnitude_bits(trace[k]);
-            if (bits >> LOW_BITS == high)
-                bins[bits & (LOW_BINS - 1)]++;
+    memset(bins, 0, n * sizeof *bins);
+#pragma omp parallel num_threads(litho_run_threads(NULL))
+    {
+        g_autofree guint64 *own = g_new0(guint64, n);
+#pragma omp for schedule(static) nowait
+        for (gint64 t = 0; t < s->traces; t++) {
+            const float *trace = s->samples + t * s->length;
+            for (gint64 k = 0; s->live[t] && k < s->length; k++) {
+                const guint32 bits = magnitude_bits(trace[k]);
+                if (high == NO_BIN && finite_bits(bits))
+                    own[bits >> LOW_BITS]++;
+                else if (high != NO_BIN && bits >> LOW_BITS == high)
+                    own[bits & (LOW_BINS - 1)]++;
+            }
         }
+#pragma omp critical(litho_qc_bits)
+        for (guint32 b = 0; b < n; b++)
+            bins[b] += own[b];
     }
 }
 
@@ -84,8 +89,7 @@ static double percentile_from(const Samples *s, const guint64 *high, guint64 cou
         return 0;
     guint64 rank = CLAMP((guint64)ceil(percent / 100 * count), 1, count);
     guint32 bin = find_bin(high, HIGH_BINS, &rank);
-    memset(low, 0, LOW_BINS * sizeof *low);
-    count_low(s, bin, low);
+    count_bits(s, bin, LOW_BINS, low);
     guint32 bits = bin << LOW_BITS | find_bin(low, LOW_BINS, &rank);
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -94,8 +98,8 @@ static double percentile_from(const Samples *s, const guint64 *high, guint64 cou
 
 static void percentiles(const Samples *s, const double *percent, double *value, guint n)
 {
-    g_autofree guint64 *high = g_new0(guint64, HIGH_BINS), *low = g_new(guint64, LOW_BINS);
-    count_high(s, high);
+    g_autofree guint64 *high = g_new(guint64, HIGH_BINS), *low = g_new(guint64, LOW_BINS);
+    count_bits(s, NO_BIN, HIGH_BINS, high);
     guint64 count = 0;
     for (guint32 b = 0; b < HIGH_BINS; b++)
         count += high[b];
@@ -114,8 +118,36 @@ double litho_qc_percentile(const LithoCube *cube, double percent)
 
 // --- statistics -------------------------------------------------------------------------------
 
+// Sums over the traces of one part. Parts do not depend on the threads, and neither do their sums.
+typedef struct Part {
+    gint64 count, bad;
+    double sum, squares, min, max;
+} Part;
+
+static Part sum_part(const Samples *s, gint64 from, gint64 to)
+{
+    Part part = {.min = INFINITY, .max = -INFINITY};
+    for (gint64 t = from; t < to; t++) {
+        const float *trace = s->samples + t * s->length;
+        for (gint64 k = 0; s->live[t] && k < s->length; k++) {
+            const double x = trace[k];
+            if (!isfinite(x)) {
+                part.bad++;
+                continue;
+            }
+            part.count++;
+            part.sum += x;
+            part.squares += x * x;
+            part.min = MIN(part.min, x);
+            part.max = MAX(part.max, x);
+        }
+    }
+    return part;
+}
+
 gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats, GError **error)
 {
+    enum { TRACES = 64, PARTS = 256 };
     Samples s;
     memset(stats, 0, sizeof *stats);
     if (!samples_of(cube, &s, error))
@@ -124,21 +156,21 @@ gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats,
     stats->min = INFINITY;
     stats->max = -INFINITY;
     litho_run_begin(run, "statistics", "traces");
-    for (gint64 t = 0; t < s.traces; t++) {
-        if (t % 1024 == 0 && !litho_run_step(run, t, s.traces, error))
+    for (gint64 t = 0; t < s.traces; t += TRACES * PARTS) {
+        Part part[PARTS];
+        const gint64 n = MIN((s.traces - t + TRACES - 1) / TRACES, PARTS);
+        if (!litho_run_step(run, t, s.traces, error))
             return FALSE;
-        const float *trace = s.samples + t * s.length;
-        for (gint64 k = 0; s.live[t] && k < s.length; k++) {
-            double x = trace[k];
-            if (!isfinite(x)) {
-                stats->bad++;
-                continue;
-            }
-            stats->count++;
-            sum += x;
-            squares += x * x;
-            stats->min = MIN(stats->min, x);
-            stats->max = MAX(stats->max, x);
+#pragma omp parallel for num_threads(litho_run_threads(run)) schedule(static)
+        for (gint64 k = 0; k < n; k++)
+            part[k] = sum_part(&s, t + k * TRACES, MIN(t + (k + 1) * TRACES, s.traces));
+        for (gint64 k = 0; k < n; k++) {
+            stats->count += part[k].count;
+            stats->bad += part[k].bad;
+            sum += part[k].sum;
+            squares += part[k].squares;
+            stats->min = MIN(stats->min, part[k].min);
+            stats->max = MAX(stats->max, part[k].max);
         }
     }
     if (stats->count == 0) {
@@ -207,12 +239,13 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
     if (!litho_grid_same_shape(&x->grid, &reference->grid) ||
         !litho_box_equal(x->held, reference->held) ||
         (mask && !litho_box_equal(mask->held, x->held))) {
-        const LithoAxis *p = x->grid.axis, *q = reference->grid.axis;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the cubes have %ld x %ld x %ld and %ld x %ld x %ld samples; equal shapes are "
-                    "needed to compare",
-                    (long)p[0].n, (long)p[1].n, (long)p[2].n, (long)q[0].n, (long)q[1].n,
-                    (long)q[2].n);
+        const gboolean masked = mask && !litho_box_equal(mask->held, x->held);
+        const LithoAxis *p = x->grid.axis, *q = (masked ? mask : reference)->grid.axis;
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+            _("the cubes have %ld x %ld x %ld and %ld x %ld x %ld samples; equal shapes are "
+              "needed to compare"),
+            (long)p[0].n, (long)p[1].n, (long)p[2].n, (long)q[0].n, (long)q[1].n, (long)q[2].n);
         return FALSE;
     }
     if (!samples_of(x, &a, error) || !samples_of(reference, &b, error))
@@ -247,13 +280,21 @@ void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins,
     memset(counts, 0, bins * sizeof *counts);
     if (!samples_of(cube, &s, NULL) || !(hi > lo))
         return;
-    double scale = bins / (hi - lo);
-    for (gint64 t = 0; t < s.traces; t++)
-        for (gint64 k = 0; s.live[t] && k < s.length; k++) {
-            double at = (s.samples[t * s.length + k] - lo) * scale;
-            if (at >= 0 && at <= bins)
-                counts[MIN((guint)at, bins - 1)]++;
-        }
+    const double scale = bins / (hi - lo);
+#pragma omp parallel num_threads(litho_run_threads(NULL))
+    {
+        g_autofree guint64 *own = g_new0(guint64, bins);
+#pragma omp for schedule(static) nowait
+        for (gint64 t = 0; t < s.traces; t++)
+            for (gint64 k = 0; s.live[t] && k < s.length; k++) {
+                const double at = (s.samples[t * s.length + k] - lo) * scale;
+                if (at >= 0 && at <= bins)
+                    own[MIN((guint)at, bins - 1)]++;
+            }
+#pragma omp critical(litho_qc_histogram)
+        for (guint k = 0; k < bins; k++)
+            counts[k] += (double)own[k];
+    }
 }
 
 // --- spectrum -----------------------------------------------------------------------------------
@@ -272,7 +313,7 @@ gboolean litho_qc_spectrum(const LithoCube *cube, const LithoBox *box, gint64 ma
     if (spectrum_func)
         return spectrum_func(cube, box, max_traces, run, spectrum, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "this program was built without a Fourier transform");
+                _("this program was built without a Fourier transform"));
     return FALSE;
 }
 
@@ -297,7 +338,7 @@ gboolean litho_qc_fk(const float *section, guint traces, guint samples, LithoFk 
     if (fk_func)
         return fk_func(section, traces, samples, fk, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "this program was built without a Fourier transform");
+                _("this program was built without a Fourier transform"));
     return FALSE;
 }
 
@@ -325,7 +366,7 @@ gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, cons
     if (noise_func)
         return noise_func(cube, box, window, most, run, noise, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "this program was built without a Fourier transform");
+                _("this program was built without a Fourier transform"));
     return FALSE;
 }
 

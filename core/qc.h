@@ -107,7 +107,13 @@ typedef struct LithoNoise {
     guint n_times;
     double first_time, time_step;
     float at_time[LITHO_NOISE_TIMES];
+    // Power of the quiet local Fourier coefficients: mean square over twice the squared mean. 1 in
+    // noise as it is recorded, which comes to all wavenumbers alike; a filter leaves holes there.
+    double lumps; // 0 = not told
 } LithoNoise;
+
+// Data with more lumps look filtered: noise is left where their events are, and none beside.
+#define LITHO_NOISE_LUMPS 1.4
 
 typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, const int window[3],
                                    int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -4,6 +4,8 @@
 
 #include "core/report.h"
 
+#include "core/text.h"
+
 struct LithoReport {
     GMutex lock;
     GArray *numbers, *curves, *shapes, *layers;
@@ -124,9 +126,10 @@ static void used_key(char out[32], const char *operator_key, const char *key)
 
 void litho_report_used(LithoReport *report, const char *operator_key, const char *key, double value)
 {
+    const char *nothing = ""; // no text to translate
     char full[32];
     used_key(full, operator_key, key);
-    litho_report_number(report, full, "", "", value);
+    litho_report_number(report, full, nothing, nothing, value);
 }
 
 gboolean litho_number_is_used(const LithoNumber *number, const char *operator_key, const char *key)
@@ -385,7 +388,7 @@ void litho_report_remark(LithoReport *report, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_autofree char *text = litho_text_vprintf(litho_text(format), args);
     va_end(args);
     add_remark(report, text);
 }

@@ -21,7 +21,7 @@ typedef enum LithoCurveRole {
 } LithoCurveRole;
 
 typedef struct LithoCurve {
-    char key[32], label[64], x_label[32], y_label[32];
+    char key[32], label[96], x_label[64], y_label[64];
     // Curves of one group share a plot; "" = a plot of its own. `name` is for the legend.
     char group[32], name[32];
     gboolean log_x, log_y, bars; // how the plot is best drawn
@@ -33,7 +33,7 @@ typedef struct LithoCurve {
 } LithoCurve;
 
 typedef struct LithoNumber {
-    char key[32], label[64], unit[16];
+    char key[32], label[96], unit[16];
     double value;
 } LithoNumber;
 
@@ -89,7 +89,7 @@ typedef struct LithoGrip {
 } LithoGrip;
 
 typedef struct LithoShape {
-    char key[32], label[64]; // label for the legend and the screen reader: "Source", "Boundary 2"
+    char key[32], label[96]; // label for the legend and the screen reader: "Source", "Boundary 2"
     LithoSpace space;
     LithoShapeKind kind;
     guint n, rows, columns;
@@ -103,7 +103,7 @@ void litho_report_shape(LithoReport *report, const LithoShape *shape);
 // The medium (a velocity) that the operator assumes, for the views: samples on a grid of its own
 // over the output's, whose axes count the same lines, times or depths, coarser as a rule.
 typedef struct LithoLayer {
-    char key[32], label[64], unit[16];
+    char key[32], label[96], unit[16];
     LithoCube *cube;
 } LithoLayer;
 

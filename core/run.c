@@ -66,6 +66,24 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
     return TRUE;
 }
 
+gboolean litho_run_library_begin(const LithoRun *run, GError **error)
+{
+    if (run && run->on_library)
+        run->on_library(TRUE, run->library_data);
+    // Asked after the telling: a cancel that comes between them must not wait for the library.
+    if (litho_run_checkpoint(run))
+        return TRUE;
+    litho_run_library_end(run);
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
+void litho_run_library_end(const LithoRun *run)
+{
+    if (run && run->on_library)
+        run->on_library(FALSE, run->library_data);
+}
+
 void litho_run_partial(LithoRun *run, LithoCube *part)
 {
     if (run && run->on_partial)

@@ -48,6 +48,10 @@ typedef struct LithoRun {
     // Asked at every step beside `cancel`: TRUE = give up, newer parameters wait.
     gboolean (*superseded)(gpointer data);
     gpointer superseded_data;
+    // Told before and after work of a library that cannot be cancelled, such as loading an OpenGL
+    // driver. Nothing is lost when the process ends in it. NULL: a cancel waits for its end.
+    void (*on_library)(gboolean inside, gpointer data);
+    gpointer library_data;
 
     // Private to run.c.
     const char *what, *unit;
@@ -63,6 +67,10 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
 // The test of litho_run_step() alone, without progress: TRUE = go on, FALSE = stop now. Does not
 // return while the run is paused. Safe from any thread.
 gboolean litho_run_checkpoint(const LithoRun *run);
+// Between litho_run_library_begin() and _end() a library works that cannot be cancelled, and the
+// process may end there: no other thread of the job works. FALSE = stop now, without _end().
+gboolean litho_run_library_begin(const LithoRun *run, GError **error);
+void litho_run_library_end(const LithoRun *run);
 // Hands a finished part to whoever watches. Borrows `part`.
 void litho_run_partial(LithoRun *run, LithoCube *part);
 // The part that was handed over last is a first look at all of the result.

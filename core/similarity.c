@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The Gaussian mean is separable: products are summed over inlines straight from the cubes, then
-// over crosslines, then over samples, each time over no more than the later sums need. The weights
-// cancel in c, so that absent traces need no bookkeeping: they add nothing to any of the sums.
+// The Gaussian mean is separable: products are summed along one axis straight from the cubes, then
+// along the others, each time over no more than the later sums need. The weights cancel in c, so
+// that absent traces need no bookkeeping: they add nothing to any of the sums.
 #include "core/similarity.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 enum { OO, RR, OR, SUMS };
 
@@ -121,103 +122,148 @@ static void add_products(const Job *job, gint64 i, gint64 j, float weight, gint6
 {
     const float *a = row_of(job->in, i, j, job->reach.lo[2]);
     const float *b = row_of(job->out, i, j, job->reach.lo[2]);
+#pragma omp simd
     for (gint64 t = 0; t < n; t++) {
-        const float o = b[t], r = a[t] - b[t], finite = fabsf(a[t]) + fabsf(b[t]);
-        const float w = finite <= G_MAXFLOAT ? weight : 0;
-        oo[t] += w > 0 ? w * o * o : 0;
-        rr[t] += w > 0 ? w * r * r : 0;
-        or [t] += w > 0 ? w * o * r : 0;
+        const gboolean finite = fabsf(a[t]) + fabsf(b[t]) <= G_MAXFLOAT;
+        const float o = finite ? b[t] : 0, r = finite ? a[t] - b[t] : 0;
+        oo[t] += weight * o * o;
+        rr[t] += weight * r * r;
+        or [t] += weight * o * r;
     }
 }
 
-// Over inlines: from the cubes to [box 0][reach 1][reach 2].
-static void sum_inlines(const Job *job, Sums *to)
+static void add_row(float *to, const float *from, float weight, gint64 lo, gint64 hi)
 {
-    const Kernel *k = &job->kernel[0];
-    const gint64 n0 = litho_box_size(to->box, 0), n1 = litho_box_size(to->box, 1);
-    const gint64 n2 = litho_box_size(to->box, 2);
-#pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
-    for (gint64 i = 0; i < n0; i++)
-        for (gint64 j = 0; j < n1; j++) {
-            if (!litho_run_checkpoint(job->run))
+#pragma omp simd
+    for (gint64 t = lo; t < hi; t++)
+        to[t] += weight * from[t];
+}
+
+// Means along a trace: `to` holds n of the `tall` samples of `from`, from sample `shift` on.
+static void add_shifted(const Kernel *k, const float *from, gint64 tall, gint64 shift, gint64 n,
+                        float *to)
+{
+    for (int m = -k->reach; m <= k->reach; m++)
+        add_row(to, from + shift + m, k->weight[m + k->reach], MAX(0, -(shift + m)),
+                MIN(n, tall - shift - m));
+}
+
+// Products of one trace, summed along it.
+static void products_down(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
+{
+    const gint64 tall = litho_box_size(job->reach, 2), n = litho_box_size(to->box, 2);
+    g_autofree float *row = g_new0(float, SUMS *tall);
+    if (!is_present(job, i, j))
+        return;
+    add_products(job, i, j, 1, tall, row, row + tall, row + 2 * tall);
+    for (int q = 0; q < SUMS; q++)
+        add_shifted(&job->kernel[2], row + q * tall, tall, to->box.lo[2] - job->reach.lo[2], n,
+                    to->at[q] + at);
+}
+
+// Products of a trace's neighbours along `axis`, summed.
+static void products_across(const Job *job, int axis, gint64 i, gint64 j, gint64 at, Sums *to)
+{
+    const Kernel *k = &job->kernel[axis];
+    for (int m = -k->reach; m <= k->reach; m++) {
+        const gint64 x = axis == 0 ? i + m : i, y = axis == 1 ? j + m : j;
+        const gint64 on_axis = axis == 0 ? x : y;
+        if (on_axis >= job->reach.lo[axis] && on_axis < job->reach.hi[axis] &&
+            is_present(job, x, y))
+            add_products(job, x, y, k->weight[m + k->reach], litho_box_size(to->box, 2),
+                         to->at[OO] + at, to->at[RR] + at, to->at[OR] + at);
+    }
+}
+
+// Products straight from the cubes, summed along `axis`.
+static void sum_products(const Job *job, int axis, Sums *to)
+{
+    const gint64 n1 = litho_box_size(to->box, 1), n2 = litho_box_size(to->box, 2);
+    const gint64 traces = litho_box_size(to->box, 0) * n1;
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 64)
+    for (gint64 x = 0; x < traces; x++) {
+        const gint64 i = to->box.lo[0] + x / n1, j = to->box.lo[1] + x % n1;
+        if (!litho_run_checkpoint(job->run))
+            continue;
+        if (axis == LITHO_SAMPLE)
+            products_down(job, i, j, x * n2, to);
+        else
+            products_across(job, axis, i, j, x * n2, to);
+    }
+}
+
+// Sums of `from` along `axis`.
+static void sum_along(const Job *job, int axis, const Sums *from, Sums *to)
+{
+    const Kernel *k = &job->kernel[axis];
+    const gint64 n1 = litho_box_size(to->box, 1), n2 = litho_box_size(to->box, 2);
+    const gint64 wide = litho_box_size(from->box, 1), tall = litho_box_size(from->box, 2);
+    const gint64 traces = litho_box_size(to->box, 0) * n1, there = litho_box_size(from->box, axis);
+    const gint64 shift = to->box.lo[axis] - from->box.lo[axis];
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 64)
+    for (gint64 x = 0; x < traces; x++) {
+        const gint64 i = x / n1, j = x % n1;
+        if (!litho_run_checkpoint(job->run))
+            continue;
+        for (int q = 0; q < SUMS; q++) {
+            float *row = to->at[q] + x * n2;
+            if (axis == LITHO_SAMPLE) {
+                add_shifted(k, from->at[q] + (i * wide + j) * tall, tall, shift, n2, row);
                 continue;
-            const gint64 at = (i * n1 + j) * n2, x = to->box.lo[0] + i, y = to->box.lo[1] + j;
-            for (int m = -k->reach; m <= k->reach; m++)
-                if (x + m >= job->reach.lo[0] && x + m < job->reach.hi[0] &&
-                    is_present(job, x + m, y))
-                    add_products(job, x + m, y, k->weight[m + k->reach], n2, to->at[OO] + at,
-                                 to->at[RR] + at, to->at[OR] + at);
+            }
+            for (int m = -k->reach; m <= k->reach; m++) {
+                const gint64 at = (axis == 0 ? i : j) + shift + m;
+                const gint64 trace = axis == 0 ? at * wide + j : i * wide + at;
+                if (at >= 0 && at < there)
+                    add_row(row, from->at[q] + trace * tall, k->weight[m + k->reach], 0, n2);
+            }
         }
+    }
 }
 
-// Over crosslines: to [box 0][box 1][reach 2].
-static void sum_xlines(const Job *job, const Sums *from, Sums *to)
+// The axis along which the box is thinnest beside its reach comes first: what is left to sum is
+// thin then. A slice costs a tenth of what it does the other way round.
+static void order_axes(const Job *job, int order[3])
 {
-    const Kernel *k = &job->kernel[1];
-    const gint64 n0 = litho_box_size(to->box, 0), n1 = litho_box_size(to->box, 1);
-    const gint64 n2 = litho_box_size(to->box, 2), wide = litho_box_size(from->box, 1);
-    const gint64 shift = to->box.lo[1] - from->box.lo[1];
-#pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
-    for (gint64 i = 0; i < n0; i++)
-        for (gint64 j = 0; j < n1; j++)
-            for (int m = -k->reach; m <= k->reach && litho_run_checkpoint(job->run); m++) {
-                const gint64 y = j + shift + m;
-                if (y < 0 || y >= wide)
-                    continue;
-                const float w = k->weight[m + k->reach];
-                for (int q = 0; q < SUMS; q++) {
-                    const float *a = from->at[q] + (i * wide + y) * n2;
-                    float *b = to->at[q] + (i * n1 + j) * n2;
-                    for (gint64 t = 0; t < n2; t++)
-                        b[t] += w * a[t];
-                }
-            }
-}
-
-// Over samples: to [box 0][box 1][box 2].
-static void sum_samples(const Job *job, const Sums *from, Sums *to)
-{
-    const Kernel *k = &job->kernel[2];
-    const gint64 traces = litho_box_size(to->box, 0) * litho_box_size(to->box, 1);
-    const gint64 n2 = litho_box_size(to->box, 2), tall = litho_box_size(from->box, 2);
-    const gint64 shift = to->box.lo[2] - from->box.lo[2];
-#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 16)
-    for (gint64 x = 0; x < traces; x++)
-        for (int m = -k->reach; m <= k->reach && litho_run_checkpoint(job->run); m++) {
-            const float w = k->weight[m + k->reach];
-            const gint64 lo = MAX(0, -(shift + m)), hi = MIN(n2, tall - shift - m);
-            for (int q = 0; q < SUMS; q++) {
-                const float *a = from->at[q] + x * tall + shift + m;
-                float *b = to->at[q] + x * n2;
-                for (gint64 t = lo; t < hi; t++)
-                    b[t] += w * a[t];
-            }
+    double part[3];
+    for (int axis = 0; axis < 3; axis++)
+        part[axis] =
+            (double)litho_box_size(job->box, axis) / (double)litho_box_size(job->reach, axis);
+    for (int k = 0; k < 3; k++)
+        order[k] = k;
+    for (int k = 0; k < 2; k++)
+        for (int m = k; m >= 0 && part[order[m + 1]] < part[order[m]]; m--) {
+            const int other = order[m];
+            order[m] = order[m + 1];
+            order[m + 1] = other;
         }
 }
 
 // The three means over job->box, into `means`.
 static gboolean compute_means(const Job *job, Sums *means, GError **error)
 {
-    LithoBox first = job->reach, second = job->reach;
-    first.lo[0] = second.lo[0] = job->box.lo[0];
-    first.hi[0] = second.hi[0] = job->box.hi[0];
-    second.lo[1] = job->box.lo[1];
-    second.hi[1] = job->box.hi[1];
-    Sums a, b;
-    if (!sums_init(&a, first, error))
-        return FALSE;
-    sum_inlines(job, &a);
-    gboolean ok = sums_init(&b, second, error);
-    if (ok)
-        sum_xlines(job, &a, &b);
-    sums_clear(&a);
-    if (!ok)
-        return FALSE;
-    ok = sums_init(means, job->box, error);
-    if (ok)
-        sum_samples(job, &b, means);
-    sums_clear(&b);
-    return ok;
+    int order[3];
+    LithoBox box = job->reach;
+    Sums before = {0};
+    order_axes(job, order);
+    for (int pass = 0; pass < 3; pass++) {
+        const int axis = order[pass];
+        Sums now;
+        box.lo[axis] = job->box.lo[axis];
+        box.hi[axis] = job->box.hi[axis];
+        if (!sums_init(&now, box, error)) {
+            sums_clear(&before);
+            return FALSE;
+        }
+        if (pass == 0)
+            sum_products(job, axis, &now);
+        else
+            sum_along(job, axis, &before, &now);
+        sums_clear(&before);
+        before = now;
+    }
+    *means = before;
+    return TRUE;
 }
 
 // --- the answer ---------------------------------------------------------------------------------
@@ -344,7 +390,7 @@ LithoLeakReading litho_leak_reading(double share)
 
 const char *litho_leak_words(LithoLeakReading reading)
 {
-    static const char *const words[] = {"removed looks like noise", "some signal leaves",
-                                        "events leave"};
-    return words[reading];
+    static const char *const words[] = {N_("removed looks like noise"), N_("some signal leaves"),
+                                        N_("events leave")};
+    return litho_text(words[reading]);
 }

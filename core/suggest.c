@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/suggest.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,10 +81,10 @@ void litho_suggest_add_band(GArray *list, const LithoOperator *op, const LithoEv
         return;
     litho_suggest_add(
         list, op, "fmin", litho_suggest_rounded(band->low * factor * 0.8),
-        g_strdup_printf("the signal begins at about %.3g %s", band->low * factor, unit));
-    litho_suggest_add(
-        list, op, "fmax", litho_suggest_rounded(band->high * factor * 1.1),
-        g_strdup_printf("above %.3g %s the spectrum is flat: noise", band->high * factor, unit));
+        litho_text_printf(_("the signal begins at about %.3g %s"), band->low * factor, unit));
+    litho_suggest_add(list, op, "fmax", litho_suggest_rounded(band->high * factor * 1.1),
+                      litho_text_printf(_("above %.3g %s the spectrum is flat: noise"),
+                                        band->high * factor, unit));
 }
 
 static void clear_suggestion(gpointer data)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timings.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,8 +202,8 @@ char *litho_timings_to_text(LithoTimings *timings)
     LithoStage stages[LITHO_TIMINGS_STAGES];
     guint n = litho_timings_snapshot(timings, stages, G_N_ELEMENTS(stages));
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%-20s %10s %10s %10s %10s %10s\n", "stage", "last ms", "median",
-                           "min", "GB/s", "GFLOP/s");
+    g_string_append_printf(text, "%-20s %10s %10s %10s %10s %10s\n", "stage", _("last ms"),
+                           "median", "min", "GB/s", "GFLOP/s");
     for (guint k = 0; k < n; k++) {
         const LithoStage *s = &stages[k];
         g_string_append_printf(text, "%-20s %10.2f %10.2f %10.2f", s->name, s->last_ms,

@@ -2,6 +2,7 @@
 #include "core/walk.h"
 
 #include "core/error.h"
+#include "core/text.h"
 
 void litho_walk_free(LithoWalk *walk)
 {
@@ -69,7 +70,7 @@ static LithoWalk *go_over(const LithoFlow *flow, const LithoGrid *in, gboolean r
         at = &l->out;
     }
     if (!at) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, _("there is no input cube"));
         return NULL;
     }
     if (!walk->waits)

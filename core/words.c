@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/words.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -44,5 +45,5 @@ const char *litho_word_nearest(const char *word, const char *const *words)
 char *litho_word_hint(const char *word, const char *const *words)
 {
     const char *near = litho_word_nearest(word, words);
-    return near ? g_strdup_printf("; did you mean '%s'?", near) : g_strdup("");
+    return near ? g_strdup_printf(_("; did you mean '%s'?"), near) : g_strdup("");
 }

@@ -4,7 +4,7 @@
 
     docs/cluster.py [--cli PATH] [--cards 2] [--ranks 4] [--page FILE] [--quick]
 
-Cards: `lithoscope-cli bench` with one card and with all of them, data on the device. Ranks: `mpirun -n 1..N` on the
+Cards: `lithoscope-cli bench` with one card and with all of them, data on the device; `run` from file to file for fx. Ranks: `mpirun -n 1..N` on the
 processor, file to file, with an equal share of the cores each. A machine without cards, or without Open MPI, keeps the
 table that is there. `--quick` takes small cubes, to try the script.
 """
@@ -28,6 +28,11 @@ CARDS = [
     ("migration, shot", ["migrate", "mode=shot", "nz=100"], "400x400x512", "24x24x64"),
     ("tip waves, fused", ["twsm", "model=twolayer", "algorithm=fused"], None, None),
     ("tip waves, fast", ["twsm", "model=twolayer"], None, None),
+]
+# The same, from file to file; the words stand behind `run`.
+FILES = [
+    ("fx, file to file", ["fx", "half_width=4", "window=30"], (640, 500, 1500), (40, 24, 64)),
+    ("fx, long windows, file to file", ["fx", "half_width=5", "window=40"], (320, 250, 1500), (40, 24, 64)),
 ]
 # Name, words behind `run`, size of the survey, size with --quick; None = the flow makes its own data.
 RANKS = [
@@ -67,23 +72,59 @@ def card_row(cli, name, words, size, cards, repeat):
         one, all_cards = json.loads(path.read_text())["runs"]
     a, b = median(one), median(all_cards)
     stages = [{"name": s["name"], "ms": s["median_ms"], "bytes": s["bytes"]} for s in all_cards["stages"]]
-    moved = sum(s["bytes"] for s in stages if s["name"] == "exchange")
+    moved = sum(s["bytes"] for s in stages if s["name"] in ("exchange", "gather"))
     wide = f" {size.replace('x', ' x ')}" if size else ""
-    return (f"| {name}{wide} | `{' '.join(words)}` | {a:.4g} | {b:.4g} | {a / b:.2f} | {100 * a / b / cards:.0f} % | "
-            f"{megabytes(moved) if moved else ''} | {longest([s for s in stages if s['name'] != 'beams'])} |")
+    return line(name + wide, words, a, b, cards, megabytes(moved), [s for s in stages if s["name"] != "beams"])
+
+
+def line(name, words, one, several, cards, moved, stages):
+    return (f"| {name} | `{' '.join(words)}` | {one:.4g} | {several:.4g} | {one / several:.2f} | {100 * one / several / cards:.0f} % | "
+            f"{moved} | {longest(stages)} |")
+
+
+def filed(cli, folder, words, size, cards):
+    """The figures of a run from file to file on so many cards: the shortest of two."""
+    told = Path(folder) / "told.json"
+    command = [cli, "run", *words, *survey(cli, folder, size, "sgy"), "-o", str(Path(folder) / "out.sgy"), "--force", "--backend", "cuda",
+               "--gpus", str(cards), "--timings", str(told), "--progress", "none"]
+    times = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{' '.join(words)}: {done.stderr.strip()}", file=sys.stderr)
+            return None
+        times.append(json.loads(told.read_text()))
+    return min(times, key=lambda t: t["seconds"])
+
+
+def file_row(cli, name, words, size, cards):
+    with tempfile.TemporaryDirectory() as folder:
+        one, several = filed(cli, folder, words, size, 1), filed(cli, folder, words, size, cards)
+    if not one or not several:
+        return None
+    stages = [{"name": s["name"], "ms": s["last_ms"] * s["count"]} for s in several["stages"]]
+    used = f" ({several['devices_used']} used)" if several.get("devices_used", cards) != cards else ""
+    return line(f"{name}, {' x '.join(map(str, size))}{used}", words, 1e3 * one["seconds"], 1e3 * several["seconds"], cards, "0", stages)
 
 
 def cards_table(arguments):
-    rows = [card_row(arguments.cli, name, words, small if arguments.quick else size, arguments.cards, 1 if arguments.quick else 5)
-            for name, words, size, small in CARDS if not (arguments.quick and small is None)]
+    repeat, rows = 1 if arguments.quick else 3, []
+    for name, words, size, small in CARDS + FILES:
+        if arguments.quick and small is None:
+            continue
+        row = file_row if (name, words, size, small) in FILES else card_row
+        more = () if row is file_row else (repeat,)
+        rows.append(row(arguments.cli, name, words, small if arguments.quick else size, arguments.cards, *more))
+        if rows[-1]:  # what is measured stays in sight whatever comes
+            print(rows[-1], flush=True)
     if None in rows:
         return None
-    return "\n".join([f"| case | command behind `bench` | 1 card, ms | {arguments.cards} cards, ms | speed-up | efficiency | exchanged | longest stages |",
-                      "|---|---|---|---|---|---|---|---|", *rows])
+    return "\n".join([f"| case | words behind `bench` or `run` | 1 card, ms | {arguments.cards} cards, ms | speed-up | efficiency | "
+                      "into the first card | longest stages |", "|---|---|---|---|---|---|---|---|", *rows])
 
 
-def survey(cli, folder, size):
-    path = Path(folder) / f"{'x'.join(map(str, size))}.npy"
+def survey(cli, folder, size, kind="npy"):
+    path = Path(folder) / f"{'x'.join(map(str, size))}.{kind}"
     if not path.exists():
         subprocess.run([cli, "synth", "planes", f"inlines={size[0]}", f"xlines={size[1]}", f"samples={size[2]}", "--no-truth",
                         "-o", str(path)], check=True, capture_output=True)
@@ -154,7 +195,7 @@ def main():
     cards = cards_table(arguments) if arguments.cards > 1 else None
     if cards:
         print(cards, flush=True)
-        page = put(page, "cards", f"Measured {today}; medians, data on the device.\n\n{cards}")
+        page = put(page, "cards", f"Measured {today}; medians, data on the device; file to file the shorter of two.\n\n{cards}")
     ranks = ranks_table(arguments) if arguments.ranks > 1 and shutil.which("mpirun") else None
     if ranks:
         page = put(page, "ranks", f"Measured {today} on {os.cpu_count()} cores; the shorter of two runs. {ranks}")

@@ -6,6 +6,7 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "core/words.h"
 
 // --- Oklab (B. Ottosson, "A perceptual color space for image processing", 2020) ------------------
@@ -92,44 +93,45 @@ typedef struct Recipe {
 
 static const Recipe recipes[] = {
     // Hues 257 and 27, near the blue and red primaries: apart for every common colour blindness.
-    {"blue-white-red", "Blue, white, red (perceptual)", TRUE,
+    {"blue-white-red", N_("Blue, white, red (perceptual)"), TRUE,
      .two = &(const Diverging){257, 27, 0.985, 0.37, 0.155}},
-    {"grey", "Grey", TRUE, .classic = &(const Classic){2, {{0, 0, 0}, {1, 1, 1}}}},
-    {"red-white-blue", "Red, white, blue (classic)", TRUE,
+    {"grey", N_("Grey"), TRUE, .classic = &(const Classic){2, {{0, 0, 0}, {1, 1, 1}}}},
+    {"red-white-blue", N_("Red, white, blue (classic)"), TRUE,
      .classic = &(const Classic){3, {{0.75, 0, 0}, {1, 1, 1}, {0, 0, 0.75}}}},
-    {"black-white-brown", "Black, white, brown", TRUE,
+    {"black-white-brown", N_("Black, white, brown"), TRUE,
      .classic =
          &(const Classic){
              5, {{0, 0, 0}, {0.5, 0.5, 0.5}, {1, 1, 1}, {0.74, 0.47, 0.2}, {0.36, 0.16, 0.02}}}},
-    {"seismic", "Seismic (saturated)", TRUE,
+    {"seismic", N_("Seismic (saturated)"), TRUE,
      .classic = &(const Classic){5, {{0, 0, 0.3}, {0, 0, 1}, {1, 1, 1}, {1, 0, 0}, {0.5, 0, 0}}}},
-    {"purple-white-green", "Purple, white, green", TRUE,
+    {"purple-white-green", N_("Purple, white, green"), TRUE,
      .two = &(const Diverging){315, 150, 0.985, 0.36, 0.115}},
-    {"blue-black-amber", "Blue, black, amber", TRUE,
+    {"blue-black-amber", N_("Blue, black, amber"), TRUE,
      .two = &(const Diverging){245, 75, 0.16, 0.8, 0.11}},
-    {"white-black", "Grey, reversed", TRUE, .classic = &(const Classic){2, {{1, 1, 1}, {0, 0, 0}}}},
-    {"lagoon", "Lagoon (energy)", FALSE,
+    {"white-black", N_("Grey, reversed"), TRUE,
+     .classic = &(const Classic){2, {{1, 1, 1}, {0, 0, 0}}}},
+    {"lagoon", N_("Lagoon (energy)"), FALSE,
      .one = &(const Sequential){5,
                                 {{0.22, 0.10, 305},
                                  {0.40, 0.11, 275},
                                  {0.58, 0.085, 215},
                                  {0.76, 0.13, 155},
                                  {0.94, 0.16, 108}}}},
-    {"ember", "Ember (energy)", FALSE,
+    {"ember", N_("Ember (energy)"), FALSE,
      .one = &(const Sequential){5,
                                 {{0.12, 0.04, 290},
                                  {0.33, 0.13, 325},
                                  {0.54, 0.185, 378},
                                  {0.75, 0.15, 415},
                                  {0.97, 0.06, 465}}}},
-    {"velocity", "Velocity", FALSE,
+    {"velocity", N_("Velocity"), FALSE,
      .one = &(const Sequential){5,
                                 {{0.34, 0.16, 275},
                                  {0.49, 0.10, 235},
                                  {0.64, 0.10, 170},
                                  {0.79, 0.13, 108},
                                  {0.93, 0.055, 75}}}},
-    {"ink", "Ink on paper", FALSE,
+    {"ink", N_("Ink on paper"), FALSE,
      .one = &(const Sequential){2, {{0.98, 0.0, 250}, {0.2, 0.05, 250}}}},
 };
 
@@ -178,7 +180,7 @@ static void set_entry(LithoColormap *map, int k, const double rgb[3])
 static void build(LithoColormap *map, const Recipe *recipe)
 {
     g_strlcpy(map->name, recipe->name, sizeof map->name);
-    g_strlcpy(map->title, recipe->title, sizeof map->title);
+    g_strlcpy(map->title, litho_text(recipe->title), sizeof map->title);
     map->diverging = recipe->diverging;
     for (int k = 0; k < LITHO_COLORMAP_SIZE; k++) {
         double rgb[3], t = k / (LITHO_COLORMAP_SIZE - 1.0);
@@ -314,14 +316,15 @@ static GArray *parse_rows(char *text, const char *path, GError **error)
             for (int c = 0; c < 3; c++)
                 if (!(rgb[c] >= 0 && rgb[c] <= 255)) {
                     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                                "%s, line %d: colour %g lies outside 0..255", path, k + 1, rgb[c]);
+                                _("%s, line %d: colour %g lies outside 0..255"), path, k + 1,
+                                rgb[c]);
                     g_array_unref(rows);
                     return NULL;
                 }
             g_array_append_val(rows, rgb);
         } else if (rows->len > 0 || header_seen) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "%s, line %d: three numbers r,g,b are needed, found '%s'", path, k + 1,
+                        _("%s, line %d: three numbers r,g,b are needed, found '%s'"), path, k + 1,
                         line);
             g_array_unref(rows);
             return NULL;
@@ -347,7 +350,7 @@ LithoColormap *litho_colormap_load(const char *path, GError **error)
         return NULL;
     if (rows->len < 2) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s holds %u colours; a map needs 2 rows r,g,b or more", path, rows->len);
+                    _("%s holds %u colours; a map needs 2 rows r,g,b or more"), path, rows->len);
         return NULL;
     }
     const double(*row)[3] = (const double(*)[3])rows->data;

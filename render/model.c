@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "render/model.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ const LithoColormap *litho_model_colours(void)
 
 const char *litho_space_name(LithoSpace space)
 {
-    return space == LITHO_SPACE_MODEL ? "Model" : "Boxes";
+    return space == LITHO_SPACE_MODEL ? _("Model") : _("Boxes");
 }
 
 // --- bounds -------------------------------------------------------------------------------------
@@ -90,14 +91,17 @@ static gboolean model_bounds(const GArray *shapes, LithoSpace space, float lo[3]
 static void make_grid(LithoModel *model, const float lo[3], const float hi[3])
 {
     static const LithoAxisText texts[2][3] = {
-        {{"East", "m", 1, FALSE}, {"North", "m", 1, FALSE}, {"Depth", "m", 1, FALSE}},
-        {{"Inline (cycles/trace)", "", 1, FALSE},
-         {"Crossline (cycles/trace)", "", 1, FALSE},
-         {"Time (cycles/sample)", "", 1, FALSE}}};
+        {{N_("East"), "m", 1, FALSE}, {N_("North"), "m", 1, FALSE}, {N_("Depth"), "m", 1, FALSE}},
+        {{N_("Inline (cycles/trace)"), "", 1, FALSE},
+         {N_("Crossline (cycles/trace)"), "", 1, FALSE},
+         {N_("Time (cycles/sample)"), "", 1, FALSE}}};
     LithoGrid *grid = &model->grid;
     *grid = litho_grid_new(1, 1, 1);
     memcpy(model->axis, texts[model->space == LITHO_SPACE_FREQUENCY], sizeof model->axis);
     for (int k = 0; k < 3; k++) {
+        g_strlcpy(model->axis[k].label,
+                  litho_text(texts[model->space == LITHO_SPACE_FREQUENCY][k].label),
+                  sizeof model->axis[k].label);
         grid->axis[k].first = (lo[k] + hi[k]) / 2;
         grid->axis[k].step = hi[k] - lo[k];
         g_strlcpy(grid->axis[k].unit, model->axis[k].unit, sizeof grid->axis[k].unit);
@@ -298,7 +302,8 @@ static void add_shape(Builder *b, const LithoShape *shape, guint nth)
     if (!shape_bounds(shape, entry.lo, entry.hi))
         return;
     const float *rgba = kinds[shape->kind].colours[nth % kinds[shape->kind].n];
-    g_strlcpy(entry.label, *shape->label ? shape->label : shape->key, sizeof entry.label);
+    g_strlcpy(entry.label, *shape->label ? litho_text(shape->label) : shape->key,
+              sizeof entry.label);
     memcpy(entry.rgba, rgba, sizeof entry.rgba);
     kinds[shape->kind].add(b, shape, rgba);
     g_array_append_val(b->model->legend, entry);
@@ -363,7 +368,7 @@ static void describe_range(GString *text, const LithoModel *model, const LithoMo
     double step = fabs(model->grid.axis[k].step) / 100;
     litho_format_number(lo, sizeof lo, e->lo[k], step);
     litho_format_number(hi, sizeof hi, e->hi[k], step);
-    g_autofree char *name = g_ascii_strdown(model->axis[k].label, -1);
+    g_autofree char *name = g_ascii_strdown(litho_text(model->axis[k].label), -1);
     g_string_append_printf(text, ", %s %s", name, lo);
     if (strcmp(lo, hi) != 0)
         g_string_append_printf(text, " to %s", hi);
@@ -373,13 +378,15 @@ static void describe_range(GString *text, const LithoModel *model, const LithoMo
 
 char *litho_model_describe(const LithoModel *model)
 {
-    static const char *const kinds[] = {"point", "line of %u points", "surface", "box"};
-    static const char *const many[] = {"%u points", "line of %u points", "surface", "%u boxes"};
+    static const char *const kinds[] = {N_("point"), N_("line of %u points"), N_("surface"),
+                                        N_("box")};
+    static const char *const many[] = {N_("%u points"), N_("line of %u points"), N_("surface"),
+                                       N_("%u boxes")};
     GString *text = g_string_new(NULL);
     for (guint k = 0; k < model->legend->len; k++) {
         const LithoModelEntry *e = &g_array_index(model->legend, LithoModelEntry, k);
         g_string_append_printf(text, "%s%s: ", k ? "; " : "", e->label);
-        const char *kind = e->count == 1 ? kinds[e->kind] : many[e->kind];
+        const char *kind = litho_text(e->count == 1 ? kinds[e->kind] : many[e->kind]);
         const char *number = strstr(kind, "%u");
         if (number)
             g_string_append_printf(text, "%.*s%u%s", (int)(number - kind), kind, e->count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The model with cairo: painter's order, far to near, flat shading as mesh.frag's.
+#include "core/text.h"
 #include "render/model.h"
 
 #include <math.h>
@@ -232,7 +233,7 @@ void litho_model_draw_legend(cairo_t *cr, const LithoAxesStyle *style, const Lit
     guint lines = MIN(n, room);
     if (lines == 0)
         return;
-    g_autofree char *more = g_strdup_printf("and %u more", n - lines + 1);
+    g_autofree char *more = g_strdup_printf(_("and %u more"), n - lines + 1);
     cairo_save(cr);
     cairo_rectangle(cr, rect.x, rect.y, rect.w, rect.h);
     cairo_clip(cr);

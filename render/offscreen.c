@@ -6,6 +6,7 @@
 #include <epoxy/gl.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 struct LithoOffscreen {
     EGLDisplay display;
@@ -87,9 +88,10 @@ static gboolean make_framebuffers(LithoOffscreen *o, int samples, GError **error
     glGetIntegerv(GL_MAX_SAMPLES, &most_samples);
     samples = MIN(samples, most_samples);
     if (o->width > most || o->height > most) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "a picture of %d x %d pixels was asked for; this OpenGL draws %d x %d at most",
-                    o->width, o->height, most, most);
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+            _("a picture of %d x %d pixels was asked for; this OpenGL draws %d x %d at most"),
+            o->width, o->height, most, most);
         return FALSE;
     }
     o->color = make_renderbuffer(GL_RGBA8, samples, o->width, o->height);
@@ -107,7 +109,7 @@ static gboolean make_framebuffers(LithoOffscreen *o, int samples, GError **error
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "OpenGL refuses a framebuffer of %d x %d pixels", o->width, o->height);
+                    _("OpenGL refuses a framebuffer of %d x %d pixels"), o->width, o->height);
         return FALSE;
     }
     glViewport(0, 0, o->width, o->height);
@@ -119,7 +121,7 @@ LithoOffscreen *litho_offscreen_new(int width, int height, int samples, GError *
     if (!can_load("libEGL.so.1", NULL) || !can_load("libOpenGL.so.0", "libGL.so.1")) {
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-            "this machine has no EGL or OpenGL library; pictures of the 3-D scene need one");
+            _("this machine has no EGL or OpenGL library; pictures of the 3-D scene need one"));
         return NULL;
     }
     LithoOffscreen *o = g_new0(LithoOffscreen, 1);
@@ -127,8 +129,8 @@ LithoOffscreen *litho_offscreen_new(int width, int height, int samples, GError *
     o->height = MAX(height, 1);
     if (!open_context(o)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "no OpenGL 3.2 without a display on this machine; Mesa's or the graphics "
-                    "card's EGL is needed");
+                    _("no OpenGL 3.2 without a display on this machine; Mesa's or the graphics "
+                      "card's EGL is needed"));
         g_free(o);
         return NULL;
     }
@@ -159,7 +161,7 @@ gboolean litho_offscreen_bind(LithoOffscreen *o, GError **error)
 {
     if (!eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, o->context)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "the off-screen OpenGL context was lost (EGL error 0x%x)", eglGetError());
+                    _("the off-screen OpenGL context was lost (EGL error 0x%x)"), eglGetError());
         return FALSE;
     }
     glBindFramebuffer(GL_FRAMEBUFFER, o->framebuffer);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "render/raster.h"
 
 // Pixels per point of the sections inside PDF and SVG: 216 per inch, sharp in print; less for large
@@ -221,7 +222,10 @@ static gboolean paint_data(cairo_t *cr, const LithoPicture *picture, const Layou
 {
     g_autoptr(GError) reason = NULL;
     if (picture->with != LITHO_DRAW_CPU) {
+        if (!litho_run_library_begin(picture->run, error))
+            return FALSE;
         cairo_surface_t *all = litho_picture_draw_gl(picture, layout->data, scale, &reason);
+        litho_run_library_end(picture->run);
         for (guint k = 0; all && k < picture->n_panels; k++)
             if (!picture->panels[k].model)
                 paint_image(cr, all, layout->data[k], 0, 0, scale);
@@ -235,8 +239,9 @@ static gboolean paint_data(cairo_t *cr, const LithoPicture *picture, const Layou
         }
     }
     if (has_scene(picture)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "the 3-D scene needs OpenGL: %s",
-                    reason ? reason->message : "not wanted here");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    _("the 3-D scene needs OpenGL: %s"),
+                    reason ? reason->message : _("not wanted here"));
         return FALSE;
     }
     return paint_cpu(cr, picture, layout, scale, error);
@@ -271,10 +276,10 @@ static char *panel_note(const LithoPicture *picture, const LithoPanel *panel)
     if (lo != -hi)
         return g_strdup_printf("%s to %s%s%s", low, high, space, unit);
     if (panel->show == LITHO_SHOW_REMOVED && gain > 0 && gain != 1)
-        return g_strdup_printf("shown ×%g, clip %s%s%s", gain, high, space, unit);
+        return litho_text_printf(_("shown ×%g, clip %s%s%s"), gain, high, space, unit);
     if (picture->clip_note)
-        return g_strdup_printf("clip %s = %s%s%s", picture->clip_note, high, space, unit);
-    return g_strdup_printf("clip %s%s%s", high, space, unit);
+        return g_strdup_printf(_("clip %s = %s%s%s"), picture->clip_note, high, space, unit);
+    return g_strdup_printf(_("clip %s%s%s"), high, space, unit);
 }
 
 static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const LithoPanel *panel,
@@ -345,7 +350,7 @@ static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GEr
         litho_axes_draw_caption(cr, &small, layout.caption, picture->caption);
     }
     if (cairo_status(cr) != CAIRO_STATUS_SUCCESS) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "drawing the picture failed: %s",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("drawing the picture failed: %s"),
                     cairo_status_to_string(cairo_status(cr)));
         return FALSE;
     }
@@ -356,15 +361,14 @@ static gboolean check(const LithoPicture *picture, GError **error)
 {
     if (picture->n_panels == 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the picture has no panels; one slice or scene is needed");
+                    _("the picture has no panels; one slice or scene is needed"));
         return FALSE;
     }
     if (picture->output && !litho_grid_same_shape(&picture->input->grid, &picture->output->grid)) {
         const LithoAxis *a = picture->input->grid.axis, *b = picture->output->grid.axis;
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the cubes differ in size: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " samples",
+                    _("the cubes differ in size: %" PRId64 " x %" PRId64 " x %" PRId64
+                      " and %" PRId64 " x %" PRId64 " x %" PRId64 " samples"),
                     a[0].n, a[1].n, a[2].n, b[0].n, b[1].n, b[2].n);
         return FALSE;
     }
@@ -372,8 +376,8 @@ static gboolean check(const LithoPicture *picture, GError **error)
     if (!(picture->width >= 100 && picture->height >= 80) || picture->width * scale > 16000 ||
         picture->height * scale > 16000) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "a picture of %g x %g was asked for; 100 x 80 to 16000 x 16000 pixels can be "
-                    "drawn",
+                    _("a picture of %g x %g was asked for; 100 x 80 to 16000 x 16000 pixels can be "
+                      "drawn"),
                     picture->width * scale, picture->height * scale);
         return FALSE;
     }
@@ -532,7 +536,7 @@ gboolean litho_picture_save(const LithoPicture *picture, const char *path, GErro
     if (g_str_has_suffix(lower, ".svg"))
         return save_vector(picture, path, FALSE, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "cannot write a picture as '%s'; names ending in .png, .pdf or .svg are known",
+                _("cannot write a picture as '%s'; names ending in .png, .pdf or .svg are known"),
                 path);
     return FALSE;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/error.h"
+#include "core/text.h"
 #include "render/picture_draw.h"
 
 cairo_surface_t *litho_picture_draw_gl(const LithoPicture *picture, const LithoRect *rects,
@@ -9,6 +10,6 @@ cairo_surface_t *litho_picture_draw_gl(const LithoPicture *picture, const LithoR
     (void)rects;
     (void)scale;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "this program was built without OpenGL; the 3-D scene needs it");
+                _("this program was built without OpenGL; the 3-D scene needs it"));
     return NULL;
 }

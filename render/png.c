@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "render/picture.h"
 
 typedef struct Target {
@@ -99,14 +100,14 @@ gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char 
     if (!output)
         return FALSE;
     Target to = {.output = output, .run = run};
-    Failure failure = {"out of memory"};
+    Failure failure = {N_("out of memory")};
     g_autofree guint8 *row = g_malloc(3 * (gsize)cairo_image_surface_get_width(surface));
     if (write_rows(&to, surface, texts, row, &failure))
         return litho_output_finish(output, error);
     if (to.error)
         g_propagate_error(error, to.error);
     else
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "writing %s failed: %s", path,
-                    failure.sentence);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("writing %s failed: %s"), path,
+                    litho_text(failure.sentence));
     return FALSE;
 }

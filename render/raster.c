@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 // The twin of shaders/sample.glsl and shaders/slice.frag; the rules are explained there.
 
@@ -267,7 +268,7 @@ static gboolean prepare(Painter *p, GError **error)
             continue;
         if (!litho_grid_same_shape(&need[k]->grid, r->grid)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "the cubes shown together have different sizes");
+                        _("the cubes shown together have different sizes"));
             return FALSE;
         }
         if (!litho_cube_host(need[k], error))
@@ -310,8 +311,8 @@ cairo_surface_t *litho_raster_slice(const LithoRaster *r, double width, double h
 
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a picture of %d x %d", w,
-                    h);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("no memory for a picture of %d x %d"),
+                    w, h);
         cairo_surface_destroy(surface);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "render/axes.h"
 
 // --- programs -----------------------------------------------------------------------------------
@@ -65,11 +66,11 @@ static gboolean check_version(LithoRenderer *renderer, GError **error)
     renderer->gles = !epoxy_is_desktop_gl();
     if (!device || version < (renderer->gles ? 30 : 32)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "found OpenGL%s %d.%d; drawing needs OpenGL 3.2 or OpenGL ES 3.0",
+                    _("found OpenGL%s %d.%d; drawing needs OpenGL 3.2 or OpenGL ES 3.0"),
                     renderer->gles ? " ES" : "", version / 10, version % 10);
         return FALSE;
     }
-    g_snprintf(renderer->name, sizeof renderer->name, "%s, OpenGL%s %d.%d", device,
+    g_snprintf(renderer->name, sizeof renderer->name, _("%s, OpenGL%s %d.%d"), device,
                renderer->gles ? " ES" : "", version / 10, version % 10);
     renderer->software = litho_gl_is_software();
     return TRUE;
@@ -89,7 +90,7 @@ LithoRenderer *litho_renderer_new(GError **error)
     if (!renderer->mesh_program || !slice_program(renderer, (Variant){0})) {
         if (error && !*error)
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                        "this OpenGL driver does not compile the slice shader");
+                        _("this OpenGL driver does not compile the slice shader"));
         litho_renderer_free(renderer);
         return NULL;
     }

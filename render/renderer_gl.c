@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 #define RESOURCES "/lithoscope/render/"
 
@@ -43,7 +44,7 @@ static guint compile(const LithoRenderer *renderer, GLenum kind, const char *nam
         char log[512] = "";
         glGetShaderInfoLog(shader, sizeof log, NULL, log);
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "this OpenGL driver does not compile %s: %s", name, g_strstrip(log));
+                    _("this OpenGL driver does not compile %s: %s"), name, g_strstrip(log));
         glDeleteShader(shader);
         return 0;
     }
@@ -73,7 +74,7 @@ guint litho_program_new(const LithoRenderer *renderer, const char *vertex, const
             char log[512] = "";
             glGetProgramInfoLog(program, sizeof log, NULL, log);
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                        "this OpenGL driver does not link %s: %s", fragment, g_strstrip(log));
+                        _("this OpenGL driver does not link %s: %s"), fragment, g_strstrip(log));
             glDeleteProgram(program);
             program = 0;
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "render/ticks.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static LithoAxisText line_text(const LithoGrid *grid, int axis, gboolean metres)
 {
     const LithoAxis *a = &grid->axis[axis];
     LithoAxisText text = {.factor = 1, .whole = TRUE};
-    g_strlcpy(text.label, axis == LITHO_INLINE ? "Inline" : "Crossline", sizeof text.label);
+    g_strlcpy(text.label, axis == LITHO_INLINE ? _("Inline") : _("Crossline"), sizeof text.label);
     if (!metres || !grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || a->step == 0)
         return text;
     g_strlcpy(text.unit, "m", sizeof text.unit);
@@ -76,19 +77,27 @@ double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, dou
     return litho_axis_index(axis, (shown - text->offset) / text->factor);
 }
 
+static LithoAxisText sample_text(const char *label, const char *unit, double factor)
+{
+    LithoAxisText text = {.factor = factor};
+    g_strlcpy(text.label, label, sizeof text.label);
+    g_strlcpy(text.unit, unit, sizeof text.unit);
+    return text;
+}
+
 LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoUnits units)
 {
     if (axis != LITHO_SAMPLE)
         return line_text(grid, axis, units & LITHO_UNITS_METRES);
     if (grid->is_depth)
-        return (LithoAxisText){"Depth", "m", 1, FALSE, 0};
+        return sample_text(_("Depth"), "m", 1);
     LithoUnits unit = units & LITHO_UNITS_TIME;
     const LithoAxis *a = &grid->axis[LITHO_SAMPLE];
     double last = MAX(fabs(a->first), fabs(litho_axis_value(a, a->n - 1)));
     gboolean ms = unit == LITHO_UNITS_MS || (unit == LITHO_UNITS_AUTO && last < 10);
     if (ms)
-        return (LithoAxisText){"Time", "ms", 1000, FALSE, 0};
-    return (LithoAxisText){"Time", "s", 1, FALSE, 0};
+        return sample_text(_("Time"), "ms", 1000);
+    return sample_text(_("Time"), "s", 1);
 }
 
 // Puts thin spaces between groups of three digits of the integer part; 4 digits are grouped too,
@@ -117,6 +126,7 @@ static void format_exponent(char *out, gsize size, double value, int digits)
     *e = 0;
     g_snprintf(out, size, "%s%se%s%d", value < 0 ? MINUS : "", text, power < 0 ? MINUS : "",
                ABS(power));
+    litho_text_mark(out);
 }
 
 void litho_format_number(char *out, gsize size, double value, double step)
@@ -155,6 +165,7 @@ void litho_format_number(char *out, gsize size, double value, double step)
     group_digits(grouped, sizeof grouped, digits);
     gboolean zero = strspn(digits, "0.") == strlen(digits);
     g_snprintf(out, size, "%s%s", value < 0 && !zero ? MINUS : "", grouped);
+    litho_text_mark(out);
 }
 
 char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units)
@@ -165,8 +176,8 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnit
     double value = litho_axis_value(a, index) * text.factor;
     g_autofree char *label = g_ascii_strdown(text.label, -1);
     if (text.whole) // line numbers are names, not quantities: no grouping
-        return g_strdup_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
-                               value == floor(value) ? 0 : 1, fabs(value));
+        return litho_text_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
+                                 value == floor(value) ? 0 : 1, fabs(value));
     char number[64];
     double step = fabs(a->step * text.factor), fraction = fabs(value - rint(value));
     litho_format_number(number, sizeof number, value,
@@ -176,12 +187,12 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnit
 
 void litho_trim_zeros(char *number)
 {
-    if (!strchr(number, '.') || strchr(number, 'e'))
+    if (!strpbrk(number, ".,") || strchr(number, 'e'))
         return;
     gsize n = strlen(number);
     while (number[n - 1] == '0')
         number[--n] = 0;
-    if (number[n - 1] == '.')
+    if (number[n - 1] == '.' || number[n - 1] == ',')
         number[n - 1] = 0;
 }
 
@@ -196,7 +207,7 @@ char *litho_format_amplitude(double value)
     } else {
         double power = floor(log10(size)) - 3;
         if (power < -4) { // as a step of an axis it would ask for an exponent: "3.634e−2"
-            g_autofree char *digits = g_strdup_printf("%.*f", (int)-power, size);
+            g_autofree char *digits = litho_text_printf("%.*f", (int)-power, size);
             litho_trim_zeros(digits);
             return g_strconcat(value < 0 ? MINUS : "", digits, NULL);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "render/view.h"
+#include "core/text.h"
 
 #include <math.h>
 
@@ -188,8 +189,9 @@ const double litho_divider_ink[4] = {0.45, 0.72, 1, 1};
 
 const char *litho_show_name(LithoShow show)
 {
-    static const char *const names[] = {"Input", "Output", "Removed", "Split", "Side by side"};
-    return names[show];
+    static const char *const names[] = {N_("Input"), N_("Output"), N_("Removed"), N_("Split"),
+                                        N_("Side by side")};
+    return litho_text(names[show]);
 }
 
 guint litho_show_panels(LithoShow show, LithoRect rect, LithoRect panels[2], LithoShow shows[2])
@@ -286,11 +288,11 @@ char *litho_look_gain_name(const LithoLook *look, const LithoGrid *grid, int axi
         return NULL;
     if (look->agc > 1) {
         const double length = look->agc * fabs(grid->axis[LITHO_SAMPLE].step);
-        return g_strdup_printf("AGC %.4g %s", length * (grid->is_depth ? 1 : 1000),
-                               grid->is_depth ? "m" : "ms");
+        return litho_text_printf("AGC %.4g %s", length * (grid->is_depth ? 1 : 1000),
+                                 grid->is_depth ? "m" : "ms");
     }
     if (look->time_power != 0)
-        return g_strdup_printf("%s^%.3g", grid->is_depth ? "z" : "t", look->time_power);
+        return litho_text_printf("%s^%.3g", grid->is_depth ? "z" : "t", look->time_power);
     return NULL;
 }
 

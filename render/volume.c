@@ -347,6 +347,8 @@ gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n
         }
         missing = pending(volume, tile);
     }
+    for (guint k = 0; k < volume->tiles->len; k++)
+        litho_tile_flush(volume, g_ptr_array_index(volume->tiles, k));
     volume->info.pending_bytes = cover_bytes(&missing);
     if (copied)
         volume->info.last_fill_ms = litho_now_ms() - start;

@@ -59,6 +59,8 @@ void litho_tiles_free(LithoVolume *volume);
 // Samples of one part inside `box`; the tile's texture must be bound. Returns what was written,
 // which is the part's whole box when it went device to device; empty on failure.
 LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box);
+// Ends copies from a device: GL may draw from the tile again.
+void litho_tile_flush(LithoVolume *volume, LithoTile *tile);
 void litho_tile_set_nearest(guint target);
 void litho_tile_reset_unpack(void);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/text.h"
 #include "render/volume_gl.h"
 
 #include <epoxy/gl.h>
@@ -86,7 +87,7 @@ static LithoTile *tile_new(LithoVolume *volume, LithoBox box)
     fold_size(tile, limit_2d, &width, &rows);
     if (tile->folded && rows > limit_2d) {
         g_snprintf(volume->info.why_not, sizeof volume->info.why_not,
-                   "a slice of %" G_GINT64_FORMAT " samples exceeds this OpenGL's texture limit",
+                   _("a slice of %" PRId64 " samples exceeds this OpenGL's texture limit"),
                    litho_box_count(box));
         g_free(tile);
         return NULL;
@@ -311,6 +312,13 @@ static gboolean copy_shared(LithoVolume *volume, LithoTile *tile, const LithoCub
     return FALSE;
 }
 
+void litho_tile_flush(LithoVolume *volume, LithoTile *tile)
+{
+    g_autoptr(GError) error = NULL;
+    if (tile->share && !tile->share_backend->gl->flush(tile->share, &error))
+        g_strlcpy(volume->info.why_not, error->message, sizeof volume->info.why_not);
+}
+
 static gboolean can_share(const LithoTile *tile, const LithoCube *cube)
 {
     return cube->device && cube->device->backend->gl && !tile->folded && !tile->share_refused &&
@@ -329,6 +337,7 @@ LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *
         return (LithoBox){0};
     }
     volume->info.shared = FALSE;
+    litho_tile_flush(volume, tile); // parts below have come from the device
     if (tile->folded)
         copy_folded(volume, tile, cube, box);
     else

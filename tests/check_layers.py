@@ -32,8 +32,8 @@ FOREIGN = [
     (r"fftw3", {"kernels", "app", "tests"}),
     (r"lapacke|cblas|openblas", {"kernels", "cuda", "app", "tests"}),
     (r"segyio", {"tests"}),
-    (r"zfp", {"kernels", "app", "tests"}),
-    (r"zstd", {"kernels", "app", "tests"}),
+    (r"zfp", {"core", "kernels", "app", "tests"}),
+    (r"zstd", {"core", "kernels", "app", "tests"}),
     (r"mpi\.h", {"app"}),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

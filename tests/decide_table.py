@@ -121,15 +121,17 @@ def main():
     # The slow ones first, so that none is left alone at the end.
     asked = {(c, s, w): pool.submit(measure, args.cli, path, w) for w in reversed(SETTINGS)
              for (c, s), path in paths.items()}
-    runs = {key: future.result() for key, future in asked.items()}
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(list(runs.values()), file, indent=1)
+    runs = {}
     print("| setting | " + " | ".join(name_of(c) for c in cubes) + " |\n|---|" + "---|" * len(cubes))
-    for w in SETTINGS:
+    for w in reversed(SETTINGS):  # a row as soon as it is known: what is cut off has told something
+        for c, s in paths:
+            runs[c, s, w] = asked[c, s, w].result()
         cells = [runs[c, seeds[0], w] for c in cubes]
         print(f"| `{' '.join(w).strip()}` | "
-              + " | ".join(f"{r['told']:.2f} / {r['true']:.2f}" for r in cells) + " |")
+              + " | ".join(f"{r['told']:.2f} / {r['true']:.2f}" for r in cells) + " |", flush=True)
+        if args.json:
+            with open(args.json, "w", encoding="utf-8") as file:
+                json.dump(list(runs.values()), file, indent=1)
     print("\n| cube | lost by the choice, at most | error, median | 90 % | worst | inside the "
           "interval | its width |\n|---|---|---|---|---|---|---|")
     failed = False

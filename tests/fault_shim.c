@@ -6,6 +6,8 @@
 //     LITHO_FAULT_HIT=FILE is created when the fault was met
 //     LITHO_FAULT_TRACE=1  tells on standard error who called
 //
+// Loaded as libEGL.so.1 it is a driver that takes for ever to load.
+//
 // Only regular files count, close and write only those opened for writing.
 #undef _FILE_OFFSET_BITS // open and open64 are two names here
 #include <dlfcn.h>
@@ -72,6 +74,19 @@ static int regular(int fd, int for_writing)
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+// --- libraries ----------------------------------------------------------------------------------
+
+__attribute__((constructor)) static void load_for_ever(void)
+{
+    static const char told[] = "loading OpenGL\n";
+    Dl_info info;
+    if (!dladdr((void *)load_for_ever, &info) || !strstr(info.dli_fname, "libEGL"))
+        return;
+    syscall(SYS_write, 2, told, sizeof told - 1);
+    for (;;)
+        pause();
+}
 
 // --- memory -------------------------------------------------------------------------------------
 

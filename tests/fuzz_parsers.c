@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/io/npy.h"
+#include "core/io/survey.h"
 #include "kernels/external/panel.h"
 #include "kernels/kernels.h"
 #include "kernels/migrate/model.h"
@@ -75,6 +76,22 @@ static void profile(const uint8_t *data, size_t size)
     litho_profile_load("fuzz", &options, NULL);
     g_free(litho_profile_match("C 1 CLIENT COMPANY CREW NO"));
     g_unlink(path);
+}
+
+// One text as all that an array's folder holds: metadata, attributes and the first chunk. A cube that
+// is taken is read.
+static void zarr(const uint8_t *data, size_t size)
+{
+    g_autofree char *folder = g_build_filename(root, "a.zarr", NULL);
+    g_mkdir(folder, 0700);
+    static const char *const names[] = {"a.zarr/.zarray", "a.zarr/.zattrs", "a.zarr/0.0.0"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+        g_free(put(names[k], data, size));
+    const char *const paths[] = {folder, NULL};
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, NULL, NULL, NULL);
+    if (survey && litho_grid_samples(litho_survey_grid(survey)) < 1 << 20) {
+        g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, NULL);
+    }
 }
 
 // A panel that is taken has defaults that print as texts which are taken and mean the same.
@@ -262,6 +279,19 @@ static const char *const panels[] = {
     "\"label\":\"F\",\"type\":\"file\",\"help\":\"H.\"},{\"key\":\"b\",\"label\":\"B\",\"type\":\"bool\",\"default\":"
     "true,\"advanced\":true,\"help\":\"H.\"}]}",
     NULL};
+static const char *const zarrs[] = {
+    "{\"zarr_format\":2,\"shape\":[2,2,4],\"chunks\":[2,1,4],\"dtype\":\"<f4\",\"fill_value\":\"NaN\","
+    "\"order\":\"C\",\"filters\":null,\"compressor\":null,\"dimension_separator\":\".\"}",
+    "{\"zarr_format\":2,\"shape\":[2,2,4],\"chunks\":[1,2,9],\"dtype\":\">i2\",\"fill_value\":1e9,"
+    "\"filters\":[],\"compressor\":{\"id\":\"zlib\",\"level\":1},\"_ARRAY_DIMENSIONS\":[\"a\",\"b\",\"z\"],"
+    "\"dimension\":[{\"name\":\"a\",\"coords\":[1,2]},{\"name\":\"b\",\"coords\":[4,6]},{\"name\":\"t\","
+    "\"coords\":[0,4,8,12]}]}",
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[2,2,4],\"data_type\":\"float64\",\"chunk_grid\":"
+    "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[1,1,4]}},\"chunk_key_encoding\":{\"name\":"
+    "\"v2\",\"configuration\":{\"separator\":\".\"}},\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":{\"endian\":\"big\"}},{\"name\":\"zstd\"},{\"name\":\"crc32c\"}],\"attributes\":{},"
+    "\"dimension_names\":[\"inline\",\"\",\"twt\"]}",
+    NULL};
 static const char *const grids[] = {"1 2 300\n# comment\n11, 2, 310\n1 12 305\n11 12 300\n", NULL};
 static const char *const sheets[] = {
     "v 0 0 100\nv 10 0 100\nv 0 10 120\nf 1 2 3\n",
@@ -281,7 +311,8 @@ const LithoFuzzParser *litho_fuzz_parsers(void)
         {"model", twsm_model, NULL},      {"grid", twsm_grid, grids},
         {"sheet", twsm_sheet, sheets},    {"velocity", velocity, tables},
         {"colormap", colormap, maps},     {"coefficients", coefficients, NULL},
-        {"panel", panel, panels},         {NULL, NULL, NULL},
+        {"panel", panel, panels},         {"zarr", zarr, zarrs},
+        {NULL, NULL, NULL},
     };
     return all;
 }
@@ -336,6 +367,10 @@ static void remove_root(void)
                                         "kept.lwp",
                                         "a.lwp",
                                         "b.lwp",
+                                        "a.zarr/.zarray",
+                                        "a.zarr/.zattrs",
+                                        "a.zarr/0.0.0",
+                                        "a.zarr",
                                         "lithoscope/sessions/fuzz.json.damaged",
                                         "lithoscope/sessions",
                                         "lithoscope/import",

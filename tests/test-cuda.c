@@ -257,6 +257,23 @@ static void test_roof(void)
     g_test_message("copy %.0f GB/s, FMA %.1f TFLOP/s", bytes * 1e-9, flops * 1e-12);
 }
 
+// Property: both directions of the link are faster than the oldest bus that such a card is put in
+// (PCIe 2, eight lanes) and slower than the card's own memory.
+static void test_link(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    double up = 0, down = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(cuda->probe_link(0, &up, &down, &error));
+    g_assert_cmpfloat(up, >, 1e9);
+    g_assert_cmpfloat(down, >, 1e9);
+    g_assert_cmpfloat(up, <, 2e12);
+    g_assert_cmpfloat(down, <, 2e12);
+    g_test_message("link %.1f GB/s up, %.1f GB/s down", up * 1e-9, down * 1e-9);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -268,5 +285,6 @@ int main(int argc, char **argv)
     g_test_add_func("/cuda/two-devices", test_two_devices);
     g_test_add_func("/cuda/cancel", test_cancel);
     g_test_add_func("/cuda/roof", test_roof);
+    g_test_add_func("/cuda/link", test_link);
     return test_run();
 }

@@ -3,10 +3,12 @@
 // Guesses for missing traces: what they leave alone, what they do not depend on, and what they are
 // for: filters and noise levels on surveys with holes.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise.h"
+#include "kernels/common/window16.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/patch.h"
 #include "tests/patch_common.h"
@@ -44,6 +46,67 @@ static double snr_of(gboolean live, const LithoCube *in, const LithoCube *out,
             off += d * d;
         }
     return 10 * log10(energy / off);
+}
+
+typedef void (*Transform)(float *re, float *im);
+
+// Numbers that no symmetry hides behind, in [-1, 1].
+static void fill_window(float *re, float *im)
+{
+    guint32 state = 1;
+    for (int k = 0; k < 2 * LITHO_WINDOW16; k++) {
+        state = state * 1664525u + 1013904223u;
+        (k % 2 ? im : re)[k / 2] = (float)(state >> 8) / (1 << 23) - 1;
+    }
+}
+
+// The coefficient of wavenumbers k in float64.
+static void sum_directly(const float *re, const float *im, const int k[3], double sum[2])
+{
+    sum[0] = sum[1] = 0;
+    for (int n = 0; n < LITHO_WINDOW16; n++) {
+        const int turns = k[0] * (n / 256) + k[1] * (n / 16 % 16) + k[2] * (n % 16);
+        const double c = cos(2 * G_PI * turns / 16), s = -sin(2 * G_PI * turns / 16);
+        sum[0] += re[n] * c - im[n] * s;
+        sum[1] += re[n] * s + im[n] * c;
+    }
+}
+
+static void check_transform(Transform forward, Transform backward)
+{
+    enum { BYTES = LITHO_WINDOW16 * sizeof(float) };
+    float *a = aligned_alloc(64, 4 * BYTES), *re = a + 2 * LITHO_WINDOW16;
+    float *b = a + LITHO_WINDOW16, *im = re + LITHO_WINDOW16;
+    fill_window(a, b);
+    memcpy(re, a, 2 * BYTES);
+    forward(re, im);
+    for (int n = 0; n < LITHO_WINDOW16; n += 37) {
+        const int k[3] = {n / 256, n / 16 % 16, n % 16}, at = (k[0] * 16 + k[2]) * 16 + k[1];
+        double sum[2];
+        sum_directly(a, b, k, sum);
+        g_assert_cmpfloat_with_epsilon(re[at], sum[0], 2e-4); // of coefficients near 50
+        g_assert_cmpfloat_with_epsilon(im[at], sum[1], 2e-4);
+    }
+    backward(re, im);
+    for (int n = 0; n < LITHO_WINDOW16; n++) {
+        g_assert_cmpfloat_with_epsilon(re[n] / LITHO_WINDOW16, a[n], 2e-6);
+        g_assert_cmpfloat_with_epsilon(im[n] / LITHO_WINDOW16, b[n], 2e-6);
+    }
+    free(a);
+}
+
+// Property: each build of the transform that this processor can run gives the float64 sums, in the
+// order that window16.h tells, and goes back to what it was.
+static void test_transform(void)
+{
+    check_transform(litho_window16_forward, litho_window16_backward);
+    check_transform(LITHO_ISA_PICK(litho_window16_forward),
+                    LITHO_ISA_PICK(litho_window16_backward));
+#ifdef __x86_64__
+    if (&litho_window16_forward_avx2 && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
+        check_transform(litho_window16_forward_avx2, litho_window16_backward_avx2);
+#endif
 }
 
 // Property: recorded samples stay to the bit, every missing trace gets a guess, which is near the
@@ -157,6 +220,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
+    g_test_add_func("/gaps/transform", test_transform);
     g_test_add_func("/gaps/guess", test_guess);
     g_test_add_func("/gaps/same-bits", test_same_bits);
     g_test_add_func("/gaps/pieces", test_pieces);

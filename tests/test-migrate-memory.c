@@ -2,36 +2,15 @@
 //
 // The memory that a migration announces beforehand, against the memory it takes; images far deeper
 // than their records.
-#include <malloc.h>
-
 #include "tests/migrate_helpers.h"
-
-static double status_bytes(const char *name)
-{
-    g_autofree char *content = NULL;
-    g_assert_true(g_file_get_contents("/proc/self/status", &content, NULL, NULL));
-    const char *line = strstr(content, name);
-    return line ? 1024 * g_ascii_strtod(line + strlen(name), NULL) : -1;
-}
-
-// From now on the largest resident size is counted anew. FALSE: this kernel does not.
-static gboolean reset_peak(void)
-{
-    FILE *file = fopen("/proc/self/clear_refs", "w");
-    if (!file)
-        return FALSE;
-    const gboolean written = fputs("5", file) >= 0;
-    return fclose(file) == 0 && written;
-}
+#include "tests/peak_memory.h"
 
 // Bytes that a run takes at most, the input and the result included.
 static double measured(const LithoCube *in, const char *settings)
 {
-    malloc_trim(0);
-    g_assert_true(reset_peak());
-    const double before = status_bytes("VmRSS:");
+    const double before = peak_begin();
     g_autoptr(LithoCube) out = migrate(in, "%s", settings);
-    return status_bytes("VmHWM:") - before + sizeof(float) * litho_grid_samples(&in->grid);
+    return peak_bytes(before) + sizeof(float) * litho_grid_samples(&in->grid);
 }
 
 static double expected(const LithoCube *in, const char *settings)
@@ -65,7 +44,7 @@ static void test_memory(void)
          "imaging=normalised antialias=on"},
         {80, 80, 60, "mode=demigrate nt=400 fmax=20"},
     };
-    if (!reset_peak()) {
+    if (!peak_is_told()) {
         g_test_skip("this system does not reset the largest resident size");
         return;
     }
@@ -99,7 +78,7 @@ static void test_memory_of_velocity(void)
     g_clear_pointer(&velocity, litho_cube_unref);
     g_autofree char *settings =
         g_strdup_printf("velocity=%s dz=5 nz=400 fmax=9 degree=5 step=1 pad=20", path);
-    if (!reset_peak()) {
+    if (!peak_is_told()) {
         g_test_skip("this system does not reset the largest resident size");
         return;
     }
@@ -151,9 +130,7 @@ static void test_deep(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    // Freed arrays go back to the system, and new ones are not filled: what is counted is used.
-    mallopt(M_MMAP_THRESHOLD, 1 << 16);
-    mallopt(M_PERTURB, 0);
+    peak_prepare();
     LithoGrid grid = time_grid(5, 5, 50, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 5);
     g_autoptr(LithoCube) warm = migrate(in, "nz=9");

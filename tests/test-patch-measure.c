@@ -95,10 +95,11 @@ static guint64 memory_for(const LithoFlow *flow, LithoSurvey *survey, gint64 sla
 
 // Property: with the level of the noise and bursts looked for, the file of a run in slabs is that
 // of a run in one piece, whatever the memory, bit for bit; also behind another step. Levels
-// measured in a slab by itself, or on bursts at a slab's border, give other samples.
+// measured in a slab by itself, or on bursts at a slab's border, give other samples. Filling is not
+// among the flows: its blocks reach across this survey, so that one piece takes the least memory.
 static void test_slabs(void)
 {
-    const char *const flows[] = {"patch", "patch level=whole window=12", "patch mode=both iterations=2",
+    const char *const flows[] = {"patch", "patch level=whole window=12",
                                  "fx window=10 half_width=2 + patch"};
     g_autoptr(LithoSurvey) survey = make_survey(200, 20, 60);
     for (guint f = 0; f < G_N_ELEMENTS(flows); f++) {
@@ -146,8 +147,8 @@ static LithoMeasured *measure(Parts *parts, guint64 bytes, const LithoPatchParam
 // bursts need around it (17 traces).
 static void test_parts(void)
 {
-    const char *const words[] = {"", "level=whole", "window_il=64 window_xl=48", "erratic=0"};
-    g_autoptr(LithoCube) cube = make_cube(200, 260, 70);
+    const char *const words[] = {"", "level=whole", "window_il=64 window_xl=48 erratic=0"};
+    g_autoptr(LithoCube) cube = make_cube(200, 260, 40);
     for (guint w = 0; w < G_N_ELEMENTS(words); w += 1 + TEST_SANITIZED) {
         const LithoPatchParams p = patch_settings(words[w]);
         Parts wide = {.cube = cube}, small = {.cube = cube};
@@ -157,7 +158,7 @@ static void test_parts(void)
         g_assert_cmpmem(x, n, y, m);
         g_assert_cmpint(wide.n, >=, 3);
         g_assert_cmpint(small.n, >=, 3 * wide.n);
-        g_assert_cmpint(small.largest, <=, (150 + 2 * 17) * (150 + 2 * 17) * 70);
+        g_assert_cmpint(small.largest, <=, (150 + 2 * 17) * (150 + 2 * 17) * 40);
         g_test_message("%s: %d parts and %d of at most %d samples, %s", words[w], wide.n, small.n,
                        (int)small.largest, litho_measured_text(a));
     }

@@ -5,103 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/engine/find.h"
 #include "core/engine/probe.h"
 #include "core/engine/quality.h"
 #include "core/error.h"
-#include "core/synth/synth.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
 #include "tests/common.h"
-
-typedef struct Cubes {
-    LithoCube *noisy, *truth;
-} Cubes;
-
-static void cubes_clear(Cubes *c)
-{
-    litho_cube_unref(c->noisy);
-    litho_cube_unref(c->truth);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Cubes, cubes_clear)
-
-static Cubes make(const char *kind, const char *settings)
-{
-    const LithoSynth *synth = litho_synth_find(kind);
-    g_autofree void *params = g_malloc0(synth->params.size);
-    litho_param_defaults(&synth->params, params);
-    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
-    for (char **word = words; *word; word++) {
-        g_auto(GStrv) pair = g_strsplit(*word, "=", 2);
-        g_assert_true(litho_param_parse(&synth->params, params, pair[0], pair[1], NULL));
-    }
-    Cubes c;
-    g_assert_true(synth->make(params, NULL, &c.noisy, &c.truth, NULL, NULL));
-    return c;
-}
-
-static LithoFlow *flow_of(const LithoOperator *op, const char *settings)
-{
-    LithoFlow *flow = litho_flow_new();
-    litho_flow_append(flow, op);
-    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
-    for (char **word = words; *word; word++)
-        if (**word)
-            g_assert_true(litho_operator_set(op, litho_flow_step(flow, 0)->params, *word, NULL));
-    return flow;
-}
-
-// Spectrum of the noise that was really added, by averaging periodograms (direct sums) of traces.
-static LithoNoise true_noise(const Cubes *c)
-{
-    enum { BINS = 65 };
-    const LithoGrid *grid = &c->noisy->grid;
-    const gint64 n = grid->axis[2].n, traces = litho_grid_traces(grid), length = 2 * (BINS - 1);
-    LithoNoise noise = {.n = BINS, .sigma = g_new0(double, BINS)};
-    g_autofree double *wave = g_new(double, length);
-    for (gint64 t = 0; t < length; t++)
-        wave[t] = cos(2 * G_PI * t / length);
-    double power = 0;
-    gint64 pieces = 0;
-    for (gint64 x = 0; x < traces; x++)
-        for (gint64 at = 0; at + length <= n; at += length, pieces++)
-            for (int f = 0; f < BINS; f++) {
-                double re = 0, im = 0;
-                for (gint64 t = 0; t < length; t++) {
-                    const double v = (double)c->noisy->samples[x * n + at + t] -
-                                     c->truth->samples[x * n + at + t];
-                    re += v * wave[f * t % length];
-                    im += v * wave[(f * t + 3 * length / 4) % length];
-                }
-                noise.sigma[f] += re * re + im * im;
-            }
-    for (gint64 k = 0; k < traces * n; k++)
-        power += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
-    for (int f = 0; f < BINS; f++)
-        noise.sigma[f] = sqrt(noise.sigma[f] / pieces / length);
-    noise.total = noise.low = noise.high = sqrt(power / (traces * n));
-    return noise;
-}
-
-static LithoQuality judge(const LithoFlow *flow, const Cubes *c, const LithoNoise *noise,
-                          double hide)
-{
-    LithoJudge *j = litho_judge_new(litho_device_cpu());
-    LithoQualityAsk ask = {.flow = flow,
-                           .in = c->noisy,
-                           .noise = noise,
-                           .reference = c->truth,
-                           .hide = hide,
-                           .folds = 4,
-                           .seed = 1};
-    LithoQuality q;
-    GError *error = NULL;
-    litho_judge_run(j, &ask, NULL, &q, &error);
-    g_assert_no_error(error);
-    litho_judge_free(j);
-    return q;
-}
+#include "tests/quality_cubes.h"
 
 // Property: the expected SNR of a linear filter and of F-X prediction equals the true one, white
 // noise and coloured, whatever the setting, and the interval holds the true one. 0.3 dB: the
@@ -113,8 +23,8 @@ static void test_expected(gconstpointer data)
     const char *noise_of = data;
     g_autofree char *settings =
         g_strdup_printf("inlines=64 xlines=32 samples=128 snr=0 seed=3 noise=%s", noise_of);
-    g_auto(Cubes) c = make("planes", settings);
-    LithoNoise noise = true_noise(&c);
+    g_auto(Cubes) c = quality_make("planes", settings);
+    LithoNoise noise = quality_true_noise(&c);
     const struct {
         const LithoOperator *op;
         const char *settings;
@@ -124,8 +34,8 @@ static void test_expected(gconstpointer data)
                  {litho_operator_find("fx"), "outband=pass fmin=3 fmax=100"},
                  {litho_operator_find("fx"), "outband=mute fmin=0 fmax=80 prewhitening=100"}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autoptr(LithoFlow) flow = flow_of(cases[k].op, cases[k].settings);
-        LithoQuality q = judge(flow, &c, &noise, 0);
+        g_autoptr(LithoFlow) flow = quality_flow(cases[k].op, cases[k].settings);
+        LithoQuality q = quality_judge(flow, &c, &noise, 0);
         g_test_message("%s: expected %.2f (%.2f to %.2f), true %.2f dB", cases[k].settings,
                        q.expected_snr_db, q.expected_low_db, q.expected_high_db, q.snr_db);
         g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db,
@@ -139,8 +49,8 @@ static void test_expected(gconstpointer data)
 // Property: the numbers of an area do not depend on what of the survey is held beside it.
 static void test_area(void)
 {
-    g_auto(Cubes) c = make("planes", "inlines=24 xlines=20 samples=64 snr=0");
-    g_autoptr(LithoFlow) flow = flow_of(&litho_operator_template, "halfwidth=2");
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=20 samples=64 snr=0");
+    g_autoptr(LithoFlow) flow = quality_flow(&litho_operator_template, "halfwidth=2");
     LithoNoise noise = litho_noise_white(0.2, 0.19, 0.21);
     const LithoBox area = {{8, 4, 10}, {14, 17, 60}};
     LithoBox need;
@@ -169,10 +79,10 @@ static void test_area(void)
 // that are not hidden themselves, against the truth. 0.3 dB: 400 hidden traces.
 static void test_hidden(void)
 {
-    g_auto(Cubes) c = make("planes", "inlines=64 xlines=32 samples=128 snr=0 seed=3");
-    LithoNoise noise = true_noise(&c);
-    g_autoptr(LithoFlow) flow = flow_of(&litho_operator_template, "halfwidth=1");
-    LithoQuality q = judge(flow, &c, &noise, 5);
+    g_auto(Cubes) c = quality_make("planes", "inlines=64 xlines=32 samples=128 snr=0 seed=3");
+    LithoNoise noise = quality_true_noise(&c);
+    g_autoptr(LithoFlow) flow = quality_flow(&litho_operator_template, "halfwidth=1");
+    LithoQuality q = quality_judge(flow, &c, &noise, 5);
     double ss = 0, ee = 0;
     for (guint fold = 0; fold < 4; fold++)
         for (gint64 x = 0; x < 64 * 32; x++) {
@@ -256,7 +166,7 @@ static double added(const Cubes *c)
 // truth: `white` in white noise, `coloured` in coloured noise. Returns that share.
 static double assert_level(const char *const cube[2], double white, double coloured)
 {
-    g_auto(Cubes) c = make(cube[0], cube[1]);
+    g_auto(Cubes) c = quality_make(cube[0], cube[1]);
     LithoNoise noise;
     g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
     const double truth = added(&c);
@@ -321,7 +231,7 @@ static void test_level_gaps(void)
 // a probe that is alike everywhere tells it 20 dB too good.
 static void test_level_varies(void)
 {
-    g_auto(Cubes) c = make("curved", "snr=0");
+    g_auto(Cubes) c = quality_make("curved", "snr=0");
     const gint64 n = c.noisy->grid.axis[2].n;
     for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++)
         c.noisy->samples[k] = c.truth->samples[k] + (c.noisy->samples[k] - c.truth->samples[k]) *
@@ -329,8 +239,9 @@ static void test_level_varies(void)
     LithoNoise noise;
     g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
     g_assert_cmpfloat_with_epsilon(noise.total / added(&c), 1, 0.01);
-    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "level=whole threshold=2.5");
-    const LithoQuality q = judge(flow, &c, &noise, 0);
+    g_autoptr(LithoFlow) flow =
+        quality_flow(litho_operator_find("patch"), "level=whole threshold=2.5");
+    const LithoQuality q = quality_judge(flow, &c, &noise, 0);
     g_test_message("expected %.2f (%.2f to %.2f), true %.2f dB", q.expected_snr_db,
                    q.expected_low_db, q.expected_high_db, q.snr_db);
     g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 1.5);
@@ -341,11 +252,11 @@ static void test_level_varies(void)
 // interval is no wider than 6 dB to either side.
 static void test_patch_value(void)
 {
-    g_auto(Cubes) c = make("curved", "snr=0");
-    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "");
+    g_auto(Cubes) c = quality_make("curved", "snr=0");
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("patch"), "");
     LithoNoise noise;
     g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-    const LithoQuality q = judge(flow, &c, &noise, 0);
+    const LithoQuality q = quality_judge(flow, &c, &noise, 0);
     g_test_message("expected %.2f (%.2f to %.2f), true %.2f dB", q.expected_snr_db,
                    q.expected_low_db, q.expected_high_db, q.snr_db);
     g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.5);
@@ -355,234 +266,6 @@ static void test_patch_value(void)
     g_assert_cmpfloat(q.expected_snr_db - q.expected_low_db, <, 6);
     litho_noise_clear(&noise);
 }
-
-// --- deciding -----------------------------------------------------------------------------------
-
-// Property: with the noise level measured on the data the setting of the highest expected SNR is
-// within 0.3 dB of the truly best one, and the true SNR is inside the interval; the whole table is
-// tests/decide_table.py's. 0.8 dB for the value: half a million samples tell the noise's energy to
-// 0.2 %, which is 0.3 dB of an error of 3 %.
-static void test_choice(void)
-{
-    static const char *const settings[] = {"prewhitening=1", "", "prewhitening=100",
-                                           "prewhitening=100 half_width=1", "window=30"};
-    static const char *const cubes[] = {"snr=0", "snr=-6", "snr=0 noise=low"};
-    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
-        g_autofree char *words = g_strdup_printf("samples=128 %s", cubes[k]);
-        g_auto(Cubes) c = make(k == 1 ? "curved" : "fault", words);
-        LithoNoise noise;
-        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-        double best = -INFINITY, chosen = -INFINITY, highest = -INFINITY;
-        for (guint n = 0; n < G_N_ELEMENTS(settings); n++) {
-            g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("fx"), settings[n]);
-            LithoQuality q = judge(flow, &c, &noise, 0);
-            g_test_message("%s, %s: expected %.2f (%.2f to %.2f), true %.2f dB", words, settings[n],
-                           q.expected_snr_db, q.expected_low_db, q.expected_high_db, q.snr_db);
-            g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.8);
-            g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
-            g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
-            best = MAX(best, q.snr_db);
-            if (q.expected_snr_db > highest) {
-                highest = q.expected_snr_db;
-                chosen = q.snr_db;
-            }
-        }
-        g_assert_cmpfloat(chosen, >=, best - 0.3);
-        litho_noise_clear(&noise);
-    }
-}
-
-// Property: beside a noise level that is told too high no error can be told from none; the values
-// stay as they are then, or are told to gain something, but nothing is found that is told to lose.
-static void test_find_nothing(void)
-{
-    static const char *const kinds[] = {"planes", "curved", "fault"};
-    LithoJudge *j = litho_judge_new(litho_device_cpu());
-    guint kept = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
-        for (double times = 1.2; times < 3; times *= 1.5) {
-            g_auto(Cubes) c = make(kinds[k], "inlines=24 xlines=24 samples=128 snr=12 seed=5");
-            LithoNoise noise = true_noise(&c);
-            for (guint f = 0; f < noise.n; f++)
-                noise.sigma[f] *= times;
-            noise.total *= times, noise.low *= times, noise.high *= times;
-            g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("fx"), "");
-            LithoFindAsk ask = {
-                .quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
-            LithoFind find;
-            g_autoptr(GError) error = NULL;
-            litho_find(j, &ask, NULL, &find, &error);
-            g_assert_no_error(error);
-            g_test_message("%s, level times %.2f: %.2f dB, bound %d to %d", kinds[k], times,
-                           find.gain_db, find.now.expected_is_bound, find.found.expected_is_bound);
-            g_assert_cmpfloat(find.gain_db, >=, 0);
-            kept += find.gain_db == 0;
-            for (guint i = 0; i < find.n && find.gain_db == 0; i++)
-                g_assert_cmpfloat(find.item[i].found, ==, find.item[i].now);
-            litho_noise_clear(&noise);
-        }
-    g_assert_cmpuint(kept, >, 0);
-    litho_judge_free(j);
-}
-
-// Property: what is found is truly better, by about as much as was promised, and at least as good
-// as any of a few settings by hand; the parameters handed in stay as they are until applied.
-static void test_find(void)
-{
-    g_auto(Cubes) c = make("planes", "inlines=40 xlines=40 samples=128 snr=0 seed=3");
-    LithoNoise noise = true_noise(&c);
-    const LithoOperator *op = litho_operator_find("fx");
-    g_autoptr(LithoFlow) flow = flow_of(op, "");
-    LithoJudge *j = litho_judge_new(litho_device_cpu());
-    LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
-    LithoFind find;
-    GError *error = NULL;
-    litho_find(j, &ask, NULL, &find, &error);
-    g_assert_no_error(error);
-    const LithoQuality before = judge(flow, &c, &noise, 0);
-    litho_find_apply(&find, G_MAXUINT, op, litho_flow_step(flow, 0)->params);
-    const LithoQuality after = judge(flow, &c, &noise, 0);
-    g_test_message("%u trials: %.2f to %.2f dB true, promised %.2f dB", find.trials, before.snr_db,
-                   after.snr_db, find.gain_db);
-    g_assert_cmpuint(find.n, ==, 3);
-    g_assert_cmpfloat(after.snr_db, >, before.snr_db + 1);
-    g_assert_cmpfloat_with_epsilon(after.snr_db - before.snr_db, find.gain_db, 0.5);
-    for (guint k = 0; k < find.n; k++) // none is worth more than all of them
-        g_assert_cmpfloat(find.item[k].gain_db, <=, find.gain_db + 1e-9);
-    for (double prewhitening = 1; prewhitening <= 1000; prewhitening *= 10) {
-        g_autofree char *words = g_strdup_printf("prewhitening=%g half_width=2", prewhitening);
-        g_autoptr(LithoFlow) other = flow_of(op, words);
-        g_assert_cmpfloat(judge(other, &c, &noise, 0).snr_db, <, after.snr_db + 0.3);
-    }
-    g_autoptr(GCancellable) cancel = g_cancellable_new();
-    g_cancellable_cancel(cancel);
-    LithoRun run = {.cancel = cancel};
-    g_assert_false(litho_find(j, &ask, &run, &find, &error));
-    g_assert_true(litho_error_is_cancelled(error));
-    g_clear_error(&error);
-    g_autoptr(LithoFlow) plain = flow_of(&litho_operator_template, "");
-    ask.quality.flow = plain;
-    g_assert_false(litho_find(j, &ask, NULL, &find, &error));
-    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED);
-    g_clear_error(&error);
-    litho_judge_free(j);
-    litho_noise_clear(&noise);
-}
-
-static LithoCube *output_of(const LithoFlow *flow, const LithoCube *in)
-{
-    LithoEngine *engine = litho_engine_new(litho_device_cpu());
-    GError *error = NULL;
-    LithoCube *out = litho_engine_run(engine, flow, in, NULL, NULL, &error);
-    g_assert_no_error(error);
-    litho_engine_free(engine);
-    return out;
-}
-
-// Property: an operator that removes much less than the noise is not told to remove it: no error is
-// below (sigma - rms(removed))^2, whatever the level, the estimate, and the probe say.
-static void test_bound(void)
-{
-    g_auto(Cubes) c = make("planes", "inlines=32 xlines=32 samples=128 snr=20 seed=3");
-    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "threshold=3");
-    // Four times the noise that is there: an estimate by SURE alone is below zero.
-    LithoNoise noise = true_noise(&c);
-    const double sigma = 4 * noise.total;
-    litho_noise_clear(&noise);
-    noise = litho_noise_white(sigma, 0.98 * sigma, 1.02 * sigma);
-    const LithoQuality q = judge(flow, &c, &noise, 0);
-    double rr = 0, yy = 0;
-    g_autoptr(LithoCube) out = output_of(flow, c.noisy);
-    for (gint64 k = 0; k < litho_cube_held_samples(out); k++) {
-        rr += pow((double)c.noisy->samples[k] - out->samples[k], 2);
-        yy += pow(c.noisy->samples[k], 2);
-    }
-    const double n = (double)litho_cube_held_samples(out), off = sigma - sqrt(rr / n);
-    const double most = 10 * log10((yy / n - sigma * sigma) / (off * off));
-    g_test_message("told %.2f dB (to %.2f), at most %.2f", q.expected_snr_db, q.expected_high_db,
-                   most);
-    g_assert_cmpfloat(q.expected_snr_db, <=, most + 0.01);
-    g_assert_true(q.is_beyond);
-    g_assert_cmpfloat(q.mse, <, off * off); // or this shows nothing
-    litho_noise_clear(&noise);
-}
-
-// --- losses -------------------------------------------------------------------------------------
-
-// A survey whose amplitudes fall by 60 dB, its noise with them.
-static Cubes make_falling(void)
-{
-    Cubes c = make("planes", "inlines=24 xlines=40 samples=256 snr=0 seed=3");
-    for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++) {
-        const float gain = powf(10, -3 * (float)(k % 256) / 256);
-        c.noisy->samples[k] *= gain;
-        c.truth->samples[k] *= gain;
-    }
-    return c;
-}
-
-// Property: the late events that an output no longer holds are seen, although they are a millionth
-// of the energy, both where they are wiped out and where half of them is left; noise alone grows
-// nothing.
-static void test_losses(void)
-{
-    g_auto(Cubes) c = make_falling();
-    const LithoBox area = c.noisy->held;
-    g_autoptr(LithoCube) wiped = litho_cube_copy_box(c.truth, area, NULL);
-    g_autoptr(LithoCube) halved = litho_cube_copy_box(c.truth, area, NULL);
-    for (gint64 k = 0; k < litho_cube_held_samples(wiped); k++)
-        if (k % 256 >= 192) {
-            wiped->samples[k] = 0;
-            halved->samples[k] *= 0.5f;
-        }
-    LithoLosses now, found;
-    char why[256] = "";
-    g_assert_true(litho_losses(c.noisy, c.truth, area, NULL, &now, NULL));
-    g_assert_false(litho_losses_grow(&now, &now, &c.noisy->grid, why, sizeof why));
-    for (guint k = 0; k < now.n; k++) // white noise was removed, and nothing else
-        g_assert_cmpfloat(now.band[k].common, <, 0.1);
-    LithoCube *const outs[] = {wiped, halved};
-    for (int k = 0; k < 2; k++) {
-        g_assert_true(litho_losses(c.noisy, outs[k], area, NULL, &found, NULL));
-        const struct LithoLossBand *last = &found.band[found.n - 1];
-        g_test_message("last band: similar %.2f, common %.2f", last->similar, last->common);
-        g_assert_true(litho_losses_grow(&now, &found, &c.noisy->grid, why, sizeof why));
-        g_test_message("%s", why);
-        g_assert_false(litho_losses_grow(&found, &now, &c.noisy->grid, why, sizeof why));
-        if (k == 0)
-            g_assert_cmpfloat(last->common, >, 5 * now.band[now.n - 1].common);
-    }
-}
-
-// Property: a level that is told twenty times too high, as the early part of a survey whose
-// amplitudes fall does to the late one, makes the error fall the more is removed; Find leaves the
-// events all the same, and says why.
-static void test_find_events(void)
-{
-    g_auto(Cubes) c = make_falling();
-    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "threshold=1");
-    LithoNoise noise = litho_noise_white(0.05, 0.049, 0.051);
-    LithoJudge *j = litho_judge_new(litho_device_cpu());
-    LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
-    LithoFind find;
-    GError *error = NULL;
-    litho_find(j, &ask, NULL, &find, &error);
-    g_assert_no_error(error);
-    g_test_message("gain %.2f dB; %s", find.gain_db, find.why);
-    LithoLosses losses[2];
-    for (int k = 0; k < 2; k++) {
-        if (k == 1)
-            litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, 0)->op,
-                             litho_flow_step(flow, 0)->params);
-        g_autoptr(LithoCube) out = output_of(flow, c.noisy);
-        g_assert_true(litho_losses(c.noisy, out, c.noisy->held, NULL, &losses[k], NULL));
-    }
-    char why[256];
-    g_assert_false(litho_losses_grow(&losses[0], &losses[1], &c.noisy->grid, why, sizeof why));
-    litho_judge_free(j);
-    litho_noise_clear(&noise);
-}
-
 // --- similarity ---------------------------------------------------------------------------------
 
 // The definition, summed in double over the whole cube.
@@ -609,8 +292,9 @@ static double similarity_direct(const LithoCube *in, const LithoCube *out, const
 }
 
 // Property: the map is the definition, also at the cube's faces and beside absent traces, and a
-// slice's map is the same as the volume's. 0.01: the Gaussian ends at three deviations. A mean
-// along one axis left out fails by tenths.
+// slice's map is the volume's, whichever axis it lies across: each is summed in an order of its
+// own, so that they differ by rounding. 0.01: the Gaussian ends at three deviations. A mean along
+// one axis left out fails by tenths.
 static void test_map(void)
 {
     g_autoptr(LithoCube) in = test_random_cube(20, 22, 60, 11, TRUE);
@@ -622,17 +306,21 @@ static void test_map(void)
                 litho_cube_trace(in, i, j)[t] += (float)(event * (i > 10 ? 2 : 1));
                 litho_cube_trace(out, i, j)[t] = (float)event;
             }
-    g_autoptr(LithoCube) map = NULL, slice = NULL;
+    g_autoptr(LithoCube) map = NULL;
     g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL, NULL));
-    const LithoBox box = litho_box_slice(&in->grid, LITHO_XLINE, 7);
-    g_assert_true(litho_similarity(in, out, box, NULL, NULL, &slice, NULL, NULL));
     const gint64 at[][3] = {{0, 7, 0}, {19, 7, 59}, {10, 7, 30}, {14, 7, 31}, {3, 7, 12}};
     for (guint k = 0; k < G_N_ELEMENTS(at); k++) {
         if (!litho_cube_is_live(in, at[k][0], at[k][1]))
             continue;
         const float c = litho_cube_trace(map, at[k][0], at[k][1])[at[k][2]];
         g_assert_cmpfloat_with_epsilon(c, similarity_direct(in, out, at[k]), 0.01);
-        g_assert_cmpfloat(c, ==, litho_cube_trace(slice, at[k][0], at[k][1])[at[k][2]]);
+        for (int axis = 0; axis < 3; axis++) {
+            g_autoptr(LithoCube) slice = NULL;
+            const LithoBox box = litho_box_slice(&in->grid, axis, at[k][axis]);
+            g_assert_true(litho_similarity(in, out, box, NULL, NULL, &slice, NULL, NULL));
+            const gint64 t = at[k][2] - slice->held.lo[2];
+            g_assert_cmpfloat_with_epsilon(c, litho_cube_trace(slice, at[k][0], at[k][1])[t], 1e-4);
+        }
     }
 }
 
@@ -640,7 +328,7 @@ static void test_map(void)
 // spot is on that event; half of an event reads as events leaving.
 static void test_leak(void)
 {
-    g_auto(Cubes) c = make("planes", "inlines=32 xlines=32 samples=128 snr=0 seed=3");
+    g_auto(Cubes) c = quality_make("planes", "inlines=32 xlines=32 samples=128 snr=0 seed=3");
     LithoLeak leak;
     g_assert_true(litho_similarity(c.noisy, c.truth, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
     g_test_message("noise: %.3f", leak.share);
@@ -679,12 +367,6 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/level-gaps", test_level_gaps);
     g_test_add_func("/quality/level-varies", test_level_varies);
     g_test_add_func("/quality/patch", test_patch_value);
-    g_test_add_func("/quality/choice", test_choice);
-    g_test_add_func("/quality/find", test_find);
-    g_test_add_func("/quality/find-nothing", test_find_nothing);
-    g_test_add_func("/quality/bound", test_bound);
-    g_test_add_func("/losses/late-events", test_losses);
-    g_test_add_func("/quality/find-events", test_find_events);
     g_test_add_func("/similarity/map", test_map);
     g_test_add_func("/similarity/leak", test_leak);
     return g_test_run();

@@ -4,7 +4,10 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
+#include "core/engine/engine.h"
 #include "core/engine/rates.h"
+#include "core/synth/synth_parts.h"
+#include "kernels/kernels.h"
 #include "kernels/template/template.h"
 
 // A machine: seconds of a slab of so many samples, of a byte read and written.
@@ -32,7 +35,7 @@ static LithoFlow *one_mean(int halfwidth)
 static double simulate(gint64 slabs, double read, const double *compute, int n, double write,
                        gint64 ahead)
 {
-    g_autofree double *written = g_new0(double, slabs);
+    g_autofree double *written = g_new0(double, (size_t)MAX(slabs, 1));
     double reader = 0, device[8] = {0}, writer = 0;
     for (gint64 k = 0; k < slabs; k++) {
         const double room = k >= ahead ? written[k - ahead] : 0;
@@ -80,6 +83,7 @@ static LithoStreamTook took_of(const Machine *m, gint64 slabs, gint64 slab)
         .read_bytes = (gint64)bytes,
         .write_bytes = (gint64)bytes,
         .samples = slabs * slab,
+        .inputs = 1,
         .slabs = slabs,
         .devices = 1,
         .sharing = 1};
@@ -131,6 +135,106 @@ static void test_told(void)
     g_assert_cmpint(two.devices, ==, 2);
     const double truth = truth_of(&fast, &longer, 2);
     g_assert_cmpfloat(fabs(two.seconds - truth), <, 0.25 * truth);
+}
+
+// Property: a first run that took five times as long, as one does that loads code, spoils nothing
+// once a second one of its size has run.
+static void test_first_run(void)
+{
+    g_autoptr(LithoRates) rates = litho_rates_new();
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    const LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+    const gint64 slab[] = {3500000, 3500000, 10500000, 10500000};
+    for (int k = 0; k < 4; k++) {
+        LithoStreamTook took = took_of(&fast, 1, slab[k]);
+        took.compute_s += k == 0 ? 4 * took.compute_s : 0;
+        g_assert_true(litho_rates_learn(rates, &of, &took));
+    }
+    const LithoStreamPlan plan = plan_of(50, 50, 1);
+    const LithoRatesTold told = litho_rates_tell(rates, &of, &plan, &plan.out, 1);
+    const double truth = fast.fixed_s + fast.sample_s * 25000000;
+    g_assert_cmpfloat(fabs(told.compute_s - truth), <, 0.25 * truth);
+}
+
+// Work of a flow on a cube of this size, counted by its stages, and the samples of its result.
+static double work_of(const LithoFlow *flow, const LithoGrid *grid, LithoGrid *out)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) in = NULL;
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings, .threads = 2};
+    LithoStage stages[64];
+    double flops = 0;
+    if (grid) {
+        in = litho_cube_new(grid, NULL);
+        for (gint64 k = 0; k < litho_grid_samples(grid); k++)
+            in->samples[k] = (float)litho_hash_normal(3, 1, k);
+    }
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) result = litho_engine_run(engine, flow, in, NULL, &run, &error);
+    g_assert_no_error(error);
+    litho_timings_end_pass(timings);
+    const guint n_stages = litho_timings_snapshot(timings, stages, G_N_ELEMENTS(stages));
+    for (guint k = 0; k < n_stages; k++)
+        flops += stages[k].flops;
+    *out = result->grid;
+    litho_engine_free(engine);
+    litho_timings_unref(timings);
+    g_assert_cmpfloat(flops, >, 0);
+    return flops;
+}
+
+// Property: of every operator two runs tell a third of another size within 25 % of its work, which
+// is counted, not timed: work grows with the samples as the rates take for granted.
+static void test_operators(void)
+{
+    // No absorbing border: it is wider than these cubes.
+    static const struct {
+        const char *step;
+        gint64 size[3][3];
+    } runs[] = {
+        {"\"fx\", \"params\": {\"prewhitening\": 10}",
+         {{40, 40, 192}, {60, 56, 192}, {64, 72, 256}}},
+        {"\"patch\"", {{40, 40, 64}, {60, 56, 64}, {64, 72, 96}}},
+        {"\"wavepacket\"", {{32, 32, 64}, {48, 48, 96}, {40, 48, 64}}},
+        {"\"migrate\", \"params\": {\"nz\": 16, \"sponge\": 0, \"dx\": 25, \"dy\": 25}",
+         {{24, 24, 64}, {32, 28, 64}, {40, 44, 128}}},
+        {"\"twsm\"", {{0}}},
+    };
+    const double times = 1000; // short runs teach nothing: one inline stands for so many
+    for (guint f = 0; f < G_N_ELEMENTS(runs); f++) {
+        g_autoptr(LithoRates) rates = litho_rates_new();
+        g_autoptr(GError) error = NULL;
+        g_autofree char *recipe = g_strdup_printf(
+            "{\"lithoscope\": 1, \"flow\": [{\"operator\": %s}]}", runs[f].step);
+        g_autoptr(LithoFlow) flow = litho_flow_parse(recipe, &error);
+        g_assert_no_error(error);
+        const gboolean reads = litho_flow_step(flow, 0)->op->needs_input;
+        const LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+        for (int k = 0; k < 3; k++) {
+            const gint64 *n = runs[f].size[k];
+            LithoGrid in = litho_grid_new(MAX(n[0], 1), MAX(n[1], 1), MAX(n[2], 1)), out;
+            const double work = times * work_of(flow, reads ? &in : NULL, &out);
+            in.axis[0].n *= (gint64)times;
+            out.axis[0].n *= (gint64)times;
+            const double samples = (double)litho_grid_samples(&out);
+            const LithoStreamTook took = {
+                .compute_s = work,
+                .samples = (gint64)samples,
+                .inputs = reads ? (double)litho_grid_samples(&in) / samples : 0,
+                .slabs = 1,
+                .devices = 1,
+                .sharing = 1};
+            const LithoStreamPlan plan = {
+                .out = out, .slab = out.axis[0].n, .n_slabs = 1, .engines = 1, .sharing = 1};
+            const double told =
+                litho_rates_tell(rates, &of, &plan, reads ? &in : NULL, 1).compute_s;
+            g_test_message("%s, size %d: told / counted %.3f", runs[f].step, k, told / work);
+            if (k == 2)
+                g_assert_cmpfloat(fabs(told - work), <, 0.25 * work);
+            litho_rates_learn(rates, &of, &took);
+        }
+    }
 }
 
 // Property: what never ran is not known; a run with other parameters gives a rough figure that says
@@ -189,8 +293,11 @@ static void test_kept(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
     g_test_add_func("/rates/side-by-side", test_side_by_side);
     g_test_add_func("/rates/told", test_told);
+    g_test_add_func("/rates/first-run", test_first_run);
+    g_test_add_func("/rates/operators", test_operators);
     g_test_add_func("/rates/unknown", test_unknown);
     g_test_add_func("/rates/kept", test_kept);
     return g_test_run();

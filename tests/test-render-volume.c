@@ -227,8 +227,8 @@ static void test_slice_layout(void)
 
 // A "device" whose memory is the host's; it counts what is asked of it.
 static struct {
-    gboolean refuse, fail;
-    int acquired, released, filled, downloaded;
+    gboolean refuse, fail, mapped;
+    int acquired, released, filled, flushed, downloaded;
 } device;
 
 static gpointer fake_acquire(int index, guint texture, GError **error)
@@ -254,6 +254,15 @@ static gboolean fake_fill(gpointer handle, const LithoBuffer *buffer, const gint
     glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)at[0], (GLint)at[1], (GLint)at[2], (GLint)count[0],
                     (GLint)count[1], (GLint)count[2], GL_RED, GL_FLOAT, buffer->data);
     device.filled++;
+    device.mapped = TRUE;
+    return TRUE;
+}
+
+static gboolean fake_flush(gpointer handle, GError **error)
+{
+    (void)handle, (void)error;
+    device.flushed += device.mapped;
+    device.mapped = FALSE;
     return TRUE;
 }
 
@@ -278,7 +287,7 @@ static void fake_free(LithoBuffer *buffer)
     g_free(buffer);
 }
 
-static const LithoGlShare fake_share = {fake_acquire, fake_fill, fake_release};
+static const LithoGlShare fake_share = {fake_acquire, fake_fill, fake_flush, fake_release};
 static const LithoBackend fake = {.abi = LITHO_BACKEND_ABI,
                                   .key = "fake",
                                   .free = fake_free,
@@ -299,7 +308,7 @@ static LithoCube *on_device(const LithoCube *host, LithoBox box)
 
 // Whole cubes and thin parts on the device reach the texture without the host; a refused or failing
 // device falls back to pixel buffers with the same picture and tells why. Handles are released with
-// the textures.
+// the textures. However many parts an update brings, the texture is handed over once.
 static void test_share(void)
 {
     if (gl_missing())
@@ -319,6 +328,7 @@ static void test_share(void)
             litho_volume_put(volume, part);
             if (i % 3 == 0)
                 litho_volume_update(volume, &part->held, 1, 0);
+            g_assert_false(device.mapped);
         }
         g_assert_true(litho_volume_update(volume, NULL, 0, -1));
         g_assert_cmpfloat(differs_from(volume, reference, &now->grid), ==, 0);
@@ -330,6 +340,8 @@ static void test_share(void)
         if (mode == 0) {
             g_assert_cmpuint(info.host_bytes, ==, 0);
             g_assert_cmpint(device.downloaded, ==, 0);
+            g_assert_cmpint(device.filled, ==, 17);
+            g_assert_cmpint(device.flushed, <=, 8); // updates
             g_assert_cmpuint(info.shared_bytes, ==, 2 * 16 * 20 * 30 * 4);
         } else {
             g_assert_cmpuint(info.host_bytes, >, 0);

@@ -184,6 +184,13 @@ static void test_coordinates(void)
     g_autoptr(LithoCube) angles = odd_load(&make, file, NULL);
     odd_assert_note(angles, "angles");
     g_assert_cmpint(angles->grid.xy_source, ==, LITHO_FROM_ASSUMED);
+    const LithoOpenOptions shaped[] = {{.file_order = TRUE},
+                                       {.file_order = TRUE, .shape = {10, 2}}};
+    for (guint k = 0; k < G_N_ELEMENTS(shaped); k++) {
+        g_autoptr(LithoCube) line = odd_load(&make, file, &shaped[k]);
+        g_assert_cmpint(line->grid.xy_source, ==, LITHO_FROM_ASSUMED);
+        g_assert_cmpint(line->grid.axis[0].n, ==, k == 0 ? 1 : 10);
+    }
     g_byte_array_unref(file);
 }
 
@@ -203,6 +210,41 @@ static void test_given_scalar(void)
         g_assert_cmpfloat_with_epsilon(MAX(a, b), 250, 0.1);
         g_assert_cmpfloat_with_epsilon(MIN(a, b), 125, 0.1);
     }
+}
+
+// Property: a scalar that no standard knows is not applied where the offsets say that it is none:
+// receivers 25 m apart are not 800 m apart. With offsets of another length it is used as it stands.
+static void test_false_scalar(void)
+{
+    for (int agrees = 0; agrees < 2; agrees++) {
+        Make make = make_plain();
+        make.n1 = 1;
+        make.n2 = 20;
+        make.bin_x = 0;
+        g_autoptr(GByteArray) file = make_file(&make);
+        for (int n = 0; n < 20; n++) {
+            make_put_head16(file, &make, n, 71, 32);
+            make_put_head32(file, &make, n, 37, (agrees ? 1 : 3) * (200 + 25 * n));
+            make_put_head32(file, &make, n, 73, 430000);
+            make_put_head32(file, &make, n, 77, 6780000);
+            make_put_head32(file, &make, n, 81, 430200 + 25 * n);
+            make_put_head32(file, &make, n, 85, 6780000);
+        }
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        odd_assert_note(cube, agrees ? "holds no scalar" : "used as it stands");
+        g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&cube->grid, 1), agrees ? 25 : 800, 0.1);
+    }
+}
+
+// Property: gathers read in file order have the offsets that they have, not one.
+static void test_offsets_in_file_order(void)
+{
+    Make make = make_plain();
+    make.offsets = 2;
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &(LithoOpenOptions){.file_order = TRUE});
+    g_assert_cmpint(litho_survey_counts(cube->survey).offsets, ==, 2);
+    odd_assert_note(cube, "(2 values, 100 to 200) but traces are in file order");
 }
 
 typedef struct Told {
@@ -402,6 +444,8 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-geometry/coordinates-only", test_coordinates_only);
     g_test_add_func("/segy-geometry/coordinates", test_coordinates);
     g_test_add_func("/segy-geometry/given-scalar", test_given_scalar);
+    g_test_add_func("/segy-geometry/false-scalar", test_false_scalar);
+    g_test_add_func("/segy-geometry/offsets-in-file-order", test_offsets_in_file_order);
     g_test_add_func("/segy-geometry/told-headers", test_told_headers);
     g_test_add_func("/segy-geometry/no-geometry", test_no_geometry);
     g_test_add_func("/segy-geometry/prestack", test_prestack);

@@ -439,6 +439,83 @@ static void test_delays(void)
     g_assert_cmpfloat(litho_cube_trace(moved, 1, 3)[0], ==, make_value(&make, 1, 3, 0));
 }
 
+// Property: a start that no survey has is ignored, told, and costs nothing else: 300,000 s by a
+// scalar, a line number where the scalar stands, and headers overwritten with ramps.
+static void test_false_delays(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 20; n++) {
+        make_put_head16(file, &make, n, 109, 30000);
+        make_put_head16(file, &make, n, 215, 10000);
+    }
+    g_autoptr(LithoCube) late = odd_load(&make, file, NULL);
+    odd_assert_note(late, "cannot be true");
+    g_assert_cmpfloat(late->grid.axis[2].first, ==, 0);
+    odd_assert_full(&make, late);
+    for (int n = 0; n < 20; n++) {
+        make_put_head16(file, &make, n, 109, 200);
+        make_put_head16(file, &make, n, 215, 111);
+    }
+    g_autoptr(LithoCube) numbered = odd_load(&make, file, NULL);
+    g_assert_cmpfloat_with_epsilon(numbered->grid.axis[2].first, 0.2, 1e-12);
+    Make few = make_plain(); // so few traces, so long, that the file counts as SEG-Y all the same
+    few.n1 = 1;
+    few.n2 = 3;
+    few.ns = 6000;
+    few.dt_us = 1000;
+    g_autoptr(GByteArray) long_file = make_file(&few);
+    for (int n = 0; n < 3; n++)
+        for (int byte = 1; byte < 240; byte += 4)
+            make_put_head32(long_file, &few, n, byte, n == 0 ? 0 : 16448 << 16 | (20 * byte + n));
+    g_autoptr(LithoCube) ramps = odd_load(&few, long_file, NULL);
+    odd_assert_note(ramps, "no trace header makes sense");
+    g_assert_cmpint(ramps->grid.xy_source, ==, LITHO_FROM_ASSUMED);
+    g_assert_cmpfloat(ramps->grid.axis[2].first, ==, 0);
+    g_assert_cmpint(ramps->grid.axis[2].n, ==, 6000);
+    g_assert_cmpint(ramps->grid.axis[1].n, ==, 3);
+}
+
+static void put_float(GByteArray *file, const Make *make, int trace, int byte, float value)
+{
+    gint32 word;
+    memcpy(&word, &value, sizeof word);
+    make_put_head32(file, make, trace, byte, word);
+}
+
+// Property: SU's own floats d1, f1, d2, f2 are no coordinates and no line numbers; d1 and f1 say the
+// sampling where nothing else does, and the trace identification says what of.
+static void test_su_words(void)
+{
+    Make make = make_plain();
+    make.su = TRUE;
+    make.format = 5;
+    make.bin_x = 0;
+    make.inline_byte = 9;
+    make.xline_byte = 21;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 20; n++) {
+        put_float(file, &make, n, 181, 5);
+        put_float(file, &make, n, 185, 100);
+        put_float(file, &make, n, 189, 35);
+        put_float(file, &make, n, 193, 1 + n);
+    }
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    odd_assert_note(cube, "traces are 35 apart");
+    const GPtrArray *notes = litho_survey_notes(cube->survey);
+    for (guint k = 0; k < notes->len; k++)
+        g_assert_null(strstr(g_ptr_array_index(notes, k), "stored as floats"));
+    odd_assert_full(&make, cube);
+    for (int n = 0; n < 20; n++) {
+        make_put_head16(file, &make, n, 117, 0);
+        make_put_head16(file, &make, n, 29, 130);
+    }
+    g_autoptr(LithoCube) depth = odd_load(&make, file, NULL);
+    g_assert_true(depth->grid.is_depth);
+    g_assert_cmpfloat_with_epsilon(depth->grid.axis[2].step, 5, 1e-6);
+    g_assert_cmpfloat_with_epsilon(depth->grid.axis[2].first, 100, 1e-6);
+}
+
 static void test_su(void)
 {
     for (int order = 0; order < 2; order++) {
@@ -504,6 +581,8 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/variable-lengths", test_variable_lengths);
     g_test_add_func("/segy/stale-lengths", test_stale_lengths);
     g_test_add_func("/segy/delays", test_delays);
+    g_test_add_func("/segy/false-delays", test_false_delays);
+    g_test_add_func("/segy/su-words", test_su_words);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/hostile", test_hostile);
     int status = g_test_run();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/phases.h"
 #include "core/report.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
@@ -544,6 +545,47 @@ static void wait_until_settled(const LithoStateWriter *writer)
     g_source_remove(timeout);
 }
 
+// Property: phases have the time that passes in them and not what an inner one has; the one under
+// way goes on after its time has been taken; more names than there is room for are left out.
+static void test_phases(void)
+{
+    LithoPhase phases[LITHO_PHASES_MAX];
+    litho_phases_take(NULL);
+    const char *around = litho_phase_begin("outer");
+    g_usleep(2000);
+    const char *outer = litho_phase_begin("inner");
+    g_assert_cmpstr(outer, ==, "outer");
+    g_usleep(6000);
+    litho_phase_end(outer);
+    g_assert_cmpuint(litho_phases_take(phases), ==, 2);
+    g_assert_cmpstr(phases[0].name, ==, "outer");
+    g_assert_cmpfloat(phases[0].ms, >=, 2);
+    g_assert_cmpfloat(phases[1].ms, >=, 6);
+    g_assert_cmpuint(phases[1].times, ==, 1);
+    g_usleep(1000);
+    litho_phase_end(around);
+    g_usleep(1000);
+    g_assert_cmpuint(litho_phases_take(phases), ==, 1);
+    g_assert_cmpstr(phases[0].name, ==, "outer");
+    g_assert_cmpfloat(phases[0].ms, >=, 1);
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i",
+                                        "j", "k", "l", "m", "n", "o", "p", "q"};
+    G_STATIC_ASSERT(G_N_ELEMENTS(names) == LITHO_PHASES_MAX + 1);
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+        litho_phase_end((litho_phase_begin(names[k]), NULL));
+    g_assert_cmpuint(litho_phases_take(phases), ==, LITHO_PHASES_MAX);
+}
+
+// Property: the longest phase is told first, short ones are left out, repeats are counted.
+static void test_phases_text(void)
+{
+    const LithoPhase phases[] = {{"views", 1.25, 4}, {"layout", 0.01, 1}, {"copy", 80.04, 1}};
+    g_autofree char *text = litho_phases_text(phases, 3, 0.1);
+    g_assert_cmpstr(text, ==, "copy 80.0 ms, views 1.2 ms (4)");
+    g_autofree char *none = litho_phases_text(phases, 0, 0.1);
+    g_assert_cmpstr(none, ==, "");
+}
+
 // Property: a change is on disk a while later, all changes of that while at once; flush() writes
 // now; without a key nothing is written; an unreadable folder is told once, and again when writing
 // has worked meanwhile.
@@ -606,6 +648,8 @@ int main(int argc, char **argv)
     g_test_add_func("/session/memory", test_memory);
     g_test_add_func("/session/area", test_area);
     g_test_add_func("/session/state-writer", test_state_writer);
+    g_test_add_func("/session/phases", test_phases);
+    g_test_add_func("/session/phases-text", test_phases_text);
     int status = g_test_run();
     g_autofree char *lithoscope = g_build_filename(states, "lithoscope", NULL);
     g_autofree char *sessions = g_build_filename(lithoscope, "sessions", NULL);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/engine/stream.h"
 #include "core/engine/stream_plan.h"
+#include "core/io/team.h"
 #include "core/synth/synth_parts.h"
 #include "kernels/template/template.h"
 
@@ -407,6 +408,72 @@ static void test_devices(void)
     g_assert_cmpint(took.devices, ==, 2);
 }
 
+typedef struct Loop {
+    LithoTeam team;
+    gint64 n;
+    int *visits; // of each item
+    int callers; // shares told that they run in the caller's thread
+} Loop;
+
+static void visit(gpointer data, gboolean caller)
+{
+    Loop *loop = data;
+    if (caller)
+        loop->callers++;
+    for (gint64 k; litho_team_take(&loop->team, 1, loop->n, &k);)
+        g_atomic_int_inc(&loop->visits[k]);
+}
+
+// Property: a loop visits every item once, whatever the number of threads, and one share is the
+// caller's. 2000 loops in turn: a thread that comes late to one must not touch the next.
+static void test_team(void)
+{
+    for (int round = 0; round < 2000; round++) {
+        int visits[37] = {0};
+        Loop loop = {LITHO_TEAM_START, round % 38, visits, 0};
+        litho_team_run(round % 9, visit, &loop);
+        for (int k = 0; k < 37; k++)
+            g_assert_cmpint(visits[k], ==, k < loop.n);
+        g_assert_cmpint(loop.callers, ==, 1);
+    }
+}
+
+// Threads of this process that carry its name, as those of OpenMP do; those of GLib have their own.
+static int own_threads(void)
+{
+    g_autofree char *own = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/comm", &own, NULL, NULL));
+    g_autoptr(GDir) tasks = g_dir_open("/proc/self/task", 0, NULL);
+    int n = 0;
+    for (const char *id; (id = g_dir_read_name(tasks));) {
+        g_autofree char *path = g_strdup_printf("/proc/self/task/%s/comm", id), *name = NULL;
+        if (g_file_get_contents(path, &name, NULL, NULL))
+            n += strcmp(name, own) == 0;
+    }
+    return n;
+}
+
+// Property: reading and writing leave no threads of OpenMP behind. Theirs spin when a loop has
+// ended; beside computing and copying they took half of the reader's time.
+static void test_sleeping_readers(void)
+{
+    if (g_test_subprocess()) {
+        const int before = own_threads(); // libraries may have some
+        LithoGrid grid = litho_grid_new(64, 64, 400); // more than a block of a megabyte
+        g_autofree char *path = in_folder("large.sgy"), *copy = in_folder("copy.sgy");
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        memset(cube->live, 1, litho_grid_traces(&grid));
+        LithoRun run = {.threads = 4};
+        g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, &run, NULL));
+        g_autoptr(LithoCube) again = litho_cube_load(path, NULL, &run, NULL);
+        g_assert_true(litho_cube_save(again, copy, &(LithoSaveOptions){.force = TRUE}, &run, NULL));
+        g_assert_cmpint(own_threads(), ==, before);
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_test_trap_assert_passed();
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -420,8 +487,11 @@ int main(int argc, char **argv)
     g_test_add_func("/stream/ranks", test_ranks);
     g_test_add_func("/stream/rank-fails", test_rank_fails);
     g_test_add_func("/stream/devices", test_devices);
+    g_test_add_func("/stream/team", test_team);
+    g_test_add_func("/stream/sleeping-readers", test_sleeping_readers);
     int status = g_test_run();
-    const char *made[] = {"in.sgy", "slabs.sgy", "alone.sgy", "shared.sgy"};
+    const char *made[] = {"in.sgy", "slabs.sgy", "alone.sgy", "shared.sgy",
+                          "large.sgy", "copy.sgy"};
     for (guint k = 0; k < G_N_ELEMENTS(made); k++) {
         g_autofree char *path = in_folder(made[k]);
         g_remove(path);

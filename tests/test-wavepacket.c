@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
 #include "kernels/wavepacket/local.h"
 #include "tests/wavepacket-data.h"
@@ -470,7 +471,7 @@ static void test_local(void)
         Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
         const WpBox *box = wp_residual(s.g);
         float *x = s.c + box->at, *out = s.d + box->at;
-        g_autofree float *limit = wp_local_limits(s.g->tiling, NULL, 1, 1.5);
+        g_autofree float *limit = wp_local_limits(s.g->tiling, box, NULL, 1, 1.5);
         g_autofree float *first = g_new(float, box->floats);
         const int middle = WP_LOCAL / 2;
         const float most = limit[(middle * WP_LOCAL + middle) * WP_LOCAL + middle];
@@ -499,6 +500,46 @@ static void test_local(void)
     }
 }
 
+// Property: the coarse box's local windows are a tight frame on its real samples, with any number
+// of threads: thresholds of zero give its coefficients back, whatever the volume, and infinite ones
+// give zeros. Over all wavenumbers the limits' mean is k^2 times the power that white noise leaves
+// in a pair of windows, 2 * 8^3 sigma_b^2.
+static void test_coarse(void)
+{
+    const gint64 sizes[][3] = {{33, 20, 47}, {16, 24, 31}, {48, 48, 64}};
+    for (guint c = 0; c < G_N_ELEMENTS(sizes); c++) {
+        Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
+        const WpBox *box = &s.g->boxes[0];
+        g_autofree float *limit = wp_local_limits(s.g->tiling, box, NULL, 1, 1.5);
+        const WpRule rule = {.coarse = limit};
+        double mean = 0;
+        guint64 kept = 0;
+        for (int i = 0; i < WP_LOCAL_LIMITS; i++)
+            mean += limit[i] / WP_LOCAL_LIMITS;
+        const double power = 2.25 * 2 * 512 * box->sigma * box->sigma;
+        g_test_message("case %u: mean limit %.4f, %.4f expected", c, mean, power);
+        g_assert_cmpfloat(fabs(mean / power - 1), <, 0.05);
+        wp_test_noise(s.u, s.n, 5);
+        forward(&s, s.u, s.c);
+        for (int zero = 0; zero < 2; zero++) {
+            for (int i = 0; i < WP_LOCAL_LIMITS; i++)
+                limit[i] = zero ? G_MAXFLOAT : 0;
+            for (int threads = 1; threads <= 3; threads += 2) {
+                LithoRun run = {.threads = threads};
+                kept = 0;
+                g_assert_true(wp_coarse_shrink(s.e, s.c, s.d, &rule, &kept, &run, NULL));
+                g_assert_cmpuint(kept, ==, zero ? 0 : box->floats / 2);
+                if (zero)
+                    g_assert_true(wp_test_energy(s.d + box->at, box->floats) == 0);
+                else
+                    g_assert_cmpfloat(
+                        wp_test_error(s.d + box->at, s.c + box->at, box->floats), <, 2e-5);
+            }
+        }
+        clear(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -511,6 +552,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket/packet", test_packet);
     g_test_add_func("/wavepacket/residual", test_residual);
     g_test_add_func("/wavepacket/local", test_local);
+    g_test_add_func("/wavepacket/coarse", test_coarse);
     g_test_add_func("/wavepacket/threads", test_threads);
     g_test_add_func("/wavepacket/edges", test_edges);
     return g_test_run();

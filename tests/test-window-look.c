@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "kernels/template/template.h"
+#include "render/ticks.h"
 #include "tests/gui/files.h"
+#include "ui/panel/parts.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/window/window_private.h"
 
@@ -153,14 +155,6 @@ static guint count_cut(GtkWidget *widget)
     return n;
 }
 
-static void show_operator(const LithoOperator *op)
-{
-    gui_forget_flow(&gui);
-    litho_session_add_step(gui.session, op);
-    litho_session_cancel(gui.session);
-    gui_spin(&gui, 0.3);
-}
-
 // Property: no operator's parameters are cut, neither with the usual text nor with text half as
 // large again, for which the panels grow and the views still have room; the axes' text grows as
 // well.
@@ -175,7 +169,7 @@ static void test_text(void)
         LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE);
         g_assert_cmpfloat(litho_cube_view_style(view).font_size, ==, k == 0 ? 11 : 16.5);
         for (const LithoOperator *const *op = litho_operators(); *op; op++) {
-            show_operator(*op);
+            gui_show_operator(&gui, *op);
             g_assert_cmpuint(count_cut(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)), ==,
                              0);
             g_autofree char *name = g_strdup_printf("text-%d-%s", k, (*op)->key);
@@ -245,7 +239,7 @@ static void test_pages(void)
     } operators[] = {{"fx", "amplitudes shrink", 3}, {"twsm", "beams", 4}};
     for (guint k = 0; k < G_N_ELEMENTS(operators); k++) {
         const LithoOperator *op = litho_operator_find(operators[k].key);
-        show_operator(op);
+        gui_show_operator(&gui, op);
         GtkWidget *panel = GTK_WIDGET(litho_window_params(gui.window));
         GtkMenuButton *info = GTK_MENU_BUTTON(gui_find_type(panel, GTK_TYPE_MENU_BUTTON));
         gtk_menu_button_popup(info);
@@ -276,7 +270,7 @@ static void test_contrast(void)
     } themes[] = {
         {"Default", FALSE}, {"Default", TRUE}, {"HighContrast", FALSE}, {"HighContrast", TRUE}};
     GtkSettings *settings = gtk_settings_get_default();
-    show_operator(&litho_operator_template);
+    gui_show_operator(&gui, &litho_operator_template);
     gui_set_gain(&gui, 5);
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "gain");
     litho_param_editor_complain(LITHO_PARAM_EDITOR(row), "what is wrong");
@@ -306,19 +300,31 @@ static void test_contrast(void)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-// Property: where people write a decimal comma, numbers in the window still have the point that is
-// typed into a field, stands in a recipe and in a command: what a field shows can be typed again.
-static void test_point(void)
+// Property: where people write a decimal comma, the window shows it and takes both it and the point;
+// commands and recipes keep the point.
+static void test_comma(void)
 {
-    show_operator(&litho_operator_template);
+    gui_show_operator(&gui, &litho_operator_template);
     gui_set_gain(&gui, 2.5);
     gui_spin(&gui, 0.2);
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "gain");
     GtkWidget *spin = gui_find_type(row, GTK_TYPE_SPIN_BUTTON);
-    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "2.5");
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "2,5");
     g_assert_cmpstr(localeconv()->decimal_point, ==, ".");
     g_autofree char *command = litho_window_command(gui.window);
     g_assert_nonnull(strstr(command, "2.5"));
+    static const char *const typed[] = {"1,25", "1.25"};
+    for (guint k = 0; k < G_N_ELEMENTS(typed); k++) {
+        gui_set_gain(&gui, 2);
+        gtk_editable_set_text(GTK_EDITABLE(spin), typed[k]);
+        gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+        gui_spin(&gui, 0.1);
+        g_assert_cmpfloat(gui_gain(&gui), ==, 1.25);
+    }
+    g_autofree char *amplitude = litho_format_amplitude(-0.0362);
+    g_assert_cmpstr(amplitude, ==, "\u22120,0362");
+    g_autofree char *decibels = litho_format_decibels(15.42, 1, FALSE);
+    g_assert_cmpstr(decibels, ==, "15,4 dB");
 }
 
 // A locale with a comma, made on the spot where the machine has none; FALSE when that cannot be
@@ -355,7 +361,7 @@ int main(int argc, char **argv)
     g_test_add_func("/look/pages", test_pages);
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)
-        g_test_add_func("/look/decimal-point", test_point);
+        g_test_add_func("/look/decimal-comma", test_comma);
     int status = g_test_run();
     gui_close(&gui);
     gui_remove_tree(locales);

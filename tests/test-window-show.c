@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Showing the program: the tour played and left, presenter mode, recording, the race.
+// Showing the program: the tour played and left, presenter mode, recording, the race, a measured
+// drag.
 #include <string.h>
 
 #include "tests/gui/files.h"
+#include "core/json.h"
+#include "ui/panel/snapshot_bar.h"
 #include "ui/show/recorder.h"
+#include "ui/window/measure.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -78,6 +82,35 @@ static void test_play(void)
     gui_settle(&gui);
 }
 
+// Property: the race of an operator with a published scheme, which has one choice more, stays
+// between the panels: at 1280 pixels its second clock and the button Close lay beneath the right
+// one.
+static void test_race_fits(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = gui_path(&gui, "fits.json");
+    g_file_set_contents(
+        path,
+        "{\"lithoscope-demo\": 1, \"title\": \"Fits\", \"steps\": [{\"cube\": {\"generate\": "
+        "\"mix\", \"params\": {\"inlines\": 24, \"xlines\": 24, \"samples\": 64}}, \"flow\": "
+        "[{\"operator\": \"fx\"}], \"view\": \"inline\", \"show\": \"output\", \"act\": "
+        "\"race\", \"dwell\": 0.2}]}",
+        -1, &error);
+    g_assert_no_error(error);
+    litho_podium_play(gui.window->podium, path);
+    g_assert_true(gui_wait(at_end, &gui, 60));
+    gui_screenshot(&gui, "show-race-fx");
+    graphene_rect_t race, panel;
+    GtkWidget *window = GTK_WIDGET(gui.window);
+    g_assert_true(gtk_widget_compute_bounds(
+        GTK_WIDGET(litho_podium_race_view(gui.window->podium)), window, &race));
+    g_assert_true(gtk_widget_compute_bounds(
+        litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT), window, &panel));
+    g_assert_cmpfloat(race.origin.x + race.size.width, <=, panel.origin.x + 1);
+    litho_player_end(player());
+    gui_settle(&gui);
+}
+
 // Property: a script can be held, stepped to and fro, and left in the middle of a job.
 static void test_steps(void)
 {
@@ -98,6 +131,26 @@ static void test_steps(void)
     g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 10);
     litho_podium_play(gui.window->podium, "turo");
     g_assert_nonnull(strstr(litho_window_error(gui.window), "tour"));
+    gui_settle(&gui);
+}
+
+// Property: a script that is presented has the window to itself: neither an earlier error nor the
+// line that explains snapshots stands above the views.
+static void test_nothing_above(void)
+{
+    g_autofree char *path = write_script();
+    GtkWidget *line = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
+    litho_podium_play(gui.window->podium, "turo");
+    g_assert_nonnull(litho_window_error(gui.window));
+    gui_activate(&gui, "win.present");
+    litho_podium_play(gui.window->podium, path);
+    g_assert_true(gui_wait(at_end, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_false(gtk_widget_get_visible(line));
+    gui_screenshot(&gui, "show-presented-race");
+    litho_player_end(player());
+    gui_activate(&gui, "win.present");
+    g_assert_true(gtk_widget_get_visible(line));
     gui_settle(&gui);
 }
 
@@ -180,6 +233,54 @@ static void test_tour(void)
     gui_settle(&gui);
 }
 
+static gboolean is_gone(Gui *g)
+{
+    return g->window == NULL;
+}
+
+static double figure(JsonObject *figures, const char *key)
+{
+    g_assert_true(json_object_has_member(figures, key));
+    return json_object_get_double_member(figures, key);
+}
+
+// Property: a drag that ends where the flow is refused, here on a band without a frequency, is
+// measured like any other: the slider goes back to where it was, a whole result comes, and the
+// figures say how many events were refused and what the longest block was spent in; the picture of
+// the window at the end of the drag is there.
+static void test_measure(void)
+{
+    const LithoOperator *fx = litho_operator_find("fx");
+    g_autofree char *path = gui_write_cube(&gui, "dragged.npy", 12, 14, 64);
+    g_autofree char *json = gui_path(&gui, "figures.json");
+    g_autofree char *picture = gui_path(&gui, "dragged.png");
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, fx);
+    gui_set_param(&gui, fx, "fmin", 100);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    g_autoptr(LithoSession) session = g_object_ref(gui.session);
+    g_object_add_weak_pointer(G_OBJECT(gui.window), (gpointer *)&gui.window);
+    int status = -1;
+    const LithoMeasure measure = {.seconds = 2, .param = "fmax", .json = json, .picture = picture};
+    litho_measure_start(gui.window, &measure, &status); // closes the window at its end
+    g_assert_true(gui_wait(is_gone, &gui, 60));
+    g_assert_cmpint(status, ==, 0);
+    const LithoStep *step = litho_flow_step(litho_session_flow(session), 0);
+    g_assert_cmpfloat(litho_param_get(litho_param_find(&fx->params, "fmax"), step->params), ==, 0);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(JsonNode) node = litho_json_load(json, &error);
+    g_assert_no_error(error);
+    JsonObject *figures = json_node_get_object(node);
+    g_assert_cmpfloat(figure(figures, "refused"), >, 0);
+    g_assert_cmpfloat(figure(figures, "refused"), <, figure(figures, "events"));
+    g_assert_cmpfloat(figure(figures, "wrong"), ==, 0);
+    const char *spent = json_object_get_string_member(figures, "longest_block_in");
+    g_test_message("longest block: %s", spent);
+    g_assert_nonnull(strstr(spent, " ms"));
+    g_assert_true(g_file_test(picture, G_FILE_TEST_IS_REGULAR));
+    gui_reopen(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -189,10 +290,13 @@ int main(int argc, char **argv)
     else
         gui_open(&gui, 1280, 720);
     g_test_add_func("/show/play", test_play);
+    g_test_add_func("/show/race-fits", test_race_fits);
     g_test_add_func("/show/steps", test_steps);
+    g_test_add_func("/show/nothing-above", test_nothing_above);
     g_test_add_func("/show/present", test_present);
     g_test_add_func("/show/record", test_record);
     g_test_add_func("/show/tour", test_tour);
+    g_test_add_func("/show/measure", test_measure);
     int status = g_test_run();
     gui_close(&gui);
     return status;

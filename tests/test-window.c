@@ -392,7 +392,7 @@ static gboolean watched_race_over(Gui *g)
 static void test_race_shows(void)
 {
     LithoRaceView *view = litho_podium_race_view(gui.window->podium);
-    g_autofree char *path = gui_write_cube(&gui, "race.npy", 60, 60, 250);
+    g_autofree char *path = gui_write_cube(&gui, "race.npy", 100, 100, 250);
     gui_forget_flow(&gui);
     gui_open_file(&gui, path);
     gui_forget_flow(&gui);

@@ -282,8 +282,8 @@ def files_of_other_formats_are_named_with_a_way_out():
         for command in [["info", name], ["convert", name, "out.npy"], ["run", "fx", name, "out.npy"]]:
             lines = cli(*command, status=1).stderr.splitlines()
             assert len(lines) == 1 and wanted in lines[0] and "; " in lines[0], (name, lines)
-    for name, inside, wanted in [("a.mdio", ".zmetadata", "an MDIO folder"), ("b.mdio", "zarr.json", "an MDIO folder"), ("a.zarr", ".zgroup", "a Zarr folder"),
-                                 ("vds", "VolumeDataLayout", "a VDS folder"), ("nothing", "x", "is a folder, a regular file")]:
+    for name, inside, wanted in [("a.mdio", ".zmetadata", "a Zarr or MDIO folder without"), ("b.mdio", "zarr.json", "a Zarr or MDIO folder without"),
+                                 ("a.zarr", ".zgroup", "a Zarr or MDIO folder without"), ("vds", "VolumeDataLayout", "a VDS folder"), ("nothing", "x", "is a folder, a regular file")]:
         os.makedirs(name)
         open(os.path.join(name, inside), "w").close()
         for path in [name, name + "/"]:

@@ -14,26 +14,45 @@ from cli_tap import CLI, cli, read, run, test
 DATA = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data")
 DEMOS = os.path.join(DATA, "demos")
 RAMP_FRAMES = 8
+DWELL = 5  # seconds of a step that says none and has none before it
 
 
-def wanted_frames(script):
-    moving = [any(isinstance(v, list) for v in [s.get("split"), *s.get("slices", {}).values()]) or "ramps" in s for s in script["steps"]]
-    return [RAMP_FRAMES if m else 1 for m in moving]
+def moving(step):
+    return any(isinstance(v, list) for v in [step.get("split"), *step.get("slices", {}).values()]) or "ramps" in step
+
+
+def seconds(script):
+    dwell = DWELL
+    for step in script["steps"]:
+        dwell = step.get("dwell", dwell)
+        yield dwell
+
+
+def few_frames(script):
+    """The lowest rate that shows two frames of every step in which something moves: each costs a computation."""
+    return 2 / min(t for s, t in zip(script["steps"], seconds(script)) if moving(s))
+
+
+def wanted_frames(script, fps):
+    if fps:
+        return [max(int(t * fps + 0.5), 1) for t in seconds(script)]
+    return [RAMP_FRAMES if moving(s) else 1 for s in script["steps"]]
 
 
 def plays(name, path=None):
     def play():
         script = json.load(open(path or os.path.join(DEMOS, f"{name}.json")))
-        cli("demo", path or name, "--size", "320x180", "--backend", "cpu", "-o", name, timeout=800)
+        fps = few_frames(script) if name != "noise" and any(map(moving, script["steps"])) else 0
+        cli("demo", path or name, "--size", "320x180", "--backend", "cpu", "--no-races", "-o", name, *(["--fps", fps] if fps else []), timeout=800)
         frames = [read(os.path.join(name, f)) for f in sorted(os.listdir(name))]
-        wanted = wanted_frames(script)
+        wanted = wanted_frames(script, fps)
         assert len(frames) == sum(wanted), (len(frames), wanted)
         assert all(f.startswith(b"\x89PNG") and b"IEND" in f[-12:] for f in frames)
         first = [sum(wanted[:k]) for k in range(len(wanted))]
         for a, b in zip(first, first[1:]):
             assert frames[a] != frames[b], f"steps {a} and {b} look alike"
-        for k, n in zip(first, wanted):
-            assert n == 1 or frames[k] != frames[k + n - 1], f"nothing moves from frame {k} on"
+        for k, n, step in zip(first, wanted, script["steps"]):
+            assert not moving(step) or (n > 1 and frames[k] != frames[k + n - 1]), f"nothing moves from frame {k} on"
     play.__name__ = f"{name} plays"
     test(play)
 
@@ -64,6 +83,20 @@ def wrong_usage_says_what_is_needed():
     assert read("f/frame-00000.png") == b"mine"
     cli("demo", "one.json", "-o", "f", "--force")
     assert read("f/frame-00000.png").startswith(b"\x89PNG")
+
+
+@test
+def a_race_is_held_and_told():
+    """The frame of a race is not that of the result: it says who ran, and how much faster."""
+    open("race.json", "w").write(json.dumps({"lithoscope-demo": 1, "title": "t", "steps": [
+        {"cube": {"generate": "mix", "params": {"inlines": 12, "xlines": 12, "samples": 64}}, "flow": [{"operator": "fx"}],
+         "view": "inline", "show": "output", "act": "race", "lanes": [{"device": "cpu", "threads": 1}, {"device": "cpu", "threads": 2}]}]}))
+    for words in ([], ["--no-races"]):
+        cli("demo", "race.json", "-o", "race" + "".join(words), "--backend", "cpu", "--size", "1280x400", *words)
+    held, plain = read("race/frame-00000.png"), read("race--no-races/frame-00000.png")
+    assert held != plain
+    for word in ("Left: CPU, ", "Right: CPU, ", "copies to and from the device included"):
+        assert word.encode() in held and word.encode() not in plain, word
 
 
 @test

@@ -93,8 +93,9 @@ def unknown_keys(document):
             yield f"there is no key {key} in ui/window/commands.c"
 
 
-def prepare(folder, samples):
-    for name in ("survey.sgy", "truth.sgy"):
+def prepare(folder, samples, document):
+    makes_its_own = "-o survey.sgy" in document.read_text()
+    for name in ("truth.sgy",) if makes_its_own else ("survey.sgy", "survey-truth.sgy", "truth.sgy"):
         shutil.copy(samples / name, folder / name)
     app = folder / "build/app"
     app.mkdir(parents=True)
@@ -114,7 +115,7 @@ def run_document(document, samples):
     ran, left = 0, []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        env = prepare(folder, samples)
+        env = prepare(folder, samples, document)
         for block in found:
             if block.language != "sh":
                 continue
@@ -177,7 +178,7 @@ def main():
         samples = Path(name)
         subprocess.run([CLI, "synth", "survey", "inlines=30", "xlines=32", "samples=150", "-o", samples / "survey.sgy"],
                        check=True, capture_output=True)
-        (samples / "survey-truth.sgy").rename(samples / "truth.sgy")
+        shutil.copy(samples / "survey-truth.sgy", samples / "truth.sgy")
         made = list(made_pages(samples))
         for n, document in enumerate(documents, 1):
             ran, left, wrong = run_document(document, samples)

@@ -467,6 +467,42 @@ def the_example_of_the_page_works_as_it_is_written():
     assert np.abs(np.load("smooth.npy")[5] - wanted / 1.5).max() < 1e-5
 
 
+# A network made by hand: three taps of 1/4, 1/2, 1/4 along every axis. Needs onnx and onnxruntime.
+@test
+def a_neural_network_is_an_operator():
+    try:
+        import onnx
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        print("# SKIP no onnx and onnxruntime")
+        return
+    from onnx import TensorProto, helper
+    taps = np.array([0.25, 0.5, 0.25], np.float32)
+    weights = (taps[:, None, None] * taps[:, None] * taps)[None, None]
+    free = [1, 1, "i", "x", "t"]
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], kernel_shape=[3, 3, 3], pads=[1] * 6)], "smooth",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, free)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, free)],
+        [helper.make_tensor("w", TensorProto.FLOAT, weights.shape, weights.ravel())])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "smooth.onnx")
+    data = cube()
+    network = ["--operators", examples(), "run", "network", "model=smooth.onnx", "reach_lines=1", "reach_samples=1"]
+    cli(*network, "-i", "in.npy", "-o", "network.npy")
+    padded, want = np.pad(data.astype(float), 1), 0
+    n = data.shape
+    for i in range(3):
+        for x in range(3):
+            for t in range(3):
+                want = want + float(taps[i] * taps[x] * taps[t]) * padded[i:i + n[0], x:x + n[1], t:t + n[2]]
+    got = np.load("network.npy")
+    assert np.abs(got - want).max() < 1e-5 * np.abs(want).max(), np.abs(got - want).max()
+    cli(*network, "removes=on", "amplitude=10", "-i", "in.npy", "-o", "rest.npy")
+    assert np.abs(np.load("rest.npy") - (data - want)).max() < 1e-5 * np.abs(data).max()
+    r = cli("--operators", examples(), "run", "network", "-i", "in.npy", "-o", "none.npy", status=1)
+    assert "model is empty" in r.stderr, r.stderr
+
+
 @test
 def the_package_has_it_as_a_function():
     source = os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

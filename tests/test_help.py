@@ -108,6 +108,10 @@ def bash_completes_every_command_operator_key_and_value():
     assert bash("run", first, "--backend", "cu") == ["cuda"]
     assert bash("run", first, "--input", "surv") == ["survey.sgy"]
     assert bash("run", first, "-i", "surv") == ["survey.sgy"]
+    # Lists with commas: the last name is completed, those before it stay.
+    assert set(bash("compare", "--operators", "--methods", "")) == {*KEYS, "fxdecon", "fft3d", "rank"}
+    assert bash("compare", "--operators", "--methods", f"{first},{last[:-1]}") == [f"{first},{last}"]
+    assert "--methods" in bash("compare", "--operators", "") and "survey.sgy" not in bash("compare", "--operators", "")
 
 
 @test
@@ -152,6 +156,7 @@ def fish_script_is_sound_and_knows_every_word():
     assert fish("lithoscope-cli run fx ") >= {k + "=" for k in KEYS["fx"]}
     assert fish("lithoscope-cli run fx solver=") >= {"solver=cholesky", "solver=jacobi"}
     assert "--backend" in fish("lithoscope-cli run fx --b")
+    assert fish("lithoscope-cli compare --operators --methods fx,wa") - {""} == {"fx,wavepacket"}
     assert "survey.sgy" in fish("lithoscope-cli info s")
 
 

@@ -3,9 +3,11 @@
 // Linked into tests of the thread-sanitizer build only. GLib's locks sit on futexes, which the
 // sanitizer cannot see: everything guarded by a GMutex would look like a race. These definitions
 // take the place of GLib's and sit on pthreads, which it can see.
+#include <dlfcn.h>
 #include <errno.h>
 #include <glib.h>
 #include <pthread.h>
+#include <sanitizer/tsan_interface.h>
 #include <stdlib.h>
 
 static gpointer made(gpointer *at, gpointer (*make)(void), void (*drop)(gpointer))
@@ -119,4 +121,45 @@ gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end)
     struct timespec until = {.tv_sec = end / G_USEC_PER_SEC,
                              .tv_nsec = end % G_USEC_PER_SEC * 1000};
     return pthread_cond_timedwait(cond_of(cond), mutex_of(mutex), &until) != ETIMEDOUT;
+}
+
+// --- pools of threads ----------------------------------------------------------------------------
+// A pool hands a task over under a lock inside GLib, which stays on a futex: the order between the
+// thread that pushes a task and the thread that runs it is told to the sanitizer here.
+
+typedef struct Pool {
+    GFunc run;
+    gpointer user_data;
+} Pool;
+
+static void run_task(gpointer task, gpointer data)
+{
+    const Pool *pool = data;
+    __tsan_acquire(task);
+    pool->run(task, pool->user_data);
+}
+
+GThreadPool *g_thread_pool_new(GFunc run, gpointer user_data, int threads, gboolean exclusive,
+                               GError **error)
+{
+    GThreadPool *(*next)(GFunc, gpointer, int, gboolean, GError **);
+    Pool *pool = g_new(Pool, 1); // as long as the program: pools are few
+    *(void **)&next = dlsym(RTLD_NEXT, "g_thread_pool_new");
+    *pool = (Pool){run, user_data};
+    return next(run_task, pool, threads, exclusive, error);
+}
+
+gboolean g_thread_pool_push(GThreadPool *pool, gpointer task, GError **error)
+{
+    gboolean (*next)(GThreadPool *, gpointer, GError **);
+    *(void **)&next = dlsym(RTLD_NEXT, "g_thread_pool_push");
+    __tsan_release(task);
+    return next(pool, task, error);
+}
+
+// The queue of a pool frees its links in the thread that takes a task.
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:g_queue_pop_tail\n";
 }

@@ -23,23 +23,27 @@
     "'receivers':{'x':[-200,100,5],'y':[-100,100,3],'z':0},'wavelet':{'ricker':8},'fmax':20,"      \
     "'record':2.2,'dt':0.004}"
 
-// Runs `json` (single quotes stand for double ones) with "key=value ..." settings on `device`.
-static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
-                                          const char *settings, LithoRun *run, GError **error)
+typedef struct TwsmCaseFlow {
+    LithoFlow *flow;
+    char *path; // of the model's file, or NULL
+} TwsmCaseFlow;
+
+// The flow of `json` (single quotes stand for double ones; or a built-in model's name) with
+// "key=value ..." settings.
+static inline TwsmCaseFlow twsm_case_flow(const char *json, const char *settings)
 {
-    g_autofree char *path = NULL;
-    LithoFlow *flow = litho_flow_new();
-    litho_flow_append(flow, &litho_operator_twsm);
-    TwsmParams *params = litho_flow_step(flow, 0)->params;
+    TwsmCaseFlow f = {litho_flow_new(), NULL};
+    litho_flow_append(f.flow, &litho_operator_twsm);
+    TwsmParams *params = litho_flow_step(f.flow, 0)->params;
     if (*json == '{') {
         g_autofree char *text = g_strdup(json);
-        int file = g_file_open_tmp("twsm-XXXXXX.json", &path, NULL);
+        int file = g_file_open_tmp("twsm-XXXXXX.json", &f.path, NULL);
         g_assert_cmpint(file, >=, 0);
         close(file);
         g_strdelimit(text, "'", '"');
-        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+        g_assert_true(g_file_set_contents(f.path, text, -1, NULL));
     }
-    g_strlcpy(params->model.text, path ? path : json, sizeof params->model.text);
+    g_strlcpy(params->model.text, f.path ? f.path : json, sizeof params->model.text);
     g_auto(GStrv) words = g_strsplit(settings ? settings : "", " ", -1);
     for (char **word = words; *word; word++) {
         char *equals = strchr(*word, '=');
@@ -49,12 +53,26 @@ static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
         g_assert_true(
             litho_param_parse(&litho_operator_twsm.params, params, *word, equals + 1, NULL));
     }
+    return f;
+}
+
+static inline void twsm_case_flow_clear(TwsmCaseFlow *f)
+{
+    litho_flow_free(f->flow);
+    if (f->path)
+        remove(f->path);
+    g_free(f->path);
+}
+
+// Runs it on `device`.
+static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
+                                          const char *settings, LithoRun *run, GError **error)
+{
+    TwsmCaseFlow f = twsm_case_flow(json, settings);
     LithoEngine *engine = litho_engine_new(device);
-    LithoCube *cube = litho_engine_run(engine, flow, NULL, NULL, run, error);
+    LithoCube *cube = litho_engine_run(engine, f.flow, NULL, NULL, run, error);
     litho_engine_free(engine);
-    litho_flow_free(flow);
-    if (path)
-        remove(path);
+    twsm_case_flow_clear(&f);
     return cube;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/peers.h"
+#include "core/text.h"
 
 // One enabled step as it was last run: its plan, what the plan was made for, and its result.
 typedef struct Node {
@@ -278,7 +279,7 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
     const LithoBox need = litho_walk_want(walk, region);
     if (in && walk->n > 0 && !litho_box_contains(in->held, need)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the input holds less of the survey than the operator needs");
+                    _("the input holds less of the survey than the operator needs"));
         return NULL;
     }
     LithoCube *at = in ? litho_cube_ref(in) : NULL;

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
 // Searching may ask a quarter of the area, where that leaves so many samples.
 enum { PART = 4, LEAST_PART = 1 << 17 };
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
+// Others have to gain this much for a parameter to be searched again.
+#define AGAIN_DB 0.2
 
 typedef struct Trial {
     double value[LITHO_FIND_MOST], score;
@@ -209,7 +212,8 @@ static double try_on(Line *line, double value, GError **error)
 }
 
 // The middle of three values on the scale is the best of them: the top of the parabola through
-// their errors, and the half steps beside the middle where that is another value.
+// their errors where it promises to be worth its while, else the half step on the better side of a
+// middle that is not the best.
 static void refine(Line *line, const LithoParam *row, double at, double step, double lo, double hi,
                    GError **error)
 {
@@ -218,10 +222,13 @@ static void refine(Line *line, const LithoParam *row, double at, double step, do
     const double b = try_on(line, from_scale(row, at), error);
     const double c = try_on(line, from_scale(row, right), error);
     const double bend = a - 2 * b + c;
-    if (isfinite(bend) && bend < 0 && right - at == at - left && b >= a && b >= c)
-        try_on(line, from_scale(row, at + 0.5 * step * (a - c) / bend), error);
-    else
-        try_on(line, from_scale(row, a > c ? 0.5 * (left + at) : 0.5 * (at + right)), error);
+    if (isfinite(bend) && bend < 0 && right - at == at - left && b >= a && b >= c) {
+        const double top = b - 0.125 * (a - c) * (a - c) / bend;
+        if (ratio_db(line->s, b, top) >= WORTH_DB)
+            try_on(line, from_scale(row, at + 0.5 * step * (a - c) / bend), error);
+        return;
+    }
+    try_on(line, from_scale(row, a > c ? 0.5 * (left + at) : 0.5 * (at + right)), error);
 }
 
 // A coarse row over the range first: the curve may have more than one hill.
@@ -268,17 +275,23 @@ static gboolean list_rows(Search *s, GError **error)
                         "%s names no parameter that could be found with these settings", op->key);
 }
 
-// One round over all parameters.
+// One round over all parameters. since[k] is what was gained, in dB, since parameter k was searched:
+// where the others have moved little, its best value has not moved.
 static void search_round(Search *s, gboolean wide, double value[LITHO_FIND_MOST], double *score,
-                         GError **error)
+                         double since[LITHO_FIND_MOST], GError **error)
 {
     for (guint k = 0; k < s->find->n && !time_is_up(s); k++) {
+        if (!wide && since[k] < AGAIN_DB)
+            continue;
         Line line = {.s = s, .k = k, .score = *score, .wide = wide};
         memcpy(line.value, value, sizeof line.value);
         search_one(&line, error);
+        since[k] = 0;
         const double gain = ratio_db(s, *score, line.score);
         if (gain < WORTH_DB || s->cancelled)
             continue;
+        for (guint other = 0; other < s->find->n; other++)
+            since[other] += other == k ? 0 : gain;
         s->find->item[k].gain_db += gain;
         s->find->item[k].found = value[k] = line.value[k];
         *score = line.score;
@@ -322,16 +335,17 @@ static LithoBox search_area(const Search *s)
     return small ? whole : part;
 }
 
-// A round over the whole ranges and one beside the values found, then the changes that are worth
-// it.
+// A round over the whole ranges and one beside the values found, then the changes that are
+// worth it.
 static void search_best(Search *s, const double now[LITHO_FIND_MOST], double value[LITHO_FIND_MOST],
                         GError **error)
 {
     double score = try_values(s, value, NULL, error);
     if (score == -INFINITY)
         return;
-    search_round(s, TRUE, value, &score, error);
-    search_round(s, FALSE, value, &score, error);
+    double since[LITHO_FIND_MOST] = {0};
+    search_round(s, TRUE, value, &score, since, error);
+    search_round(s, FALSE, value, &score, since, error);
     prune(s, now, value, &score, error);
 }
 
@@ -408,7 +422,7 @@ static gboolean search(Search *s, GError **error)
     bound_gains(find);
     if (s->passed_over > find->gain_db + WORTH_DB)
         snprintf(find->why, sizeof find->why,
-                 "settings told to gain more were passed over, because events would leave: %s",
+                 _("settings told to gain more were passed over, because events would leave: %s"),
                  s->why);
     return TRUE;
 }

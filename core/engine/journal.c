@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/io/survey_private.h"
 #include "core/json.h"
+#include "core/text.h"
 
 enum { FORMAT = 3 };
 
@@ -161,10 +162,11 @@ gboolean litho_journal_exists(const char *path)
 static LithoJournal *refuse_to_open(LithoJournal *j, int code, GError **error)
 {
     if (code == EWOULDBLOCK)
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "another process is writing %s", j->path);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, _("another process is writing %s"),
+                    j->path);
     else
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot write %s: %s", j->name,
-                    g_strerror(code));
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot write %s: %s"),
+                    j->name, g_strerror(code));
     litho_journal_close(j, FALSE);
     return NULL;
 }
@@ -206,11 +208,11 @@ gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GE
     JsonObject *object = j->head ? litho_json_node_object(j->head) : NULL;
     if (!object || j->marks->len == 0)
         return FALSE;
-    if (!is_same(j, "version", LITHO_VERSION, "of another version of the program", error) ||
-        !is_same(j, "recipe", head->recipe, "with other parameters", error) ||
-        !is_same(j, "input", head->input, "on an input that has changed since", error) ||
-        !is_same(j, "output", head->output, "with another output format or grid", error) ||
-        !is_same(j, "device", head->device, "on another kind of device (--backend)", error))
+    if (!is_same(j, "version", LITHO_VERSION, _("of another version of the program"), error) ||
+        !is_same(j, "recipe", head->recipe, _("with other parameters"), error) ||
+        !is_same(j, "input", head->input, _("on an input that has changed since"), error) ||
+        !is_same(j, "output", head->output, _("with another output format or grid"), error) ||
+        !is_same(j, "device", head->device, _("on another kind of device (--backend)"), error))
         return FALSE;
     JsonNode *flow = json_object_get_member(object, "flow");
     j->flow = flow ? litho_flow_from_json(flow, NULL) : NULL;

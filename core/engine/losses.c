@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum { LEAST_BAND = 64, WINDOW = 32, LAGS = 6 };
 #define EVENTS_LEAVE 0.15 // a share above this reads so, see litho_leak_reading()
@@ -153,8 +154,8 @@ gboolean litho_losses_grow(const LithoLosses *now, const LithoLosses *found, con
     const LithoLeak *a = &now->leak, *b = &found->leak;
     if (leaves_more(a->share, a->removed, b->share, b->removed, 0)) {
         snprintf(why, size,
-                 "%.0f %% of the removed energy resembles the output, %.0f %% with the present "
-                 "settings",
+                 _("%.0f %% of the removed energy resembles the output, %.0f %% with the present "
+                   "settings"),
                  100 * b->share, 100 * a->share);
         return TRUE;
     }
@@ -166,11 +167,11 @@ gboolean litho_losses_grow(const LithoLosses *now, const LithoLosses *found, con
             continue;
         const LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
         snprintf(why, size,
-                 "%.0f %% of the energy removed between %.4g and %.4g %s %s, %.0f %% with "
-                 "the present settings",
+                 _("%.0f %% of the energy removed between %.4g and %.4g %s %s, %.0f %% with "
+                   "the present settings"),
                  100 * (similar ? q->similar : q->common), litho_axis_value(axis, (double)q->from),
                  litho_axis_value(axis, (double)q->to), grid->is_depth ? "m" : "s",
-                 similar ? "resembles the output" : "goes from trace to trace as events do",
+                 similar ? _("resembles the output") : _("goes from trace to trace as events do"),
                  100 * (similar ? p->similar : p->common));
         return TRUE;
     }

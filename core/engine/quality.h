@@ -46,6 +46,10 @@ typedef struct LithoQualityAsk {
     gboolean similarity;        // compute `leak`
 } LithoQualityAsk;
 
+// An SNR above this, in dB, is told as such: the noise level of data without noise is that of what
+// their events spread.
+#define LITHO_QUALITY_CLEAN_DB 40
+
 // NAN = was not asked for or cannot be told; `why` says so then.
 typedef struct LithoQuality {
     double expected_snr_db, expected_low_db, expected_high_db; // interval of 95 %: from the noise
@@ -53,6 +57,11 @@ typedef struct LithoQuality {
     gboolean expected_is_bound; // the error cannot be told from none: SNR is a lower bound
     gboolean is_beyond;         // SURE tells less than the flow can leave: the SNR is the highest
                                 // possible, and the noise level is doubtful
+    gboolean is_clean;       // whatever the flow leaves, the SNR is above LITHO_QUALITY_CLEAN_DB
+    gboolean is_filtered;    // the data look filtered or clean (LithoNoise.lumps): noise left in
+                             // them where their events are counts as signal, events that spread
+                             // count as noise. The SNR ranks settings; it is not known, nor are its
+                             // interval and a gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double input_snr_db;     // what the noise level says of the input
@@ -93,10 +102,14 @@ gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losse
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
 // The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.
 LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
+// "13.90 dB (13.35 to 14.55)", "at most 33.96 dB" where no higher SNR is possible, "more than 40 dB"
+// or "not known" where the data look clean or filtered. g_free().
+char *litho_quality_expected_text(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);
-// The members of reports: expected_snr_db, expected_snr_interval_db (two numbers), noise_sigma,
+// The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
+// expected_snr_is_doubtful true where the data look clean or filtered), noise_sigma,
 // similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, ...; what is not known is left
 // out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);

@@ -4,16 +4,28 @@
 #include <math.h>
 
 #include "core/engine/quality.h"
+#include "core/text.h"
+
+char *litho_quality_expected_text(const LithoQuality *q)
+{
+    return q->is_filtered ? g_strdup(_("not known"))
+           : q->is_clean  ? g_strdup_printf(_("more than %d dB"), LITHO_QUALITY_CLEAN_DB)
+           : q->is_beyond
+               ? litho_text_printf(_("at most %.2f dB"), q->expected_snr_db)
+               : litho_text_printf(_("%.2f dB (%.2f to %.2f)"), q->expected_snr_db,
+                                   q->expected_low_db, q->expected_high_db);
+}
 
 const char *litho_quality_disagreement(const LithoQuality *q)
 {
     const double more = q->hidden_snr_db - q->expected_snr_db;
     if (!(fabs(more) > 1))
         return "";
-    return more > 0 ? "Hidden traces promise more than the noise level: noise remains that a "
-                      "prediction of missing traces does not touch, or the noise level is too high."
-                    : "Hidden traces promise less than the noise level: events differ from trace "
-                      "to trace more than neighbours can tell, or the noise level is too low.";
+    return more > 0
+               ? _("Hidden traces promise more than the noise level: noise remains that a "
+                   "prediction of missing traces does not touch, or the noise level is too high.")
+               : _("Hidden traces promise less than the noise level: events differ from trace "
+                   "to trace more than neighbours can tell, or the noise level is too low.");
 }
 
 static void add_number(JsonObject *object, const char *key, double value)
@@ -31,6 +43,8 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
         json_array_add_double_element(interval, q->expected_high_db);
         json_object_set_array_member(object, "expected_snr_interval_db", interval);
     }
+    if (q->is_filtered)
+        json_object_set_boolean_member(object, "expected_snr_is_doubtful", TRUE);
     add_number(object, "expected_gain_db", q->expected_gain_db);
     add_number(object, "input_snr_db", q->input_snr_db);
     add_number(object, "noise_sigma", q->noise_sigma);

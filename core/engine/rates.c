@@ -2,17 +2,21 @@
 #include "core/engine/rates.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/engine/provenance.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/text.h"
 
-enum { FORMAT = 1, MOST_POINTS = 8 };
+enum { FORMAT = 2, MOST_POINTS = 8 };
 
 // Sizes that differ by less say nothing about a slab's fixed time.
 #define SPREAD 1.5
+// Sizes that differ by less, as a share, are one.
+#define ALIKE 0.05
 
 static const char FORMAT_KEY[] = "lithoscope-rates";
 
@@ -134,7 +138,7 @@ gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const Lith
     const double slabs = (double)took->slabs, samples = (double)took->samples;
     const double setup = litho_json_number_or(entry, "setup_s", took->setup_s);
     const double devices = MAX(took->devices, 1);
-    add_point(entry, samples / slabs, (took->compute_s - took->setup_s) * devices / slabs);
+    add_point(entry, samples * (1 + took->inputs) / slabs, (took->compute_s - took->setup_s) * devices / slabs);
     json_object_set_double_member(entry, "setup_s", (setup + took->setup_s) / 2);
     if (took->measure_s > 0)
         json_object_set_double_member(entry, "measure_s_per_sample", took->measure_s / samples);
@@ -158,18 +162,48 @@ typedef struct Line {
     double fixed, each;
 } Line;
 
-static Line line_of(JsonObject *object)
+typedef struct Point {
+    double x, y;
+} Point;
+
+static guint read_points(JsonObject *object, Point p[MOST_POINTS])
 {
     JsonArray *points = object ? litho_json_array_or_null(object, "points") : NULL;
-    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, least = G_MAXDOUBLE, most = 0;
-    for (guint k = 0; points && k < json_array_get_length(points); k++) {
+    guint n = 0;
+    for (guint k = 0; points && k < json_array_get_length(points) && n < MOST_POINTS; k++) {
         JsonArray *point = litho_json_node_array(json_array_get_element(points, k));
-        double x, y;
-        if (!point || json_array_get_length(point) != 2 ||
-            !litho_json_node_number(json_array_get_element(point, 0), &x) ||
-            !litho_json_node_number(json_array_get_element(point, 1), &y) || !(x > 0) || !(y >= 0))
+        if (point && json_array_get_length(point) == 2 &&
+            litho_json_node_number(json_array_get_element(point, 0), &p[n].x) &&
+            litho_json_node_number(json_array_get_element(point, 1), &p[n].y) && p[n].x > 0 &&
+            p[n].y >= 0)
+            n++;
+    }
+    return n;
+}
+
+// One run stands for all of about its size, the lower of the middle ones: the first run after the
+// machine was started loads libraries and code, which takes longer than many a slab.
+static gboolean stands_for_its_size(const Point *p, guint n, guint k)
+{
+    guint alike = 0, below = 0;
+    for (guint i = 0; i < n; i++) {
+        if (fabs(p[i].x - p[k].x) > ALIKE * p[k].x)
             continue;
-        const double weight = 1 / (x * x); // errors are a share of the time
+        alike++;
+        below += p[i].y < p[k].y || (p[i].y == p[k].y && i < k);
+    }
+    return below == (alike - 1) / 2;
+}
+
+static Line line_of(JsonObject *object)
+{
+    Point p[MOST_POINTS];
+    const guint n = read_points(object, p);
+    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, least = G_MAXDOUBLE, most = 0;
+    for (guint k = 0; k < n; k++) {
+        if (!stands_for_its_size(p, n, k))
+            continue;
+        const double x = p[k].x, y = p[k].y, weight = 1 / (x * x); // errors are a share of the time
         s += weight;
         sx += weight * x;
         sy += weight * y;
@@ -180,7 +214,7 @@ static Line line_of(JsonObject *object)
     }
     if (s == 0)
         return (Line){0};
-    Line line = {.n = json_array_get_length(points), .each = sxy / sxx};
+    Line line = {.n = n, .each = sxy / sxx};
     if (most > SPREAD * least) {
         const double each = (s * sxy - sx * sy) / (s * sxx - sx * sx);
         const double fixed = (sy - each * sx) / s;
@@ -245,7 +279,8 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
     if (compute.n == 0)
         return told;
     const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
-    const double slab = samples * (double)MIN(plan->slab, plan->out.axis[0].n) /
+    const double inputs = in ? (double)litho_grid_samples(in) / samples : 0;
+    const double slab = samples * (1 + inputs) * (double)MIN(plan->slab, plan->out.axis[0].n) /
                         (double)plan->out.axis[0].n;
     // A process that computes all slabs reads no inline twice.
     const double again =

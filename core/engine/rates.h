@@ -6,7 +6,8 @@
 // user's cache folder (lithoscope/rates.json): what a dry run's time is told from.
 //
 // Computing is kept by device, operators and parameters, as times of slabs of several sizes: a
-// slab takes a fixed time (its borders, launches) and a time for each sample. Reading and writing
+// slab takes a fixed time (its borders, launches) and a time for each sample, of the input and of
+// the result: a migration to a few depths works on all of its traces. Reading and writing
 // are kept by file format. Runs of fewer than LITHO_RATES_SAMPLES samples teach nothing.
 //
 // Thread-safety: a value of its maker. Two processes that save at once keep the later one's.

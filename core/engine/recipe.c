@@ -7,6 +7,7 @@
 #include "core/flow.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/text.h"
 
 enum { MOST_STEPS = 1000 };
 
@@ -138,7 +139,7 @@ LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)
     g_autoptr(LithoFlow) flow = litho_flow_new();
     LithoJsonReader r;
     gboolean good =
-        litho_json_open(&r, root, "", "a recipe", error) && read_recipe(flow, &r, error);
+        litho_json_open(&r, root, "", _("a recipe"), error) && read_recipe(flow, &r, error);
     return litho_json_close(&r, good, SCHEMA, error) ? g_steal_pointer(&flow) : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "core/engine/stream_plan.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 // --- computing --------------------------------------------------------------------------------
 //
@@ -523,8 +524,8 @@ static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
         return TRUE;
     }
     s->plan.first = litho_writer_next_inline(*writer);
-    tell(s, g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                            " inlines were kept by an interrupted run; the others are computed",
+    tell(s, g_strdup_printf(_("%" PRId64 " of %" PRId64
+                              " inlines were kept by an interrupted run; the others are computed"),
                             s->plan.first, s->plan.out.axis[0].n));
     return TRUE;
 }
@@ -552,11 +553,11 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
                            (s->options->keep == LITHO_KEEP_ALL || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
-        char *whole = g_strdup_printf("%s; %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                                      " inlines are kept: the same command goes on with the rest, "
-                                      "--restart begins anew",
-                                      problem->message, litho_writer_next_inline(writer),
-                                      s->plan.out.axis[0].n);
+        char *whole = g_strdup_printf(
+            _("%s; %" PRId64 " of %" PRId64
+              " inlines are kept: the same command goes on with the rest, "
+              "--restart begins anew"),
+            problem->message, litho_writer_next_inline(writer), s->plan.out.axis[0].n);
         g_free(problem->message);
         problem->message = whole;
     }
@@ -616,6 +617,9 @@ static void tell_took(const Stream *s, LithoStreamTook *took)
         .read_bytes = s->read_bytes,
         .write_bytes = 4 * litho_grid_samples(&s->plan.out),
         .samples = s->samples,
+        .inputs = s->survey ? (double)litho_grid_samples(litho_survey_grid(s->survey)) /
+                                  (double)litho_grid_samples(&s->plan.out)
+                            : 0,
         .slabs = s->n_slabs,
         .devices = (int)s->n_first,
         .sharing = s->plan.sharing,
@@ -649,9 +653,10 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     }
     if (divided) {
         g_autofree char *command = litho_flow_command(divided, NULL, "OUT");
-        tell(&s, g_strdup_printf("the survey does not fit into memory in one piece and is computed "
-                                 "in parts: %s",
-                                 command));
+        tell(&s,
+             g_strdup_printf(_("the survey does not fit into memory in one piece and is computed "
+                               "in parts: %s"),
+                             command));
     }
     LithoWriter *writer = NULL;
     s.next = s.rank;

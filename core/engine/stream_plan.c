@@ -4,6 +4,7 @@
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 // A device's engine is shared by threads, lanes, one of which computes at a time. Beside it the CPU
 // has one that reads; a GPU has one that reads and uploads and one that downloads.
@@ -90,9 +91,15 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
         plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
     const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
     const gint64 lanes = (gint64)plan->engines * plan->lanes;
-    plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
-    if (plan->halo > 0 && slabs > 1)
-        plan->host_bytes += input; // the slab read last stays for what the next one shares with it
+    plan->host_bytes = slabs > 1 ? MIN(lanes, slabs) * (input + output) : input + output;
+    // A GPU's lanes have a result each on its way into the file while they compute the next; the
+    // CPU's engine has the last one while it makes the next.
+    if (slabs > 1)
+        plan->host_bytes += cpu ? output : MIN(lanes, slabs) * output;
+    // The slab read last stays for what the next one shares with it: beside two lanes on the CPU it
+    // is the one of the lane that computes.
+    if (plan->halo > 0 && slabs > 1 && (!cpu || lanes == 1))
+        plan->host_bytes += input;
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
@@ -143,11 +150,11 @@ static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
     if (host == on_cpu(options))
         change = litho_engine_less_memory(engine, walk, bytes - budget);
     litho_engine_free(engine);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
-                "used%s%s",
-                bytes / 1073741824.0, host ? "host memory" : "memory of the GPU",
-                budget / 1073741824.0, change ? ": " : "", change ? change : "");
+    litho_refuse(error, LITHO_ERROR_MEMORY,
+                 "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
+                 "used%s%s",
+                 bytes / 1073741824.0, host ? _("host memory") : _("memory of the GPU"),
+                 budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
 // Inlines beyond which a slab only takes memory and delays the first write: its halo and the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/text.h"
 #include "core/engine/verify.h"
 
 #include <math.h>
@@ -88,9 +89,8 @@ static gboolean open_output(Verify *v, LithoRun *run, GError **error)
     if (a[0].n == p->size[0] && a[1].n == p->size[1] && a[2].n == p->size[2])
         return TRUE;
     return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                        "%s holds %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " samples; the run wrote %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " x %" G_GINT64_FORMAT,
+                        "%s holds %" PRId64 " x %" PRId64 " x %" PRId64
+                        " samples; the run wrote %" PRId64 " x %" PRId64 " x %" PRId64,
                         v->ask->output, a[0].n, a[1].n, a[2].n, p->size[0], p->size[1], p->size[2]);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/grid.h"
 
-// Arrays that a library reads: HDF5 and netCDF. A reader sees them as a file of native float32
+// Arrays that a library reads: HDF5, netCDF, and the chunks of Zarr. A reader sees them as a file of native float32
 // samples without headers, inline slowest; the library finds and unpacks them.
 
 typedef struct LithoArray LithoArray;
@@ -14,6 +14,7 @@ struct LithoArray {
                      GError **error);
     void (*free)(LithoArray *array);
     int sample_bytes;   // of one sample in the file
+    gint64 stored;      // bytes of the files that the samples lie in; 0 = of the file itself
     gboolean is_packed; // samples may take less in the file, or nothing at all
     gboolean has_fill;
     float fill; // samples of this value are missing

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 typedef LithoArray *(*Opener)(LithoSurvey *survey, const char *path, GError **error);
 
@@ -34,12 +35,14 @@ const char *litho_survey_formats(void)
 #ifdef LITHO_HAVE_NETCDF
            ", netCDF"
 #endif
-        ;
+           ", Zarr";
 }
 
 static Opener opener_of(const char *path)
 {
     char head[8] = "";
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+        return litho_zarr_is(path) ? litho_zarr_open : NULL;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const ssize_t got = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
     if (fd >= 0)
@@ -75,14 +78,14 @@ static gboolean check_size(const LithoTraceFile *file, GError **error)
     enum { MOST_PACKED = 1100 };
     const gint64 *n = file->array->n;
     const double samples = (double)n[0] * (double)n[1] * (double)n[2];
-    const double held = (double)file->disk_size * (file->array->is_packed ? MOST_PACKED : 1);
+    const gint64 stored = file->array->stored ? file->array->stored : file->disk_size;
+    const double held = (double)stored * (file->array->is_packed ? MOST_PACKED : 1);
     if (samples * file->array->sample_bytes <= held)
         return TRUE;
     return litho_refuse(error, LITHO_ERROR_FORMAT,
-                        "%s says it holds %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " x %" G_GINT64_FORMAT " samples in %" G_GINT64_FORMAT
-                        " bytes: it is damaged or cut off",
-                        file->path, n[0], n[1], n[2], file->disk_size);
+                        "%s says it holds %" PRId64 " x %" PRId64 " x %" PRId64
+                        " samples in %" PRId64 " bytes: it is damaged or cut off",
+                        file->path, n[0], n[1], n[2], stored);
 }
 
 gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,

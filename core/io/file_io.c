@@ -12,11 +12,12 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 static gboolean errno_error(const char *path, const char *verb, GError **error)
 {
     int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
                 g_strerror(code));
     return FALSE;
 }
@@ -36,16 +37,19 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
     struct stat info;
     if (fstat(file->fd, &info) < 0)
         return errno_error(path, "examine", error);
-    if (S_ISDIR(info.st_mode))
+    const gboolean is_zarr = S_ISDIR(info.st_mode) && litho_zarr_is(path);
+    if (S_ISDIR(info.st_mode) && !is_zarr)
         return litho_foreign_refuse_folder(path, error);
-    if (!S_ISREG(info.st_mode))
+    if (!is_zarr && !S_ISREG(info.st_mode))
         return litho_refuse(error, LITHO_ERROR_FORMAT,
                             "%s is a device or pipe, a regular file is needed", path);
     file->size = file->disk_size = info.st_size;
     file->changed_ns = changed_ns(&info);
     file->id = (LithoFileId){info.st_dev, info.st_ino};
+    if (is_zarr)
+        return TRUE;
     if (file->size == 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is empty", path);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s is empty"), path);
         return FALSE;
     }
     return litho_foreign_check(file, error);
@@ -91,8 +95,8 @@ gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n,
     if (got == n)
         return TRUE;
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                "%s ends at byte %" G_GINT64_FORMAT " but had %" G_GINT64_FORMAT
-                " bytes when it was opened; it was changed or is still being copied",
+                _("%s ends at byte %" PRId64 " but had %" PRId64
+                  " bytes when it was opened; it was changed or is still being copied"),
                 file->path, at + got, file->size);
     return FALSE;
 }
@@ -112,9 +116,10 @@ gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
         return errno_error(file->path, "examine", error);
     if (now.st_size == file->disk_size && changed_ns(&now) == file->changed_ns)
         return TRUE;
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                "%s was changed after it was opened; its samples would be a mixture, open it again",
-                file->path);
+    g_set_error(
+        error, G_IO_ERROR, G_IO_ERROR_FAILED,
+        _("%s was changed after it was opened; its samples would be a mixture, open it again"),
+        file->path);
     return FALSE;
 }
 
@@ -125,9 +130,8 @@ gboolean litho_memory_check(gint64 bytes, const char *what, GError **error)
     guint64 available = litho_memory_available();
     if ((guint64)bytes <= available)
         return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "%s needs %.2f GiB of memory and %.2f GiB are free", what, bytes / 1073741824.0,
-                available / 1073741824.0);
+    litho_refuse(error, LITHO_ERROR_MEMORY, "%s needs %.2f GiB of memory and %.2f GiB are free",
+                 litho_text(what), bytes / 1073741824.0, available / 1073741824.0);
     return FALSE;
 }
 
@@ -147,7 +151,7 @@ void litho_survey_note(LithoSurvey *survey, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    note_once(survey, g_strdup_vprintf(format, args));
+    note_once(survey, litho_text_vprintf(litho_text(format), args));
     va_end(args);
 }
 
@@ -156,13 +160,13 @@ gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **erro
 {
     va_list args;
     va_start(args, format);
-    char *text = g_strdup_vprintf(format, args);
+    char *text = litho_text_vprintf(litho_text(format), args);
     va_end(args);
     if (!strict) {
         note_once(survey, text);
         return TRUE;
     }
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s (strict reading repairs nothing)",
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s (strict reading repairs nothing)"),
                 text);
     g_free(text);
     return FALSE;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 #define TO_NPY "save the cube with numpy.save as .npy"
 #define WITHOUT_NETCDF "build the program with libnetcdf-dev, or read it with xarray and " TO_NPY
@@ -16,44 +17,44 @@ static const struct {
 } signatures[] = {
     // Seismic data in formats of their own. ZGY: OpenZGY, file header; VDS: OpenVDS,
     // HueBulkDataStore; CBVS and SEG-2 have their signatures in their own documents.
-    {"VBS\0", 4, "a ZGY file", "export it as SEG-Y, or read it with pyzgy and " TO_NPY},
-    {"VCS\0", 4, "a compressed ZGY file", "export it as SEG-Y"},
-    {"HueDataStore", 12, "a VDS file", "export it as SEG-Y with OpenVDS's SEGYExport"},
+    {"VBS\0", 4, N_("a ZGY file"), "export it as SEG-Y, or read it with pyzgy and " TO_NPY},
+    {"VCS\0", 4, N_("a compressed ZGY file"), N_("export it as SEG-Y")},
+    {"HueDataStore", 12, N_("a VDS file"), N_("export it as SEG-Y with OpenVDS's SEGYExport")},
 // Where the libraries are, core/io/array_open.c reads these files.
 #ifndef LITHO_HAVE_HDF5
-    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 or netCDF-4 file",
+    {"\x89HDF\r\n\x1a\n", 8, N_("an HDF5 or netCDF-4 file"),
      "build the program with libhdf5-dev, or read it with h5py or xarray and " TO_NPY},
 #endif
 #ifndef LITHO_HAVE_NETCDF
-    {"CDF\x01", 4, "a netCDF file", WITHOUT_NETCDF},
-    {"CDF\x02", 4, "a netCDF file", WITHOUT_NETCDF},
-    {"CDF\x05", 4, "a netCDF file", WITHOUT_NETCDF},
+    {"CDF\x01", 4, N_("a netCDF file"), WITHOUT_NETCDF},
+    {"CDF\x02", 4, N_("a netCDF file"), WITHOUT_NETCDF},
+    {"CDF\x05", 4, N_("a netCDF file"), WITHOUT_NETCDF},
 #endif
-    {"MATLAB 7.3 MAT", 14, "a MATLAB 7.3 file (HDF5)", "read it with h5py and " TO_NPY},
-    {"MATLAB 5.0 MAT", 14, "a MATLAB file", "read it with scipy.io.loadmat and " TO_NPY},
-    {"PAR1", 4, "a Parquet table", "export the cube as SEG-Y or .npy"},
-    {"\x55\x3a\x01\x00", 4, "a SEG-2 file", "convert it to SEG-Y first"},
-    {"\x3a\x55\x00\x01", 4, "a SEG-2 file", "convert it to SEG-Y first"},
+    {"MATLAB 7.3 MAT", 14, N_("a MATLAB 7.3 file (HDF5)"), "read it with h5py and " TO_NPY},
+    {"MATLAB 5.0 MAT", 14, N_("a MATLAB file"), "read it with scipy.io.loadmat and " TO_NPY},
+    {"PAR1", 4, N_("a Parquet table"), N_("export the cube as SEG-Y or .npy")},
+    {"\x55\x3a\x01\x00", 4, N_("a SEG-2 file"), N_("convert it to SEG-Y first")},
+    {"\x3a\x55\x00\x01", 4, N_("a SEG-2 file"), N_("convert it to SEG-Y first")},
     // Packed files.
-    {"\x1f\x8b", 2, "a gzip file", "decompress it first"},
-    {"PK\x03\x04", 4, "a zip file", "unpack it first"},
+    {"\x1f\x8b", 2, N_("a gzip file"), N_("decompress it first")},
+    {"PK\x03\x04", 4, N_("a zip file"), N_("unpack it first")},
     {"\xfd"
      "7zXZ",
-     5, "an xz file", "decompress it first"},
-    {"BZh", 3, "a bzip2 file", "decompress it first"},
-    {"\x28\xb5\x2f\xfd", 4, "a zstd file", "decompress it first"},
-    {"7z\xbc\xaf", 4, "a 7-zip file", "unpack it first"},
-    {"Rar!", 4, "a RAR file", "unpack it first"},
+     5, N_("an xz file"), N_("decompress it first")},
+    {"BZh", 3, N_("a bzip2 file"), N_("decompress it first")},
+    {"\x28\xb5\x2f\xfd", 4, N_("a zstd file"), N_("decompress it first")},
+    {"7z\xbc\xaf", 4, N_("a 7-zip file"), N_("unpack it first")},
+    {"Rar!", 4, N_("a RAR file"), N_("unpack it first")},
     // Anything else by a seismic name.
-    {"%PDF", 4, "a PDF document", "a seismic file is needed"},
-    {"\x89PNG", 4, "a PNG picture", "a seismic file is needed"},
-    {"\xff\xd8\xff", 3, "a JPEG picture", "a seismic file is needed"},
-    {"GIF8", 4, "a GIF picture", "a seismic file is needed"},
-    {"II*\0", 4, "a TIFF picture", "a seismic file is needed"},
-    {"MM\0*", 4, "a TIFF picture", "a seismic file is needed"},
+    {"%PDF", 4, N_("a PDF document"), N_("a seismic file is needed")},
+    {"\x89PNG", 4, N_("a PNG picture"), N_("a seismic file is needed")},
+    {"\xff\xd8\xff", 3, N_("a JPEG picture"), N_("a seismic file is needed")},
+    {"GIF8", 4, N_("a GIF picture"), N_("a seismic file is needed")},
+    {"II*\0", 4, N_("a TIFF picture"), N_("a seismic file is needed")},
+    {"MM\0*", 4, N_("a TIFF picture"), N_("a seismic file is needed")},
     {"\x7f"
      "ELF",
-     4, "a program", "a seismic file is needed"},
+     4, N_("a program"), N_("a seismic file is needed")},
 };
 
 static const char *const html_starts[] = {"<!doctype html", "<html", "<?xml"};
@@ -101,18 +102,19 @@ gboolean litho_foreign_check(const LithoTraceFile *file, GError **error)
         return FALSE;
     for (guint k = 0; k < G_N_ELEMENTS(signatures); k++)
         if (memcmp(head, signatures[k].bytes, signatures[k].n) == 0)
-            return refuse(file->path, signatures[k].what, signatures[k].need, error);
+            return refuse(file->path, litho_text(signatures[k].what),
+                          litho_text(signatures[k].need), error);
     const gboolean is_labelled = memcmp(head + 4, "SD", 2) == 0; // tape label of SEG-D rev 1 on
     if (is_segd((const guint8 *)head + (is_labelled ? TAPE_LABEL : 0)))
-        return refuse(file->path, "a SEG-D field tape",
-                      "convert it to SEG-Y first, with segdread of Seismic Unix for example",
+        return refuse(file->path, _("a SEG-D field tape"),
+                      _("convert it to SEG-Y first, with segdread of Seismic Unix for example"),
                       error);
     const char *text = head;
     while (g_ascii_isspace(*text))
         text++;
     for (guint k = 0; k < G_N_ELEMENTS(html_starts); k++)
         if (g_ascii_strncasecmp(text, html_starts[k], strlen(html_starts[k])) == 0)
-            return refuse(file->path, "a web page (HTML)", "download the file itself", error);
+            return refuse(file->path, _("a web page (HTML)"), _("download the file itself"), error);
     return TRUE;
 }
 
@@ -124,16 +126,9 @@ static gboolean holds(const char *folder, const char *name)
 
 gboolean litho_foreign_refuse_folder(const char *path, GError **error)
 {
-    const gsize n = strlen(path) - (g_str_has_suffix(path, "/") ? 1 : 0);
-    const gboolean is_zarr = holds(path, ".zgroup") || holds(path, ".zarray") ||
-                             holds(path, ".zmetadata") || holds(path, "zarr.json");
-    if (is_zarr && n > 5 && g_ascii_strncasecmp(path + n - 5, ".mdio", 5) == 0)
-        return refuse(path, "an MDIO folder",
-                      "export it as SEG-Y with MDIO's mdio_to_segy, or " TO_NPY, error);
-    if (is_zarr)
-        return refuse(path, "a Zarr folder", "read it with zarr or xarray and " TO_NPY, error);
     if (holds(path, "VolumeDataLayout") || holds(path, "LayerStatus"))
-        return refuse(path, "a VDS folder", "export it as SEG-Y with OpenVDS's SEGYExport", error);
+        return refuse(path, _("a VDS folder"), _("export it as SEG-Y with OpenVDS's SEGYExport"),
+                      error);
     return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is a folder, a regular file is needed",
                         path);
 }

@@ -5,7 +5,10 @@
 
 #include "core/error.h"
 #include "core/io/array.h"
+#include "core/io/chunks.h"
+#include "core/io/hdf5_packed.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 enum { MOST_OBJECTS = 100000 };
 
@@ -13,6 +16,8 @@ typedef struct Hdf5Array {
     LithoArray array;
     char *path;
     hid_t file, set, space;
+    LithoChunks *chunks; // where filters packed them; NULL = the library reads
+    hsize_t chunk[3];
 } Hdf5Array;
 
 static void hdf5_free(LithoArray *array)
@@ -26,14 +31,32 @@ static void hdf5_free(LithoArray *array)
     if (self->file > 0)
         H5Fclose(self->file);
     litho_array_unlock();
+    litho_chunks_free(self->chunks);
     g_free(self->path);
     g_free(self);
+}
+
+static gboolean unpack(gpointer owner, const gint64 at[3], float *out, GError **error)
+{
+    Hdf5Array *self = owner;
+    hsize_t first[3];
+    for (int k = 0; k < 3; k++)
+        first[k] = (hsize_t)at[k] * self->chunk[k];
+    litho_array_lock();
+    const gboolean good = litho_hdf5_unpack(self->set, first, self->chunk, out);
+    litho_array_unlock();
+    return good || litho_refuse(error, LITHO_ERROR_FORMAT,
+                                "%s: the chunk at (%" PRId64 ", %" PRId64 ", %" PRId64
+                                ") cannot be unpacked, the file is damaged; copy it again",
+                                self->path, (gint64)first[0], (gint64)first[1], (gint64)first[2]);
 }
 
 static gboolean hdf5_read(LithoArray *array, const gint64 first[3], const gint64 count[3],
                           float *out, GError **error)
 {
     Hdf5Array *self = (Hdf5Array *)array;
+    if (self->chunks)
+        return litho_chunks_read(self->chunks, first, count, out, error);
     hsize_t start[3], size[3];
     for (int k = 0; k < 3; k++) {
         start[k] = (hsize_t)first[k];
@@ -94,6 +117,16 @@ static gboolean sizes_of(hid_t set, gint64 n[3])
 
 static gboolean is_safe(hid_t set);
 
+// TRUE when the samples are packed and are unpacked here.
+static gboolean is_unpacked_here(hid_t set)
+{
+    const hid_t layout = H5Dget_create_plist(set);
+    const gboolean good = layout > 0 && litho_hdf5_can_unpack(layout);
+    if (layout > 0)
+        H5Pclose(layout);
+    return good;
+}
+
 static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void *data)
 {
     Found *found = data;
@@ -101,7 +134,8 @@ static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void
     if (++found->objects > MOST_OBJECTS)
         return 1;
     const hid_t set = info->type == H5O_TYPE_DATASET ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
-    found->has_unsafe |= info->type == H5O_TYPE_DATASET && (set <= 0 || !is_safe(set));
+    const gboolean is_ours = set > 0 && sizes_of(set, n) && is_unpacked_here(set);
+    found->has_unsafe |= info->type == H5O_TYPE_DATASET && (set <= 0 || !(is_ours || is_safe(set)));
     if (set > 0 && sizes_of(set, n)) {
         const double samples = (double)n[0] * (double)n[1] * (double)n[2];
         found->cubes++;
@@ -164,18 +198,23 @@ static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
     const hid_t layout = plain > 0 ? H5Dget_create_plist(plain) : -1;
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     hsize_t size[3] = {1, 1, 1};
-    gboolean good = layout > 0 && is_safe(plain);
+    const gboolean is_packed = layout > 0 && litho_hdf5_can_unpack(layout);
+    gboolean good = is_packed || (layout > 0 && is_safe(plain));
     if (!good)
         litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                     "%s: the array /%s is compressed or its chunks are damaged; "
-                     "'h5repack -f NONE IN OUT' makes a file that is read",
+                     "%s: the array /%s is packed with a filter that is not read (deflate and "
+                     "shuffle are), or its chunks are damaged; 'h5repack -f NONE IN OUT' makes a "
+                     "file that is read",
                      self->path, name);
     self->array.is_packed = good && H5Pget_layout(layout) == H5D_CHUNKED;
     self->array.sample_bytes = sample_bytes(plain);
     if (self->array.is_packed && H5Pget_chunk(layout, 3, size) == 3) {
         const gint64 chunk[3] = {(gint64)size[0], (gint64)size[1], (gint64)size[2]};
         good = litho_array_check_chunk(self->path, chunk, error);
-        if (good)
+        if (good && is_packed) {
+            self->chunks = litho_chunks_new(self->array.n, chunk, unpack, self);
+            memcpy(self->chunk, size, sizeof size);
+        } else if (good)
             H5Pset_chunk_cache(access, 12421, litho_array_cache_bytes(self->array.n, chunk), 1);
     }
     if (layout > 0)
@@ -210,7 +249,8 @@ static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
     return open_set(self, found->name, error);
 }
 
-// netCDF reads coordinates too: all arrays must be safe. Else the file is read as plain HDF5.
+// netCDF reads coordinates too: all arrays must be safe, but for the packed cube, which is read here
+// (litho_hdf5_unpacker()). Else the file is read as plain HDF5.
 gboolean litho_hdf5_is_netcdf(const char *path)
 {
     Found found = {0};
@@ -228,6 +268,31 @@ gboolean litho_hdf5_is_netcdf(const char *path)
     return good;
 }
 
+gboolean litho_hdf5_unpacker(const char *path, const char *name, const gint64 n[3],
+                             LithoArray **array, GError **error)
+{
+    Hdf5Array *self = g_new0(Hdf5Array, 1);
+    self->array = (LithoArray){.read = hdf5_read, .free = hdf5_free};
+    memcpy(self->array.n, n, sizeof self->array.n);
+    self->path = g_strdup(path);
+    *array = NULL;
+    litho_array_lock();
+    self->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = self->file > 0 ? H5Dopen2(self->file, name, H5P_DEFAULT) : -1;
+    gint64 found[3];
+    const gboolean is_needed = set > 0 && sizes_of(set, found) && is_unpacked_here(set) &&
+                               memcmp(found, n, sizeof found) == 0;
+    if (set > 0)
+        H5Dclose(set);
+    const gboolean good = !is_needed || open_set(self, name, error);
+    litho_array_unlock();
+    if (good && is_needed)
+        *array = &self->array;
+    else
+        hdf5_free(&self->array);
+    return good;
+}
+
 LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **error)
 {
     Hdf5Array *self = g_new0(Hdf5Array, 1);
@@ -238,7 +303,7 @@ LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **erro
     const gboolean good = open_array(self, &found, error);
     litho_array_unlock();
     if (good) {
-        survey->format = g_strdup_printf("HDF5, array /%s", found.name);
+        survey->format = g_strdup_printf(_("HDF5, array /%s"), found.name);
         if (found.cubes > 1)
             litho_survey_note(survey, "%u arrays have three dimensions; the largest is read: /%s",
                               found.cubes, found.name);

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 // Line numbers of all traces -> two regular axes and the trace of each cell.
 
@@ -62,7 +63,7 @@ static gboolean count_by_sorting(Values *v, const gint32 *key, const guint8 *fla
     g_autofree gint32 *sorted = g_try_new(gint32, n);
     if (!sorted) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory to sort %" G_GINT64_FORMAT " line numbers", n);
+                    _("no memory to sort %" PRId64 " line numbers"), n);
         return FALSE;
     }
     gint64 kept = 0, before = 0;
@@ -93,7 +94,7 @@ static gboolean summarise(Values *v, const gint32 *key, const guint8 *flags, gin
     }
     if (first) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "no trace has a header that is not all zeros; use --file-order");
+                    _("no trace has a header that is not all zeros; use --file-order"));
         return FALSE;
     }
     gboolean counted = (gint64)v->high - v->low < BITMAP_BITS + BITMAP_BITS_PER_TRACE * n &&
@@ -113,7 +114,7 @@ static LithoAxis make_axis(const Values *v, int byte)
     axis.first = down ? v->high : v->low;
     axis.step = down ? -(double)v->step : (double)v->step;
     if (byte > 0)
-        g_snprintf(axis.evidence, sizeof axis.evidence, "trace header byte %d", byte);
+        g_snprintf(axis.evidence, sizeof axis.evidence, _("trace header byte %d"), byte);
     return axis;
 }
 
@@ -201,7 +202,7 @@ static void drop_regular_table(LithoSurvey *survey)
     g_clear_pointer(&survey->table, g_free);
 }
 
-static gint64 count_offsets(const LithoScan *scan, gint32 *low, gint32 *high)
+gint64 litho_scan_offsets(const LithoScan *scan, gint32 *low, gint32 *high)
 {
     Values v;
     if (!scan->offset || !summarise(&v, scan->offset, scan->flags, scan->n, NULL))
@@ -222,7 +223,7 @@ static gboolean allocate_cells(LithoSurvey *survey, gint64 cells, int policy, GE
     if (survey->table && survey->state)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "no memory for a table of %" G_GINT64_FORMAT " cells", cells);
+                _("no memory for a table of %" PRId64 " cells"), cells);
     return FALSE;
 }
 
@@ -232,34 +233,33 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
     gint64 cells = litho_grid_traces(&survey->grid), filled = cells - c->missing;
     if (c->offsets > 1 && filled < used - c->duplicates)
         litho_survey_note(survey,
-                          "prestack: %" G_GINT64_FORMAT " offsets (%d to %d) at byte 37; of each "
-                          "cell the trace of the nearest offset was taken, %" G_GINT64_FORMAT
-                          " of %" G_GINT64_FORMAT " traces; the operators are post-stack",
+                          "prestack: %" PRId64 " offsets (%d to %d) at byte 37; of each "
+                          "cell the trace of the nearest offset was taken, %" PRId64 " of %" PRId64
+                          " traces; the operators are post-stack",
                           c->offsets, low, high, filled, used);
     else if (c->offsets > 1)
         litho_survey_note(survey,
-                          "offsets at byte 37 vary (%" G_GINT64_FORMAT " values, %d to %d): this "
+                          "offsets at byte 37 vary (%" PRId64 " values, %d to %d): this "
                           "may be prestack data; the operators are post-stack",
                           c->offsets, low, high);
     if (c->duplicates > 0)
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " trace%s the line numbers of another one",
+        litho_survey_note(survey, "%" PRId64 " trace%s the line numbers of another one",
                           c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat");
     if (c->missing > 0)
-        litho_survey_note(
-            survey,
-            "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " cells %s no trace (%.1f %% filled)%s",
-            c->missing, cells, c->missing == 1 ? "has" : "have", 100.0 * filled / cells,
-            cells > 2 * filled ? "; are these the right header bytes?" : "");
+        litho_survey_note(survey, "%" PRId64 " of %" PRId64 " cells %s no trace (%.1f %% filled)%s",
+                          c->missing, cells, c->missing == 1 ? "has" : "have",
+                          100.0 * filled / cells,
+                          cells > 2 * filled ? "; are these the right header bytes?" : "");
     if (c->dead > 0)
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " trace%s marked dead", c->dead,
+        litho_survey_note(survey, "%" PRId64 " trace%s marked dead", c->dead,
                           c->dead == 1 ? " is" : "s are");
 }
 
 static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double density,
                               GError **error)
 {
-    g_set_error(
-        error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+    litho_refuse(
+        error, LITHO_ERROR_GEOMETRY,
         "bytes %d and %d span inlines %d to %d and crosslines %d to %d, of which %.2g %% "
         "have traces; give --inline-byte and --xline-byte, --ignore-outliers to leave out what "
         "lies far from the rest, or --file-order",
@@ -295,7 +295,7 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
     if (!allocate_cells(survey, cells, options->duplicates, error))
         return LITHO_LATTICE_FAILED;
     gint32 low = 0, high = 0;
-    survey->counts.offsets = count_offsets(scan, &low, &high);
+    survey->counts.offsets = litho_scan_offsets(scan, &low, &high);
     fill_cells(scan, survey, options->duplicates);
     tell_counts(survey, used, low, high);
     if (!litho_strays_tell(scan, survey, options, error))

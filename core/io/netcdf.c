@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // netCDF, classic and netCDF-4: the one variable of three dimensions that a file holds, and the
 // coordinates of its dimensions, through the netCDF library.
-#include <math.h>
 #include <netcdf.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/io/array.h"
+#include "core/io/coordinates.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 enum { MOST_VALUES = 1 << 24 }; // of a dimension's coordinates
 
@@ -15,6 +16,7 @@ typedef struct NetcdfArray {
     LithoArray array;
     char *path;
     int file, variable; // file -1 = not open
+    LithoArray *packed; // reads what filters have packed; NULL = the netCDF library reads
 } NetcdfArray;
 
 static void netcdf_free(LithoArray *array)
@@ -24,6 +26,7 @@ static void netcdf_free(LithoArray *array)
     if (self->file >= 0)
         nc_close(self->file);
     litho_array_unlock();
+    litho_array_free(self->packed);
     g_free(self->path);
     g_free(self);
 }
@@ -32,6 +35,8 @@ static gboolean netcdf_read(LithoArray *array, const gint64 first[3], const gint
                             float *out, GError **error)
 {
     NetcdfArray *self = (NetcdfArray *)array;
+    if (self->packed)
+        return self->packed->read(self->packed, first, count, out, error);
     size_t start[3], size[3];
     for (int k = 0; k < 3; k++) {
         start[k] = (size_t)first[k];
@@ -61,78 +66,38 @@ static void text_attribute(int file, int variable, const char *key, char *out, s
         *out = 0;
 }
 
-// First value and step of a dimension's coordinates. FALSE: there are none, or they are not evenly
-// spaced (1e-3 of a step).
-static gboolean even_values(int file, const char *name, gint64 n, double *first, double *step)
+// A dimension's coordinates; NULL = it has none. g_free().
+static double *values_of(int file, const char *name, gint64 n, int *variable)
 {
-    int variable, rank;
-    if (n < 2 || n > MOST_VALUES || nc_inq_varid(file, name, &variable) != NC_NOERR ||
-        nc_inq_varndims(file, variable, &rank) != NC_NOERR || rank != 1)
-        return FALSE;
-    g_autofree double *value = g_new(double, n);
+    int rank;
+    if (n < 2 || n > MOST_VALUES || nc_inq_varid(file, name, variable) != NC_NOERR ||
+        nc_inq_varndims(file, *variable, &rank) != NC_NOERR || rank != 1)
+        return NULL;
+    double *value = g_new(double, n);
     const size_t start = 0, count = (size_t)n;
-    if (nc_get_vara_double(file, variable, &start, &count, value) != NC_NOERR)
-        return FALSE;
-    *first = value[0];
-    *step = (value[n - 1] - value[0]) / (double)(n - 1);
-    gboolean even = isfinite(*first) && isfinite(*step) && *step != 0;
-    for (gint64 k = 0; even && k < n; k++)
-        even = fabs(value[k] - (*first + (double)k * *step)) <= 1e-3 * fabs(*step);
-    return even;
+    if (nc_get_vara_double(file, *variable, &start, &count, value) == NC_NOERR)
+        return value;
+    g_free(value);
+    return NULL;
 }
 
-static gboolean starts_like(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (g_ascii_strncasecmp(name, *words, strlen(*words)) == 0)
-            return TRUE;
-    return FALSE;
-}
-
-// Samples along "twt" or "time" in s or ms, "depth" or "z" in m or km.
 static void sample_axis(int file, const char *name, LithoGrid *grid)
 {
-    static const char *const depths[] = {"depth", "z", NULL};
-    static const struct {
-        const char *unit;
-        double factor;
-        gboolean is_depth;
-    } units[] = {{"s", 1, FALSE}, {"ms", 1e-3, FALSE}, {"us", 1e-6, FALSE}, {"sec", 1, FALSE},
-                 {"m", 1, TRUE},  {"km", 1e3, TRUE},   {"ft", 0.3048, TRUE}};
-    LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
-    double first, step, factor = 0;
     char unit[32];
     int variable;
-    if (!even_values(file, name, axis->n, &first, &step) || step <= 0)
+    g_autofree double *value = values_of(file, name, grid->axis[LITHO_SAMPLE].n, &variable);
+    if (!value)
         return;
-    nc_inq_varid(file, name, &variable);
     text_attribute(file, variable, "units", unit, sizeof unit);
-    grid->is_depth = starts_like(name, depths);
-    for (guint k = 0; k < G_N_ELEMENTS(units); k++)
-        if (g_ascii_strcasecmp(unit, units[k].unit) == 0 ||
-            (k < 2 && g_ascii_strncasecmp(unit, k ? "milli" : "second", k ? 5 : 6) == 0)) {
-            factor = units[k].factor;
-            grid->is_depth = units[k].is_depth;
-        }
-    if (factor == 0) // without a unit: no record has samples a tenth of a second apart
-        factor = grid->is_depth || step < 0.1 ? 1 : 1e-3;
-    axis->first = first * factor;
-    axis->step = step * factor;
-    axis->source = LITHO_FROM_FILE;
-    g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
-    g_snprintf(axis->evidence, sizeof axis->evidence, "coordinates '%.30s'", name);
+    litho_coordinates_samples(value, name, unit, grid);
 }
 
 static void line_axis(int file, const char *name, LithoAxis *axis)
 {
-    double first, step;
-    if (!even_values(file, name, axis->n, &first, &step) || first != rint(first) ||
-        step != rint(step))
-        return;
-    axis->first = first;
-    axis->step = step;
-    axis->source = LITHO_FROM_FILE;
-    g_snprintf(axis->evidence, sizeof axis->evidence, "coordinates '%.30s'", name);
+    int variable;
+    g_autofree double *value = values_of(file, name, axis->n, &variable);
+    if (value)
+        litho_coordinates_lines(value, name, axis);
 }
 
 // --- finding the array --------------------------------------------------------------------------
@@ -193,7 +158,6 @@ static gboolean set_chunks(NetcdfArray *self, GError **error)
 
 static gboolean open_array(NetcdfArray *self, LithoSurvey *survey, GError **error)
 {
-    static const char *const samples[] = {"twt", "time", "depth", "z", "sample", NULL};
     char name[3][NC_MAX_NAME + 1], variable[NC_MAX_NAME + 1];
     int dimension[3];
     guint cubes = 0;
@@ -213,19 +177,16 @@ static gboolean open_array(NetcdfArray *self, LithoSurvey *survey, GError **erro
     nc_inq_varname(self->file, self->variable, variable);
     for (int k = 0; k < 3; k++)
         nc_inq_dimname(self->file, dimension[k], name[k]);
-    if (!starts_like(name[2], samples) &&
-        (starts_like(name[0], samples) || starts_like(name[1], samples)))
-        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "%s: the variable %s has the dimensions (%s, %s, %s); the samples must "
-                            "be the last one, transpose it",
-                            self->path, variable, name[0], name[1], name[2]);
+    const char *const names[] = {name[0], name[1], name[2]};
+    if (!litho_coordinates_check_order(self->path, variable, names, error))
+        return FALSE;
     survey->grid = litho_grid_new(self->array.n[0], self->array.n[1], self->array.n[2]);
     line_axis(self->file, name[0], &survey->grid.axis[LITHO_INLINE]);
     line_axis(self->file, name[1], &survey->grid.axis[LITHO_XLINE]);
     sample_axis(self->file, name[2], &survey->grid);
     self->array.has_fill =
         nc_get_att_float(self->file, self->variable, "_FillValue", &self->array.fill) == NC_NOERR;
-    survey->format = g_strdup_printf("netCDF, variable %.60s", variable);
+    survey->format = g_strdup_printf(_("netCDF, variable %.60s"), variable);
     if (cubes > 1)
         litho_survey_note(survey, "%u variables have three dimensions; the largest is read: %s",
                           cubes, variable);
@@ -239,8 +200,13 @@ LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **er
     self->path = g_strdup(path);
     self->file = -1;
     litho_array_lock();
-    const gboolean good = open_array(self, survey, error);
+    gboolean good = open_array(self, survey, error);
     litho_array_unlock();
+#ifdef LITHO_HAVE_HDF5
+    char name[NC_MAX_NAME + 1];
+    if (good && self->array.is_packed && nc_inq_varname(self->file, self->variable, name) == NC_NOERR)
+        good = litho_hdf5_unpacker(path, name, self->array.n, &self->packed, error);
+#endif
     if (!good)
         netcdf_free(&self->array);
     return good ? &self->array : NULL;

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/io/npy.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 // NumPy's .npy and raw samples: a regular box of samples behind a small header or none.
 
@@ -52,15 +53,15 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
     gint64 samples = litho_grid_samples(g); // checked above: no overflow, even times 8
     if (samples > (file->size - file->first) / bytes) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s holds %" G_GINT64_FORMAT " %s samples, %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " need %" G_GINT64_FORMAT,
+                    _("%s holds %" PRId64 " %s samples, %" PRId64 " x %" PRId64 " x %" PRId64
+                      " need %" PRId64),
                     file->path, (file->size - file->first) / bytes, litho_format_name(file->format),
                     n[0], n[1], n[2], samples);
         return FALSE;
     }
     if (samples * bytes < file->size - file->first &&
         !litho_survey_repair(survey, options->strict, error,
-                             "%" G_GINT64_FORMAT " bytes after the last sample were ignored",
+                             "%" PRId64 " bytes after the last sample were ignored",
                              file->size - file->first - samples * bytes))
         return FALSE;
     file->ns = n[2];
@@ -72,7 +73,7 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
     survey->state = g_try_malloc0(survey->traces);
     if (!survey->state) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for a mask of %" G_GINT64_FORMAT " traces", survey->traces);
+                    _("no memory for a mask of %" PRId64 " traces"), survey->traces);
         return FALSE;
     }
     LithoAxis *t = &g->axis[2];
@@ -103,7 +104,8 @@ static char *read_header(LithoTraceFile *file, GError **error)
         return NULL;
     int version = got == sizeof lead && memcmp(lead, "\x93NUMPY", 6) == 0 ? lead[6] : 0;
     if (version < 1 || version > 3) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is not a NumPy file", file->path);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s is not a NumPy file"),
+                    file->path);
         return NULL;
     }
     gint64 start = version == 1 ? 10 : 12;
@@ -111,8 +113,8 @@ static char *read_header(LithoTraceFile *file, GError **error)
                                  : (guint32)litho_get_i32(lead + 8, LITHO_ORDER_LITTLE);
     if (length > MAX_NPY_HEADER || start + length > file->size) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s has a NumPy header of %" G_GINT64_FORMAT " bytes, longer than the file or "
-                    "than any real one",
+                    _("%s has a NumPy header of %" PRId64 " bytes, longer than the file or "
+                      "than any real one"),
                     file->path, length);
         return NULL;
     }
@@ -249,7 +251,7 @@ static gint64 count_array(const LithoTraceFile *file, const gint64 n[3], gint64 
     for (int k = 0; k < 3; k++) {
         if (n[k] > most / count) { // before the product, which could wrap
             litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                         "%s says it holds more than %" G_GINT64_FORMAT
+                         "%s says it holds more than %" PRId64
                          " numbers, the most that are read of a file of this kind",
                          file->path, most);
             return 0;
@@ -259,8 +261,8 @@ static gint64 count_array(const LithoTraceFile *file, const gint64 n[3], gint64 
     if (count <= held)
         return count;
     litho_refuse(error, LITHO_ERROR_FORMAT,
-                 "%s says it holds %" G_GINT64_FORMAT " numbers and ends after %" G_GINT64_FORMAT,
-                 file->path, count, held);
+                 "%s says it holds %" PRId64 " numbers and ends after %" PRId64, file->path, count,
+                 held);
     return 0;
 }
 
@@ -279,8 +281,8 @@ static double *read_array(LithoTraceFile *file, int axes, gint64 most, gint64 *s
     const gint64 count = count_array(file, n, most, error);
     double *out = count > 0 ? g_try_new(double, count) : NULL;
     if (count > 0 && !out)
-        litho_refuse(error, LITHO_ERROR_MEMORY,
-                     "no memory for the %" G_GINT64_FORMAT " numbers of %s", count, file->path);
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for the %" PRId64 " numbers of %s",
+                     count, file->path);
     if (out && !read_doubles(file, out, count, error))
         g_clear_pointer(&out, g_free);
     memcpy(shape, n + 3 - axes, axes * sizeof *n);
@@ -307,16 +309,15 @@ gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     const char *type = options->dtype ? options->dtype : "float32";
     if (!type_code(type, &file.format, &file.sample_order)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "--dtype %s is not known; float32, float64 and int16 are", type);
+                    _("--dtype %s is not known; float32, float64 and int16 are"), type);
         goto fail;
     }
     if (options->endian)
         file.sample_order = options->endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
     if (options->shape[0] < 1 || options->shape[1] < 1 || options->shape[2] < 1) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s holds %" G_GINT64_FORMAT
-                    " samples of %s and nothing that says how they are "
-                    "arranged; give --shape N1,N2,N3 (inlines, crosslines, samples)",
+                    _("%s holds %" PRId64 " samples of %s and nothing that says how they are "
+                      "arranged; give --shape N1,N2,N3 (inlines, crosslines, samples)"),
                     path, file.size / litho_format_bytes(file.format), type);
         goto fail;
     }

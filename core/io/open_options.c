@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/text.h"
 
 typedef enum { WHOLE, REAL, FLAG, ORDER, DOMAIN, DUPLICATES } Kind;
 
@@ -135,8 +136,7 @@ char *litho_open_options_words(const LithoOpenOptions *options)
             append_row(words, k, value_of(options, k));
     const gint64 *n = options->shape;
     if (n[0] > 0)
-        g_string_append_printf(words, " --shape %" G_GINT64_FORMAT ",%" G_GINT64_FORMAT, n[0],
-                               n[1]);
+        g_string_append_printf(words, " --shape %" PRId64 ",%" PRId64, n[0], n[1]);
     if (n[0] > 0 && n[2] > 0)
         g_string_append_printf(words, ",%" G_GINT64_FORMAT, n[2]);
     if (options->dtype) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum {
     MAX_LINKS = 40,      // as the kernel itself follows
@@ -40,7 +41,7 @@ static char *unfinished[MAX_OPEN]; // `temp` of outputs; NULL = free. Atomic
 static gboolean errno_error(const char *verb, const char *path, GError **error)
 {
     int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
                 g_strerror(code));
     return FALSE;
 }
@@ -140,8 +141,9 @@ static gboolean check_target(const char *path, LithoReplace replace, GError **er
     if (S_ISREG(info.st_mode) &&
         (replace == LITHO_REPLACE_ANY || (replace == LITHO_REPLACE_OWN && has(&own, &info))))
         return TRUE;
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s exists%s", path,
-                S_ISREG(info.st_mode) ? "; use --force to replace it" : " and is no regular file");
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, _("%s exists%s"), path,
+                S_ISREG(info.st_mode) ? _("; use --force to replace it")
+                                      : _(" and is no regular file"));
     return FALSE;
 }
 
@@ -271,7 +273,8 @@ static gboolean open_lasting(LithoOutput *o, gboolean anew, GError **error)
     if (o->fd < 0)
         return errno_error("write", o->path, error);
     if (flock(o->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "another process is writing %s", o->path);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, _("another process is writing %s"),
+                    o->path);
         return FALSE;
     }
     o->kept = FALSE;

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 // Madagascar's RSF: key=value text, of which the last mention of a key counts, and the samples in
 // another file or behind the text after form feed, form feed, end of transmission.
@@ -110,7 +111,7 @@ static void line_axis(GHashTable *keys, int rsf_axis, LithoGrid *g, double step[
             step[1 - xy] = 0;
             g->origin[xy] = o * factor;
             g->xy_source = LITHO_FROM_FILE;
-            g_snprintf(g->xy_evidence, sizeof g->xy_evidence, "d2, d3 with units");
+            g_snprintf(g->xy_evidence, sizeof g->xy_evidence, _("d2, d3 with units"));
         } else if (d == rint(d) && o == rint(o)) {
             axis->first = o;
             axis->step = d;
@@ -156,13 +157,13 @@ static gboolean sizes(GHashTable *keys, const char *path, gint64 n[3], GError **
             rest = v > 1 ? (gint64)v : rest;
     }
     if (!get(keys, "n", 1)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s has no n1: it is not RSF", path);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s has no n1: it is not RSF"), path);
         return FALSE;
     }
     if (rest == 1)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "%s has more than three dimensions; window it down first", path);
+                _("%s has more than three dimensions; window it down first"), path);
     return FALSE;
 }
 
@@ -186,9 +187,9 @@ static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *
         file->format = LITHO_FORMAT_INT16;
     if (file->format && !g_str_has_prefix(format, "ascii"))
         return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "%s holds data_format=\"%s\" with esize=%g; native_float and xdr_float are read",
-                path, format, esize);
+    litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                 "%s holds data_format=\"%s\" with esize=%g; native_float and xdr_float are read",
+                 path, format, esize);
     return FALSE;
 }
 
@@ -204,8 +205,8 @@ static char *find_data(LithoSurvey *survey, const char *path, const char *in, gb
     if (g_file_test(written, G_FILE_TEST_EXISTS))
         return g_steal_pointer(&written);
     if (!g_file_test(beside, G_FILE_TEST_IS_REGULAR)) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s points to %s, which is not there",
-                    path, in);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                    _("%s points to %s, which is not there"), path, in);
         return NULL;
     }
     return litho_survey_repair(survey, strict, error,
@@ -248,7 +249,7 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
         inline_data > 0 && (!in || strcmp(in, "stdin") == 0 || strcmp(in, "stdout") == 0);
     if (!here && !in) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s names no data (in=) and holds none itself", path);
+                    _("%s names no data (in=) and holds none itself"), path);
         goto fail;
     }
     if (!here && !(data = find_data(survey, path, in, options->strict, error)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/io/sample_codec.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,25 +15,25 @@ const char *litho_format_name(int format)
 {
     static const char *const names[17] = {
         NULL,
-        "IBM float",
-        "32-bit integer",
-        "16-bit integer",
-        "fixed point with gain",
-        "IEEE float",
-        "IEEE double",
-        "24-bit integer",
-        "8-bit integer",
-        "64-bit integer",
-        "unsigned 32-bit integer",
-        "unsigned 16-bit integer",
-        "unsigned 64-bit integer",
+        N_("IBM float"),
+        N_("32-bit integer"),
+        N_("16-bit integer"),
+        N_("fixed point with gain"),
+        N_("IEEE float"),
+        N_("IEEE double"),
+        N_("24-bit integer"),
+        N_("8-bit integer"),
+        N_("64-bit integer"),
+        N_("unsigned 32-bit integer"),
+        N_("unsigned 16-bit integer"),
+        N_("unsigned 64-bit integer"),
         NULL,
         NULL,
-        "unsigned 24-bit integer",
-        "unsigned 8-bit integer",
+        N_("unsigned 24-bit integer"),
+        N_("unsigned 8-bit integer"),
     };
     const char *name = format >= 0 && format <= 16 ? names[format] : NULL;
-    return name ? name : "unknown format";
+    return name ? name : _("unknown format");
 }
 
 gboolean litho_format_supported(int format)
@@ -43,7 +44,8 @@ gboolean litho_format_supported(int format)
 
 const char *litho_order_name(LithoOrder order)
 {
-    static const char *const names[] = {"big endian", "little endian", "pairwise swapped"};
+    static const char *const names[] = {N_("big endian"), N_("little endian"),
+                                        N_("pairwise swapped")};
     return names[order];
 }
 

@@ -6,8 +6,7 @@
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 #include "core/io/xy_fit.h"
-
-static const double FOOT = 0.3048;
+#include "core/text.h"
 
 // --- sample interval --------------------------------------------------------------------------
 
@@ -27,7 +26,7 @@ static int trace_interval(const LithoHeads *heads)
     int constant = 0;
     for (guint k = 0; k < heads->n; k++) {
         int dt = (guint16)litho_head_i16(heads, k, 117);
-        if (dt == 0 || litho_head_empty(heads, k))
+        if (dt == 0 || heads->foreign[k] || litho_head_empty(heads, k))
             continue;
         if (constant != 0 && dt != constant)
             return -1;
@@ -51,11 +50,15 @@ static const char *last_change(const char *text, const char *what)
 
 // A depth axis is believed when the user says so, when the file was written by a step that changed
 // the axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a
-// hint, as text headers are copied from file to file.
-static gboolean is_depth(LithoSurvey *survey, const LithoOpenOptions *options)
+// hint, as text headers are copied from file to file. SU has a trace identification for it.
+static gboolean is_depth(LithoSurvey *survey, const LithoHeads *heads,
+                         const LithoOpenOptions *options)
 {
+    const guint lead = litho_heads_lead(heads);
     if (options->domain)
         return options->domain == 2;
+    if (survey->kind == LITHO_FILE_SU && lead < heads->n)
+        return litho_head_i16(heads, lead, 29) == LITHO_SU_DEPTH;
     const char *depth = last_change(survey->text, "DEPTH"),
                *time = last_change(survey->text, "TIME");
     if (depth || time)
@@ -70,7 +73,7 @@ static void set_interval(LithoSurvey *survey, LithoAxis *axis, double field, con
         // Most writers store millimetres, some whole metres; 0.2 m is finer than any of them.
         axis->step = field >= 200 ? field / 1000 : field;
         if (file->measurement == 2)
-            axis->step *= FOOT;
+            axis->step *= LITHO_FOOT;
     } else {
         axis->step = field / 1e6;
     }
@@ -102,6 +105,11 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
             return FALSE;
     } else if (in_binary) {
         set_interval(survey, axis, in_binary, "binary header byte 3217");
+    } else if (heads->su[0] > 0) {
+        axis->step = heads->su[0];
+        axis->first = heads->su[1];
+        axis->source = LITHO_FROM_FILE;
+        g_strlcpy(axis->evidence, _("d1 of SU, byte 181"), sizeof axis->evidence);
     } else {
         axis->step = survey->grid.is_depth ? 4 : 0.004;
         axis->source = LITHO_FROM_ASSUMED;
@@ -128,20 +136,54 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
 
 // --- start of the axis ------------------------------------------------------------------------
 
-// First trace with a header to speak of.
-static guint lead_head(const LithoHeads *heads)
-{
-    guint lead = 0;
-    while (lead + 1 < heads->n && litho_head_empty(heads, lead))
-        lead++;
-    return lead;
-}
-
 double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth)
 {
-    int s = litho_head_i16(heads, lead_head(heads), 215);
-    double scalar = s > 0 ? s : s < 0 ? 1.0 / -s : 1;
-    return is_depth ? scalar : scalar * 1e-3; // metres, or milliseconds
+    const guint lead = litho_heads_lead(heads);
+    if (lead == heads->n)
+        return 0;
+    const int s = litho_head_i16(heads, lead, 215);
+    // Line numbers stand there too (213 is a habit of theirs): those are no scalar.
+    const gboolean scales = litho_scalar_standard(s) && !litho_heads_vary(heads, 215, FALSE);
+    return litho_scaled(is_depth ? 1 : 1e-3, scales ? s : 1); // metres, or milliseconds
+}
+
+// No survey starts later than 1000 s or deeper than 100 km: such a word is something else.
+static gboolean start_is_true(const LithoGrid *grid, double start)
+{
+    return fabs(start) <= (grid->is_depth ? 1e5 : 1e3);
+}
+
+static void choose_start(LithoSurvey *survey, const LithoHeads *heads)
+{
+    LithoGrid *grid = &survey->grid;
+    const guint lead = litho_heads_lead(heads);
+    if (lead == heads->n)
+        return;
+    const int delay = litho_head_i16(heads, lead, 109), lag = litho_head_i16(heads, lead, 105);
+    const double start = delay * litho_segy_delay_unit(heads, grid->is_depth);
+    if (start_is_true(grid, start))
+        grid->axis[LITHO_SAMPLE].first += start;
+    else
+        litho_survey_note(survey,
+                          "a start at %g %s (delay %d at byte 109, scalar %d at byte 215) cannot "
+                          "be true and is ignored; the axis starts at 0",
+                          start, grid->is_depth ? "m" : "s", delay,
+                          litho_head_i16(heads, lead, 215));
+    if (delay == 0 && lag != 0)
+        litho_survey_note(survey,
+                          "byte 105 holds %d while the delay at 109 is 0; if it is a start "
+                          "time, shift the axis",
+                          lag);
+}
+
+static void note_weight(LithoSurvey *survey, const LithoHeads *heads)
+{
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    const guint lead = litho_heads_lead(heads);
+    const int weight = lead < heads->n ? litho_head_i16(heads, lead, 169) : 0;
+    if (weight != 0 && file->format != LITHO_FORMAT_IBM && file->format != LITHO_FORMAT_IEEE)
+        litho_survey_note(survey, "traces carry a weighting factor of 2^%d, which is not applied",
+                          weight);
 }
 
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
@@ -150,23 +192,13 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     LithoGrid *grid = &survey->grid;
     LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
-    grid->is_depth = is_depth(survey, options);
+    grid->is_depth = is_depth(survey, heads, options);
     g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
     axis->n = file->ns;
     if (!choose_interval(survey, heads, options, error))
         return FALSE;
-    guint lead = lead_head(heads);
-    int delay = litho_head_i16(heads, lead, 109);
-    axis->first = delay * litho_segy_delay_unit(heads, grid->is_depth);
-    if (delay == 0 && litho_head_i16(heads, lead, 105) != 0)
-        litho_survey_note(survey,
-                          "byte 105 holds %d while the delay at 109 is 0; if it is a start "
-                          "time, shift the axis",
-                          litho_head_i16(heads, lead, 105));
-    int weight = litho_head_i16(heads, lead, 169);
-    if (weight != 0 && file->format != LITHO_FORMAT_IBM && file->format != LITHO_FORMAT_IEEE)
-        litho_survey_note(survey, "traces carry a weighting factor of 2^%d, which is not applied",
-                          weight);
+    choose_start(survey, heads);
+    note_weight(survey, heads);
     return TRUE;
 }
 
@@ -193,10 +225,16 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
                           low, high);
         return TRUE;
     }
+    if (!start_is_true(&survey->grid, low * factor) || !start_is_true(&survey->grid, high * factor)) {
+        litho_survey_note(survey,
+                          "delays at byte 109 of %g to %g %s cannot be true and are ignored",
+                          low * factor, high * factor, axis->unit);
+        return TRUE;
+    }
     gint64 cells = litho_grid_traces(&survey->grid), n2 = survey->grid.axis[1].n;
     survey->shift = g_try_new0(gint32, cells);
     if (!survey->shift) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for delays");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("no memory for delays"));
         return FALSE;
     }
     gint64 most = 0;
@@ -217,22 +255,6 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
 
 // --- coordinates ------------------------------------------------------------------------------
 
-static gboolean varies(const LithoHeads *heads, int byte)
-{
-    gint32 first = 0;
-    gboolean have = FALSE;
-    for (guint k = 0; k < heads->n; k++) {
-        gint32 v = litho_head_i32(heads, k, byte);
-        if (v == G_MININT32 || litho_head_empty(heads, k))
-            continue;
-        if (have && v != first)
-            return TRUE;
-        first = v;
-        have = TRUE;
-    }
-    return FALSE;
-}
-
 gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
                              int *y_byte)
 {
@@ -242,7 +264,8 @@ gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *op
     if (*x_byte && *y_byte)
         return TRUE;
     for (guint k = 0; k < G_N_ELEMENTS(pairs); k++)
-        if (varies(heads, pairs[k][0]) || varies(heads, pairs[k][1])) {
+        if (litho_heads_vary(heads, pairs[k][0], TRUE) ||
+            litho_heads_vary(heads, pairs[k][1], TRUE)) {
             *x_byte = pairs[k][0];
             *y_byte = pairs[k][1];
             return TRUE;
@@ -350,7 +373,7 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
             grid->inline_step[1] = grid->xline_step[0] = distance;
             grid->xy_source = LITHO_FROM_FILE;
             g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence,
-                       "bytes %d/%d, mean distance of neighbours", at.x_byte, at.y_byte);
+                       _("bytes %d/%d, mean distance of neighbours"), at.x_byte, at.y_byte);
         } else {
             litho_survey_note(survey,
                               "coordinates at bytes %d/%d do not follow the line numbers "
@@ -364,8 +387,8 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
     survey->xy_byte[1] = at.y_byte;
     complete_rank(&fit, grid);
     grid->xy_source = LITHO_FROM_FILE;
-    g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence, "bytes %d/%d, residual %.2f of a bin",
-               at.x_byte, at.y_byte, fit.rms / bin);
+    litho_text_put(grid->xy_evidence, sizeof grid->xy_evidence,
+                   _("bytes %d/%d, residual %.2f of a bin"), at.x_byte, at.y_byte, fit.rms / bin);
 }
 
 static void scale_vector(double v[2], double wanted, double fx, double fy)

@@ -5,6 +5,7 @@
 
 #include "core/io/segy_geometry.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 // Pairs of words that number inlines and crosslines in files met in practice, with how much we
 // trust them before looking: 189/193 is the standard's own place since revision 1, the others are
@@ -72,11 +73,10 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         once = MAX(once, 0.9 * MIN(gathers, 1 / gathers));
     }
     double fill = cells / ((double)wa.distinct * wb.distinct);
-    g_snprintf(c->evidence, sizeof c->evidence,
-               "%u x %u numbers, step %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-               ", fills %.*f %%%s",
-               wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1), fill < 0.1 ? 1 : 0,
-               100 * fill, heads->complete ? "" : " of the sample");
+    litho_text_put(c->evidence, sizeof c->evidence,
+                   _("%u x %u numbers, step %" PRId64 " and %" PRId64 ", fills %.*f %%%s"),
+                   wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1), fill < 0.1 ? 1 : 0,
+                   100 * fill, heads->complete ? "" : _(" of the sample"));
     if (n > 1 && wa.distinct == 1 && wb.distinct == 1)
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)
@@ -106,6 +106,9 @@ static gint compare_candidates(gconstpointer p, gconstpointer q)
 static void add_candidate(LithoSurvey *survey, const LithoHeads *heads, int inline_byte,
                           int xline_byte, float trust)
 {
+    if (survey->float_word[inline_byte] == LITHO_FLOAT_OF_SU ||
+        survey->float_word[xline_byte] == LITHO_FLOAT_OF_SU)
+        return;
     for (guint k = 0; k < survey->candidates->len; k++) {
         const LithoCandidate *c = &g_array_index(survey->candidates, LithoCandidate, k);
         if (c->inline_byte == inline_byte && c->xline_byte == xline_byte)

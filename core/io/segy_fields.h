@@ -22,6 +22,12 @@ enum {
     LITHO_BIN_TRAILER = 3529,
 };
 
+#define LITHO_FOOT 0.3048 // m
+enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along depth
+
+// Coordinates in the unit of the file; `scalar` is the word at byte 71.
+double litho_scaled(double value, int scalar);
+
 // Changes the byte order of all words of a trace header or binary header in place.
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to);
 void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder to);

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
+#include "core/text.h"
 
 enum { FIRST_LINE_TRACES = 4096 }; // of the line shown while the scan still runs
 
@@ -11,7 +12,7 @@ enum { FIRST_LINE_TRACES = 4096 }; // of the line shown while the scan still run
 
 // One line of all traces, or the user's n1 x n2 when the count agrees.
 static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
-                               const LithoOpenOptions *options, GError **error)
+                               const LithoOpenOptions *options, gboolean metric, GError **error)
 {
     LithoGrid *g = &survey->grid;
     gint64 n1 = 1, n2 = survey->traces;
@@ -20,26 +21,25 @@ static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
         n2 = options->shape[1];
         gint64 product;
         if (__builtin_mul_overflow(n1, n2, &product) || product != survey->traces) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "--shape asks for %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " traces, the file holds %" G_GINT64_FORMAT,
-                        n1, n2, survey->traces);
+            g_set_error(
+                error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                _("--shape asks for %" PRId64 " x %" PRId64 " traces, the file holds %" PRId64), n1,
+                n2, survey->traces);
             return FALSE;
         }
     }
     g->axis[0] = (LithoAxis){.n = n1, .first = 1, .step = 1};
     g->axis[1] = (LithoAxis){.n = n2, .first = 1, .step = 1};
-    g_strlcpy(g->axis[1].evidence, "traces in file order", sizeof g->axis[1].evidence);
+    g_strlcpy(g->axis[1].evidence, _("traces in file order"), sizeof g->axis[1].evidence);
     survey->origin = 0;
     survey->inline_stride = n2;
     survey->xline_stride = 1;
-    survey->counts.offsets = 1;
     survey->state = g_try_malloc0(survey->traces);
     if (!survey->state) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a mask of traces");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("no memory for a mask of traces"));
         return FALSE;
     }
-    if (n1 == 1)
+    if (n1 == 1 && metric)
         litho_segy_fit_xy(survey, heads, options, 0, 0);
     return TRUE;
 }
@@ -53,23 +53,18 @@ static void mark_dead(LithoSurvey *survey, const LithoScan *scan)
         }
 }
 
-// --- what the heads say -----------------------------------------------------------------------
-
-static gboolean head_varies(const LithoHeads *heads, int byte, gboolean wide)
+static void tell_offsets(LithoSurvey *survey, const LithoScan *scan)
 {
-    gboolean have = FALSE;
-    gint32 first = 0;
-    for (guint k = 0; k < heads->n; k++) {
-        if (litho_head_empty(heads, k))
-            continue;
-        gint32 v = wide ? litho_head_i32(heads, k, byte) : litho_head_i16(heads, k, byte);
-        if (have && v != first)
-            return TRUE;
-        first = v;
-        have = TRUE;
-    }
-    return FALSE;
+    gint32 low = 0, high = 0;
+    survey->counts.offsets = litho_scan_offsets(scan, &low, &high);
+    if (survey->counts.offsets > 1)
+        litho_survey_note(survey,
+                          "offsets at byte 37 vary (%" PRId64 " values, %d to %d) but traces are "
+                          "in file order, where they are not used; the operators are post-stack",
+                          survey->counts.offsets, low, high);
 }
+
+// --- what the heads say -----------------------------------------------------------------------
 
 // The finest coordinate unit in the sample: keys are whole multiples of it.
 static double finest_scale(const LithoHeads *heads)
@@ -84,17 +79,17 @@ static double finest_scale(const LithoHeads *heads)
 static void check_scalars(LithoSurvey *survey, const LithoHeads *heads)
 {
     for (guint k = 0; k < heads->n; k++) {
-        int s = ABS(litho_head_scalar(heads, k));
-        if (litho_head_empty(heads, k))
+        const int s = litho_head_scalar(heads, k);
+        if (heads->foreign[k] || litho_head_empty(heads, k))
             continue;
-        if (s != 0 && s != 1 && s != 10 && s != 100 && s != 1000 && s != 10000) {
+        if (!litho_scalar_standard(s)) {
             litho_survey_note(survey,
                               "coordinate scalar %d at byte 71 is not one of the "
                               "standard's; used as it stands",
-                              litho_head_scalar(heads, k));
+                              s);
             return;
         }
-        if (s == 0 && head_varies(heads, 181, TRUE)) {
+        if (s == 0 && litho_heads_vary(heads, 181, TRUE)) {
             litho_survey_note(survey, "coordinate scalar 0 at byte 71 was read as 1");
             return;
         }
@@ -104,20 +99,19 @@ static void check_scalars(LithoSurvey *survey, const LithoHeads *heads)
 // Degrees have no metric length; TRUE when coordinates may be used.
 static gboolean metric_coordinates(LithoSurvey *survey, const LithoHeads *heads)
 {
-    for (guint k = 0; k < heads->n; k++) {
-        int unit = litho_head_i16(heads, k, 89);
-        if (litho_head_empty(heads, k))
-            continue;
-        if (unit >= 2 && unit <= 4) {
-            litho_survey_note(survey,
-                              "coordinates are angles (byte 89 = %d) and are not used; "
-                              "give --dx and --dy",
-                              unit);
-            return FALSE;
-        }
-        return TRUE;
+    const guint lead = litho_heads_lead(heads);
+    if (lead == heads->n) {
+        litho_survey_note(survey, "no trace header makes sense; starts, offsets and coordinates in "
+                                  "them are not used");
+        return FALSE;
     }
-    return TRUE;
+    const int unit = litho_head_i16(heads, lead, 89);
+    if (unit < 2 || unit > 4)
+        return TRUE;
+    litho_survey_note(survey,
+                      "coordinates are angles (byte 89 = %d) and are not used; give --dx and --dy",
+                      unit);
+    return FALSE;
 }
 
 static void apply_measurement(LithoSurvey *survey)
@@ -126,9 +120,9 @@ static void apply_measurement(LithoSurvey *survey)
     LithoGrid *g = &survey->grid;
     if (file->measurement == 2 && g->xy_source == LITHO_FROM_FILE) {
         for (int c = 0; c < 2; c++) {
-            g->origin[c] *= 0.3048;
-            g->inline_step[c] *= 0.3048;
-            g->xline_step[c] *= 0.3048;
+            g->origin[c] *= LITHO_FOOT;
+            g->inline_step[c] *= LITHO_FOOT;
+            g->xline_step[c] *= LITHO_FOOT;
         }
         litho_survey_note(survey, "coordinates are in feet and were turned into metres");
     } else if (file->measurement != 1 && g->xy_source == LITHO_FROM_FILE) {
@@ -196,8 +190,10 @@ static const LithoCandidate *best_candidate(const LithoSurvey *survey, gboolean 
 static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHeads *heads,
                       const LithoOpenOptions *options, const LithoCandidate *c, gboolean metric)
 {
-    scan->want_offset = head_varies(heads, 37, TRUE);
-    scan->want_delay = head_varies(heads, 109, FALSE);
+    scan->want_offset =
+        litho_heads_lead(heads) < heads->n && litho_heads_vary(heads, 37, TRUE);
+    scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
+    scan->want_delay = scan->delay_unit > 0 && litho_heads_vary(heads, 109, FALSE);
     scan->bare = heads->bare;
     scan->judged = heads->judged;
     scan->scalar = options->xy_scalar;
@@ -249,12 +245,27 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     return TRUE;
 }
 
-static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoScan *scan,
-                                const LithoOpenOptions *options, LithoRun *run, GError **error)
+// The options, with the scalar 1 where byte 71 holds another word.
+static LithoOpenOptions judge_scalar(LithoSurvey *survey, LithoHeads *heads,
+                                     const LithoOpenOptions *options)
 {
-    gboolean forced = options->inline_byte && options->xline_byte;
+    LithoOpenOptions judged = *options;
+    if (options->xy_scalar || !litho_heads_scalar_is_none(heads))
+        return judged;
+    judged.xy_scalar = heads->scalar = 1;
+    litho_survey_note(survey, "byte 71 holds no scalar of coordinates: without it sources and "
+                              "receivers are as far apart as the offsets say");
+    return judged;
+}
+
+static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoScan *scan,
+                                const LithoOpenOptions *given, LithoRun *run, GError **error)
+{
+    gboolean forced = given->inline_byte && given->xline_byte;
     if (!litho_heads_read(heads, survey, error))
         return FALSE;
+    const LithoOpenOptions judged = judge_scalar(survey, heads, given), *options = &judged;
+    survey->xy_scalar = judged.xy_scalar;
     litho_heads_take_floats(heads, survey, options);
     if (!litho_segy_sample_axis(survey, heads, options, error))
         return FALSE;
@@ -264,7 +275,6 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         show_first_line(survey, heads, options, options->file_order ? NULL : c);
     gboolean metric = metric_coordinates(survey, heads);
     plan_scan(scan, survey, heads, options, c, metric);
-    scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
     if (!litho_scan_run(scan, survey, run, error))
         return FALSE;
 
@@ -280,13 +290,19 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
             litho_survey_note(survey, "no line numbers and no coordinates found; traces are shown "
                                       "in file order (--shape N1,N2 arranges them)");
         survey->grid.has_xy = FALSE;
-        if (!use_file_order(survey, heads, metric ? options : &(LithoOpenOptions){0}, error))
+        if (!use_file_order(survey, heads, options, metric, error))
             return FALSE;
         mark_dead(survey, scan);
+        tell_offsets(survey, scan);
         if (!litho_strays_tell(scan, survey, options, error))
             return FALSE;
     }
     check_scalars(survey, heads);
+    if (!survey->grid.has_xy && heads->su[2] > 0)
+        litho_survey_note(survey,
+                          "traces are %g apart (d2 of SU, byte 189), in a unit that SU does not "
+                          "name; if it is the metre, give --dy %g",
+                          heads->su[2], heads->su[2]);
     apply_measurement(survey);
     litho_grid_apply_spacing(survey, options);
     return litho_segy_apply_delays(survey, scan, error);

@@ -19,6 +19,7 @@ typedef struct LithoHeads {
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
     guint8 *foreign;   // 1 = no trace header at all (litho_segy_header_foreign)
     gboolean judged;   // foreign headers are few: they are noise, not this file's habit
+    float su[4];       // d1, f1, d2, f2 of an SU file: step and start of samples and of traces
 } LithoHeads;
 
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error);
@@ -30,12 +31,17 @@ void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
 void litho_heads_clear(LithoHeads *heads);
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
 gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
+// TRUE when the word (four bytes when `wide`, else two) differs between heads to be looked at.
+gboolean litho_heads_vary(const LithoHeads *heads, int byte, gboolean wide);
 int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as at byte 71
+gboolean litho_scalar_standard(int scalar); // 0 or a power of ten to 10000, or minus it
+// TRUE when byte 71 has a scalar that the standard does not know, and the distances from source to
+// receiver are the offsets without it.
+gboolean litho_heads_scalar_is_none(const LithoHeads *heads);
+// First head that can be believed: neither empty nor foreign. heads->n = none.
+guint litho_heads_lead(const LithoHeads *heads);
 // Not to be looked at: all 240 bytes zero (padding, unless the headers are bare), or foreign.
 gboolean litho_head_empty(const LithoHeads *heads, guint k);
-
-// Coordinates of a head, scaled to the unit of the file; `scalar` is the word at byte 71.
-double litho_scaled(double value, int scalar);
 
 // Scores the usual pairs of bytes (and those of the text header and the user) into
 // survey->candidates, best first.
@@ -75,6 +81,8 @@ enum {
 
 gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error);
 void litho_scan_clear(LithoScan *scan);
+// Distinct offsets of the traces on the lattice and their range; 1 = they are all the same.
+gint64 litho_scan_offsets(const LithoScan *scan, gint32 *low, gint32 *high);
 
 // Flags traces whose keys lie far from all others', or between the lines' own, as strays, where
 // they are few (more of them with options->ignore_outliers) and the lattice gains by it.
@@ -103,7 +111,8 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error);
-// One unit of the delay at byte 109, in s or m, with the scalar of byte 215.
+// One unit of the delay at byte 109, in s or m, with the scalar of byte 215 where that is one; 0 =
+// no header can be believed.
 double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
 // Delays that differ: cells' shifts and a longer sample axis.
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 
@@ -45,9 +46,28 @@ gboolean litho_head_empty(const LithoHeads *heads, guint k)
     return p[0] == 0 && memcmp(p, p + 1, LITHO_HEADER_BYTES - 1) == 0;
 }
 
-double litho_scaled(double value, int scalar)
+guint litho_heads_lead(const LithoHeads *heads)
 {
-    return scalar > 0 ? value * scalar : scalar < 0 ? value / -scalar : value;
+    guint lead = 0;
+    while (lead < heads->n && (heads->foreign[lead] || litho_head_empty(heads, lead)))
+        lead++;
+    return lead;
+}
+
+gboolean litho_heads_vary(const LithoHeads *heads, int byte, gboolean wide)
+{
+    gint32 first = 0;
+    gboolean have = FALSE;
+    for (guint k = 0; k < heads->n; k++) {
+        gint32 v = wide ? litho_head_i32(heads, k, byte) : litho_head_i16(heads, k, byte);
+        if (v == G_MININT32 || litho_head_empty(heads, k)) // the first is what NaN becomes
+            continue;
+        if (have && v != first)
+            return TRUE;
+        first = v;
+        have = TRUE;
+    }
+    return FALSE;
 }
 
 // --- floats in integer words --------------------------------------------------------------------
@@ -86,11 +106,39 @@ static void make_integers(LithoHeads *heads, int byte, gboolean coordinates)
     }
 }
 
+// Seismic Unix keeps floats where SEG-Y has coordinates and line numbers: 181 d1, 185 f1, 189 d2,
+// 193 f2. Whole numbers there come from a SEG-Y file and stay; as floats they are next to nothing.
+static void take_su_words(LithoHeads *heads, LithoSurvey *survey, const LithoOpenOptions *options)
+{
+    for (guint w = 0; w < G_N_ELEMENTS(heads->su); w++) {
+        const int byte = 181 + 4 * (int)w;
+        gboolean su = byte != options->inline_byte && byte != options->xline_byte &&
+                      byte != options->x_byte && byte != options->y_byte;
+        heads->su[w] = 0;
+        for (guint k = 0; k < heads->n && su; k++) {
+            const gint32 word = litho_head_empty(heads, k) ? 0 : litho_head_i32(heads, k, byte);
+            float v;
+            memcpy(&v, &word, sizeof v);
+            su = v == 0 ? word == 0 : fabsf(v) >= 1e-6f && fabsf(v) <= 1e8f;
+            if (su && heads->su[w] == 0)
+                heads->su[w] = v;
+        }
+        if (!su)
+            heads->su[w] = 0;
+        survey->float_word[byte] = heads->su[w] != 0 ? LITHO_FLOAT_OF_SU : 0;
+        for (guint k = 0; k < heads->n && survey->float_word[byte]; k++)
+            litho_put_32(heads->bytes + (gsize)k * LITHO_HEADER_BYTES + byte - 1,
+                         (LithoOrder)heads->order[k], 0);
+    }
+}
+
 void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
                              const LithoOpenOptions *options)
 {
     const int given[] = {options->inline_byte, options->xline_byte};
     gboolean scaled = FALSE;
+    if (survey->kind == LITHO_FILE_SU)
+        take_su_words(heads, survey, options);
     for (guint k = 0; k < G_N_ELEMENTS(line_bytes) + G_N_ELEMENTS(given); k++) {
         int byte =
             k < G_N_ELEMENTS(line_bytes) ? line_bytes[k] : given[k - G_N_ELEMENTS(line_bytes)];
@@ -116,6 +164,33 @@ void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
                      (guint16)-100);
     if (scaled && heads->scalar)
         heads->scalar = -100;
+}
+
+// --- scalars ------------------------------------------------------------------------------------
+
+gboolean litho_scalar_standard(int scalar)
+{
+    const int s = ABS(scalar);
+    return s == 0 || s == 1 || s == 10 || s == 100 || s == 1000 || s == 10000;
+}
+
+gboolean litho_heads_scalar_is_none(const LithoHeads *heads)
+{
+    enum { FEWEST = 4, SHORTEST = 20 }; // of shorter offsets rounding is too large a part
+    const double slack = 0.02;
+    guint n = 0, agree = 0;
+    for (guint k = 0; k < heads->n; k++) {
+        const double offset = fabs((double)litho_head_i32(heads, k, 37));
+        if (litho_head_empty(heads, k) || offset < SHORTEST)
+            continue;
+        if (litho_scalar_standard(litho_head_scalar(heads, k)))
+            return FALSE;
+        const double x = (double)litho_head_i32(heads, k, 73) - litho_head_i32(heads, k, 81);
+        const double y = (double)litho_head_i32(heads, k, 77) - litho_head_i32(heads, k, 85);
+        n++;
+        agree += fabs(hypot(x, y) - offset) <= slack * offset + 1;
+    }
+    return n >= FEWEST && agree >= n - n / 10;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -145,8 +220,7 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
         .complete = n == survey->traces,
     };
     if (!heads->bytes)
-        return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %" G_GINT64_FORMAT " headers",
-                            n);
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %" PRId64 " headers", n);
     for (gint64 k = 0; k < n; k++) {
         gint64 t = pick(survey->traces, n, k);
         const LithoTraceFile *file = litho_survey_file_of(survey, t);

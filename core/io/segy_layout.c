@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_fields.h"
+#include "core/text.h"
 
 // Finds where the traces of a SEG-Y file start, how long they are and their byte order: every
 // reading of the headers that could be meant is tried against the file itself (its size, the trace
@@ -416,20 +417,20 @@ static gboolean tape_checks(LithoTraceFile *file, GError **error)
     static const guint8 tif[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0x8c, 0x0c, 0, 0};
     if (memcmp(head, tif, sizeof tif) == 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s is a tape image (TIF-8 records); extract the SEG-Y file from it first",
+                    _("%s is a tape image (TIF-8 records); extract the SEG-Y file from it first"),
                     file->path);
         return FALSE;
     }
     if (is_plain_text(file)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s is a text file, not SEG-Y; a seismic file is needed", file->path);
+                    _("%s is a text file, not SEG-Y; a seismic file is needed"), file->path);
         return FALSE;
     }
     gint64 need = file->label + LITHO_TEXT_BYTES + LITHO_BINARY_BYTES;
     if (file->size < need) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s is not SEG-Y: %" G_GINT64_FORMAT " bytes, at least %" G_GINT64_FORMAT
-                    " needed; without file headers name it .su or .raw",
+                    _("%s is not SEG-Y: %" PRId64 " bytes, at least %" PRId64
+                      " needed; without file headers name it .su or .raw"),
                     file->path, file->size, need);
         return FALSE;
     }
@@ -455,11 +456,12 @@ static int list_orders(const guint8 *block, int asked, LithoOrder *orders)
 
 static gboolean refuse_nonsense(const LithoTraceFile *file, const Binary *b, GError **error)
 {
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "%s is not SEG-Y that can be made sense of: format code %d, %d samples a trace and "
-                "no trace headers where they should be; give --format, --endian, or name it .su or "
-                ".raw",
-                file->path, b->format, b->ns);
+    g_set_error(
+        error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+        _("%s is not SEG-Y that can be made sense of: format code %d, %d samples a trace and "
+          "no trace headers where they should be; give --format, --endian, or name it .su or "
+          ".raw"),
+        file->path, b->format, b->ns);
     return FALSE;
 }
 
@@ -472,10 +474,10 @@ static gboolean refuse_format(const LithoTraceFile *file, const Binary *b, GErro
         try_binary(&search, b, guesses[k]);
     if (search.best.headers > 0.7)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s has sample format code %d, which SEG-Y does not know; its size fits %d "
-                    "bytes a sample: give --format %s",
+                    _("%s has sample format code %d, which SEG-Y does not know; its size fits %d "
+                      "bytes a sample: give --format %s"),
                     file->path, b->format, litho_format_bytes(search.best.format),
-                    search.best.format == LITHO_FORMAT_IBM     ? "1 (IBM) or 5 (IEEE)"
+                    search.best.format == LITHO_FORMAT_IBM     ? _("1 (IBM) or 5 (IEEE)")
                     : search.best.format == LITHO_FORMAT_INT16 ? "3"
                                                                : "8");
     else
@@ -486,15 +488,17 @@ static gboolean refuse_format(const LithoTraceFile *file, const Binary *b, GErro
 static gboolean refuse_by_name(const LithoTraceFile *file, const Reading *r, GError **error)
 {
     if (r->format == LITHO_FORMAT_GAIN)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s has sample format 4 (fixed point with gain), which is not read; convert it "
-                    "first, for instance with Seismic Unix: segyread | segywrite",
-                    file->path);
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+            _("%s has sample format 4 (fixed point with gain), which is not read; convert it "
+              "first, for instance with Seismic Unix: segyread | segywrite"),
+            file->path);
     else
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s has sample format %d (%s), which 32-bit floats cannot hold; convert it to "
-                    "format 5 or 6 first",
-                    file->path, r->format, litho_format_name(r->format));
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+            _("%s has sample format %d (%s), which 32-bit floats cannot hold; convert it to "
+              "format 5 or 6 first"),
+            file->path, r->format, litho_format_name(r->format));
     return FALSE;
 }
 
@@ -528,23 +532,23 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
     gint64 declared = b->revision >= 0x200 && b->ns_extended > 0 ? b->ns_extended : b->ns;
     if (!file->offsets && r->ns != declared &&
         !litho_survey_repair(survey, strict, error,
-                             "the binary header says %" G_GINT64_FORMAT
-                             " samples a trace; %" G_GINT64_FORMAT " fit the file and were taken",
+                             "the binary header says %" PRId64 " samples a trace; %" PRId64
+                             " fit the file and were taken",
                              declared, r->ns))
         return FALSE;
     gint64 texts = (r->first - file->label - 3600) / LITHO_TEXT_BYTES;
     if (b->ext_text >= 0 && texts != b->ext_text && b->first != r->first &&
         !litho_survey_repair(survey, strict, error,
-                             "the binary header says %d extended text headers; %" G_GINT64_FORMAT
+                             "the binary header says %d extended text headers; %" PRId64
                              " were found",
                              b->ext_text, texts))
         return FALSE;
     if (b->ext_text < 0)
-        litho_survey_note(
-            survey, "an open number of extended text headers; %" G_GINT64_FORMAT " found", texts);
+        litho_survey_note(survey, "an open number of extended text headers; %" PRId64 " found",
+                          texts);
     if (r->header_bytes != 240 * (1 + b->additional))
         litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " additional trace headers are declared but "
+                          "%" PRId64 " additional trace headers are declared but "
                           "not there",
                           b->additional);
     if (b->order == LITHO_ORDER_PAIRS)
@@ -559,14 +563,13 @@ static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean st
         gint64 end = file->offsets[file->traces];
         return litho_survey_repair(survey, strict, error,
                                    "traces differ in length; shorter ones are padded with zeros "
-                                   "to %" G_GINT64_FORMAT " samples",
+                                   "to %" PRId64 " samples",
                                    file->ns) &&
-               (end == file->size ||
-                litho_survey_repair(survey, strict, error,
-                                    "the file ends inside a trace: %" G_GINT64_FORMAT
-                                    " bytes after the last of %" G_GINT64_FORMAT
-                                    " whole traces were left out",
-                                    file->size - end, file->traces));
+               (end == file->size || litho_survey_repair(survey, strict, error,
+                                                         "the file ends inside a trace: %" PRId64
+                                                         " bytes after the last of %" PRId64
+                                                         " whole traces were left out",
+                                                         file->size - end, file->traces));
     }
     gint64 rest = file->size - file->first - file->traces * file->stride;
     if (rest == file->trailer)
@@ -578,23 +581,22 @@ static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean st
         zeros &= tail[k] == 0 || tail[k] == tail[0];
     if (zeros && (rest % 512 == 0 || rest % 3200 == 0 || file->size % 512 == 0)) {
         litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " bytes of padding after the last trace were "
+                          "%" PRId64 " bytes of padding after the last trace were "
                           "ignored",
                           rest);
         return TRUE;
     }
     return litho_survey_repair(survey, strict, error,
-                               "the last trace is incomplete: %" G_GINT64_FORMAT
-                               " of %" G_GINT64_FORMAT " bytes; %" G_GINT64_FORMAT
-                               " whole traces were kept",
+                               "the last trace is incomplete: %" PRId64 " of %" PRId64
+                               " bytes; %" PRId64 " whole traces were kept",
                                rest, file->stride, file->traces);
 }
 
 static gboolean refuse_empty(const LithoTraceFile *file, const Binary *b, GError **error)
 {
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "%s holds no whole trace: %" G_GINT64_FORMAT
-                " bytes follow the file headers, one trace of %d samples needs %d",
+                _("%s holds no whole trace: %" PRId64
+                  " bytes follow the file headers, one trace of %d samples needs %d"),
                 file->path, MAX(file->size - file->label - 3600, 0), b->ns,
                 240 + b->ns * litho_format_bytes(b->format));
     return FALSE;
@@ -641,8 +643,8 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
         try_binary(&bytes, best->binary, LITHO_FORMAT_INT8);
         if (bytes.best.score > best->score + 2) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "%s says format 6 (IEEE double) but its size fits 1 byte a sample, as in "
-                        "an old vendor's files: give --format 8 (or --format 6 to insist)",
+                        _("%s says format 6 (IEEE double) but its size fits 1 byte a sample, as in "
+                          "an old vendor's files: give --format 8 (or --format 6 to insist)"),
                         file->path);
             return FALSE;
         }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_fields.h"
+#include "core/text.h"
 
 // Do the samples look like what the header says they are? A few hundred traces spread over the
 // file are decoded in every way that could be meant.
@@ -89,8 +90,8 @@ static gboolean really_ibm(const Look *ieee, const Look *ibm)
 static gboolean refuse_mismatch(const LithoTraceFile *file, int better, GError **error)
 {
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "%s says its samples are %s (format %d) but they look like %s; give --format %d, "
-                "or --format %d to insist",
+                _("%s says its samples are %s (format %d) but they look like %s; give --format %d, "
+                  "or --format %d to insist"),
                 file->path, litho_format_name(file->format), file->format,
                 litho_format_name(better), better, file->format);
     return FALSE;
@@ -221,7 +222,7 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
     g_autoptr(GByteArray) kept = g_byte_array_new();
     g_autofree guint8 *trace = g_try_malloc(MAX(file->ns * bytes, 1));
     if (!trace) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for one trace of %s",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("no memory for one trace of %s"),
                     file->path);
         return FALSE;
     }

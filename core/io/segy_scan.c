@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 #include "core/io/team.h"
+#include "core/text.h"
 
 enum {
     CHUNK_TRACES = 4096,      // a thread's portion between two looks at the cancel flag
@@ -68,47 +69,58 @@ static gboolean scan_chunk(LithoScan *scan, const LithoTraceFile *file, gint64 f
     return TRUE;
 }
 
-static void tell_headers(const LithoScan *scan, gint64 from, gint64 n, gint64 total)
+typedef struct ScanLoop {
+    LithoScan *scan;
+    const LithoTraceFile *file;
+    gint64 done, total; // traces, for progress
+    LithoRun *run;
+    GMutex telling;
+    LithoTeam team;
+} ScanLoop;
+
+static void tell_headers(ScanLoop *s, gint64 from, gint64 n)
 {
+    const LithoScan *scan = s->scan;
     if (!scan->on_headers || !scan->have_keys)
         return;
-#pragma omp critical(litho_headers)
-    scan->on_headers(scan->key[0] + from, scan->key[1] + from, n, total, scan->headers_data);
+    g_mutex_lock(&s->telling);
+    scan->on_headers(scan->key[0] + from, scan->key[1] + from, n, s->total, scan->headers_data);
+    g_mutex_unlock(&s->telling);
+}
+
+static void scan_share(gpointer data, gboolean caller)
+{
+    ScanLoop *s = data;
+    const LithoTraceFile *file = s->file;
+    GError *local = NULL;
+    gint64 from;
+    g_autofree guint8 *block = g_try_malloc(BLOCK_BYTES + BLOCK_STRIDE);
+    if (!block)
+        litho_refuse(&local, LITHO_ERROR_MEMORY, "no memory to read trace headers");
+    while (block && litho_team_take(&s->team, CHUNK_TRACES, file->traces, &from)) {
+        const gint64 to = MIN(from + CHUNK_TRACES, file->traces);
+        if (!scan_chunk(s->scan, file, from, to, block, &local))
+            break;
+        tell_headers(s, file->base + from, to - from);
+        const gint64 so_far = __atomic_add_fetch(&s->done, to - from, __ATOMIC_RELAXED);
+        if (caller ? !litho_run_step(s->run, file->base + so_far, s->total, NULL)
+                   : !litho_run_checkpoint(s->run))
+            litho_team_stop(&s->team);
+    }
+    litho_team_fail(&s->team, local);
 }
 
 static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 total, LithoRun *run,
                           GError **error)
 {
-    gint64 done = 0;
-    LithoTeam team = LITHO_TEAM_START;
     // No team for a few headers: starting one costs more than reading them.
     const gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
-    const int threads = (int)MIN(litho_run_threads(run), chunks);
-#pragma omp parallel num_threads(threads)
-    {
-        GError *local = NULL;
-        guint8 *block = g_try_malloc(BLOCK_BYTES + BLOCK_STRIDE);
-        if (!block)
-            litho_refuse(&local, LITHO_ERROR_MEMORY, "no memory to read trace headers");
-        gboolean master = FALSE;
-#pragma omp master
-        master = TRUE;
-        gint64 from;
-        while (block && litho_team_take(&team, CHUNK_TRACES, file->traces, &from)) {
-            const gint64 to = MIN(from + CHUNK_TRACES, file->traces);
-            if (!scan_chunk(scan, file, from, to, block, &local))
-                break;
-            tell_headers(scan, file->base + from, to - from, total);
-            const gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
-            const gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
-                                          : litho_run_checkpoint(run);
-            if (!go_on)
-                litho_team_stop(&team);
-        }
-        g_free(block);
-        litho_team_fail(&team, local);
-    }
-    if (!litho_team_end(&team, error))
+    ScanLoop loop = {.scan = scan, .file = file, .total = total, .run = run,
+                     .team = LITHO_TEAM_START};
+    g_mutex_init(&loop.telling);
+    litho_team_run((int)MIN(litho_run_threads(run), chunks), scan_share, &loop);
+    g_mutex_clear(&loop.telling);
+    if (!litho_team_end(&loop.team, error))
         return FALSE;
     return litho_run_step(run, file->base + file->traces, total, error);
 }
@@ -130,7 +142,7 @@ gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GEr
         good &= (scan->delay = g_try_new(gint16, n)) != NULL;
     if (!good) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for a list of %" G_GINT64_FORMAT " traces", n);
+                    _("no memory for a list of %" PRId64 " traces"), n);
         return FALSE;
     }
     litho_run_begin(run, "scanning headers", "traces");

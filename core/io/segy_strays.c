@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 // One damaged header or one mistyped line number must not turn a survey into a line, or into a
 // lattice of a million empty cells: the few traces that contradict all others are outvoted, and
@@ -170,7 +171,7 @@ static char *name_traces(const LithoScan *scan, guint8 which, gint64 *first)
             g_string_append_printf(text, "%s%" G_GINT64_FORMAT, n > 1 ? ", " : "", t + 1);
     }
     g_string_append(text, n > TOLD ? ", ...)" : ")");
-    char *whole = n ? g_strdup_printf("%" G_GINT64_FORMAT " trace%s (%s%s", n, n == 1 ? "" : "s",
+    char *whole = n ? g_strdup_printf(_("%" PRId64 " trace%s (%s%s"), n, n == 1 ? "" : "s",
                                       n == 1 ? "number " : "numbers ", text->str)
                     : NULL;
     g_string_free(text, TRUE);
@@ -183,10 +184,11 @@ gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
     gint64 empty = 0, first = 0;
     for (gint64 t = 0; t < scan->n; t++)
         empty += (scan->flags[t] & LITHO_SCAN_OUT) == LITHO_SCAN_EMPTY;
-    if (empty > 0)
-        litho_survey_note(
-            survey, "%" G_GINT64_FORMAT " traces have headers of zeros only and were left out",
-            empty);
+    if (empty == 1)
+        litho_survey_note(survey, "1 trace has a header of zeros only and was left out");
+    else if (empty > 0)
+        litho_survey_note(survey, "%" PRId64 " traces have headers of zeros only and were left out",
+                          empty);
     g_autofree char *foreign = name_traces(scan, LITHO_SCAN_FOREIGN, &first);
     if (foreign && !litho_survey_repair(survey, options->strict, error,
                                         "%s: noise stands where the trace header should be; left "

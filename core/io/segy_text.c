@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 #include <string.h>
 

@@ -106,9 +106,11 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     if (!w->grid.has_xy || !xy[0])
         return;
     int scalar = litho_get_i16(header + 70, w->order);
+    if (from_source && w->like->xy_scalar) // the header's other places are read with it
+        scalar = w->like->xy_scalar;
     double factor = scalar < 0 ? -scalar : scalar > 1 ? 1.0 / scalar : 1;
     if (from_source && source_file(w)->measurement == 2)
-        factor /= 0.3048; // the header's unit is the foot
+        factor /= LITHO_FOOT; // the header's unit is the foot
     for (int c = 0; c < 2; c++) {
         double v = w->grid.origin[c] + i * w->grid.inline_step[c] + j * w->grid.xline_step[c];
         litho_put_32(header + xy[c] - 1, w->order,
@@ -140,6 +142,12 @@ static void put_spread(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     }
 }
 
+// Trace identification of a live trace: SU tells depth by it.
+static guint16 live_identity(const LithoWriter *w)
+{
+    return w->kind == LITHO_FILE_SU && w->grid.is_depth ? LITHO_SU_DEPTH : 1;
+}
+
 // Header of a trace that no source has.
 static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j, gboolean live)
 {
@@ -155,7 +163,7 @@ static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j
         if (w->grid.spread)
             put_spread(w, header, i, j);
     }
-    litho_put_16(header + 28, w->order, live ? 1 : 2);
+    litho_put_16(header + 28, w->order, live ? live_identity(w) : 2);
 }
 
 // Cell of the source that lies at (i, j) of the output: by index on equal lattices, else by line
@@ -193,8 +201,9 @@ static void put_identity(const LithoWriter *w, guint8 *header, gint64 si, gint64
 {
     guint8 state = w->like->state[si * w->like->grid.axis[1].n + sj];
     gboolean dead = (state & LITHO_CELL_DEAD) != 0;
-    if (live && dead)
-        litho_put_16(header + 28, w->order, 1);
+    gboolean was_depth = litho_get_u16(header + 28, w->order) == LITHO_SU_DEPTH;
+    if (live && (dead || was_depth != (live_identity(w) == LITHO_SU_DEPTH)))
+        litho_put_16(header + 28, w->order, live_identity(w));
     else if (!live && !dead && !(state & LITHO_CELL_ZERO))
         litho_put_16(header + 28, w->order, 2);
 }

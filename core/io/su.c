@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_fields.h"
+#include "core/text.h"
 
 // Seismic Unix: SEG-Y trace headers and IEEE floats in either byte order, no file headers.
 
@@ -47,8 +48,8 @@ gboolean litho_su_layout(LithoSurvey *survey, LithoTraceFile *file, const LithoO
     int best = score[1] > score[0];
     if (score[best] < 0.4) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s is not SU: its first 240 bytes are no trace header whose sample count "
-                    "(byte 115) fits the file",
+                    _("%s is not SU: its first 240 bytes are no trace header whose sample count "
+                      "(byte 115) fits the file"),
                     file->path);
         return FALSE;
     }
@@ -61,8 +62,7 @@ gboolean litho_su_layout(LithoSurvey *survey, LithoTraceFile *file, const LithoO
     file->measurement = 1;
     gint64 rest = file->size % file->stride;
     return rest == 0 || litho_survey_repair(survey, options->strict, error,
-                                            "the last trace is incomplete: %" G_GINT64_FORMAT
-                                            " of %" G_GINT64_FORMAT " bytes; %" G_GINT64_FORMAT
-                                            " whole traces were kept",
+                                            "the last trace is incomplete: %" PRId64 " of %" PRId64
+                                            " bytes; %" PRId64 " whole traces were kept",
                                             rest, file->stride, file->traces);
 }

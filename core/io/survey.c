@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/text.h"
 
 // --- life -------------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ static gboolean kind_of(const char *path, const LithoOpenOptions *options, Litho
         }
     if (has_suffix(path, ".npz")) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s is an .npz archive; save the cube alone as .npy", path);
+                    _("%s is an .npz archive; save the cube alone as .npy"), path);
         return FALSE;
     }
     // Names say nothing here: NumPy has a signature, a given shape means raw, the rest is tried as
@@ -134,8 +135,8 @@ static gboolean agree(const LithoTraceFile *a, const LithoTraceFile *b, GError *
     if (a->ns == b->ns && (a->dt_binary == b->dt_binary || !a->dt_binary || !b->dt_binary))
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                "%s has %" G_GINT64_FORMAT " samples every %d us, %s has %" G_GINT64_FORMAT
-                " every %d; files of one survey must agree",
+                _("%s has %" PRId64 " samples every %d us, %s has %" PRId64
+                  " every %d; files of one survey must agree"),
                 a->path, a->ns, a->dt_binary, b->path, b->ns, b->dt_binary);
     return FALSE;
 }
@@ -170,12 +171,13 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
         return FALSE;
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     if (survey->kind == LITHO_FILE_SU)
-        survey->format = g_strdup_printf("SU, %s, %s", litho_format_name(file->format),
-                                         litho_order_name(file->sample_order));
+        survey->format = g_strdup_printf("SU, %s, %s", litho_text(litho_format_name(file->format)),
+                                         litho_text(litho_order_name(file->sample_order)));
     else
         survey->format =
-            g_strdup_printf("SEG-Y rev %d.%d, %s, %s", file->revision >> 8, file->revision & 255,
-                            litho_format_name(file->format), litho_order_name(file->sample_order));
+            g_strdup_printf(_("SEG-Y rev %d.%d, %s, %s"), file->revision >> 8, file->revision & 255,
+                            litho_text(litho_format_name(file->format)),
+                            litho_text(litho_order_name(file->sample_order)));
     return TRUE;
 }
 
@@ -184,7 +186,7 @@ static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
 {
     if (paths[1]) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "several files make one survey as SEG-Y or SU only, not with %s", paths[0]);
+                    _("several files make one survey as SEG-Y or SU only, not with %s"), paths[0]);
         return FALSE;
     }
     // No headers that could say "dead": zeros are data here, and all-NaN traces are missing.
@@ -207,18 +209,18 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
     for (guint k = 0; k < G_N_ELEMENTS(bytes); k++)
         if (bytes[k] < 0 || bytes[k] > 237) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "header byte %d lies outside 1 to 237", bytes[k]);
+                        _("header byte %d lies outside 1 to 237"), bytes[k]);
             return FALSE;
         }
     if (o->format && !litho_format_supported(o->format)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "sample format %d (%s) is not read; 1 2 3 5 6 7 8 10 11 15 16 are", o->format,
-                    litho_format_name(o->format));
+                    _("sample format %d (%s) is not read; 1 2 3 5 6 7 8 10 11 15 16 are"),
+                    o->format, litho_text(litho_format_name(o->format)));
         return FALSE;
     }
     if (!(o->dt >= 0 && o->dx >= 0 && o->dy >= 0)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the sample interval and bin sizes must be positive");
+                    _("the sample interval and bin sizes must be positive"));
         return FALSE;
     }
     return TRUE;
@@ -231,7 +233,7 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
     if (!options)
         options = &none;
     if (!paths || !paths[0]) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "no file was named");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("no file was named"));
         return NULL;
     }
     LithoFileKind kind;

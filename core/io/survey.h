@@ -97,6 +97,10 @@ gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);
 // FALSE when the cell has no trace or the format no headers.
 gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
                                    GError **error);
+// Place of a trace's source (`receiver` FALSE) or receiver, in m, of a header that
+// litho_survey_trace_header() gave: with the scalar that the survey was opened with.
+void litho_survey_place(const LithoSurvey *survey, const guint8 header[240], gboolean receiver,
+                        double xy[2]);
 // Decoded standard fields of a 240-byte header for display: key, byte, value. Static table walk.
 typedef struct LithoHeaderField {
     int byte, size;

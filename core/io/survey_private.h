@@ -16,7 +16,7 @@ typedef enum {
     LITHO_FILE_NPY,
     LITHO_FILE_RSF,
     LITHO_FILE_RAW,
-    LITHO_FILE_ARRAY, // HDF5 or netCDF, through their libraries
+    LITHO_FILE_ARRAY, // HDF5, netCDF or Zarr, through their libraries
 } LithoFileKind;
 
 typedef struct LithoTraceFile {
@@ -83,20 +83,22 @@ struct LithoSurvey {
     GArray *repeats;          // of LithoRepeat, sorted by cell: only for the mean of duplicates
     LithoSurveyCounts counts; // filled by the scan: traces, missing, dead, duplicates, offsets
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
+    int xy_scalar; // the user's or the mended one, instead of byte 71; 0 = as the headers say
     gboolean zero_is_live;
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
     gboolean strict;
     guint8 float_word[LITHO_HEADER_WORDS]; // by byte: 1 = trace header words there are IEEE floats
 };
+enum { LITHO_FLOAT_OF_SU = 2 }; // in float_word: a float of Seismic Unix, no line or coordinate
 // One with a reference for the caller and nothing in it.
 LithoSurvey *litho_survey_bare(void);
 
 // --- files (file_io.c) ------------------------------------------------------------------------
 
-// Opens for reading and fills path, fd, size. Refuses directories, empty files and files of other
+// Opens for reading and fills path, fd, size. Refuses directories (but those of Zarr), empty files and files of other
 // formats.
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error);
-// Files and folders of other formats (foreign.c): ZGY, VDS, MDIO, Zarr, netCDF, HDF5, SEG-D, SEG-2,
+// Files and folders of other formats (foreign.c): ZGY, VDS, netCDF, HDF5, SEG-D, SEG-2,
 // packed files, pictures, web pages. FALSE with a sentence that names the format and a way out;
 // litho_foreign_refuse_folder() always.
 gboolean litho_foreign_check(const LithoTraceFile *file, GError **error);
@@ -130,14 +132,21 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
                         GError **error);
 gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
                         GError **error);
-// HDF5 and netCDF (array_open.c): LITHO_ERROR_UNSUPPORTED where the program was built without.
+// HDF5, netCDF and Zarr (array_open.c): LITHO_ERROR_UNSUPPORTED where the program was built without.
 gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
                           GError **error);
 // The array of three dimensions that a file holds, and what is known of its axes. NULL: `error`.
 LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **error);
 LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **error);
+LithoArray *litho_zarr_open(LithoSurvey *survey, const char *path, GError **error);
+// TRUE for the folder of a Zarr array or group, such as MDIO's.
+gboolean litho_zarr_is(const char *path);
 // TRUE for an HDF5 file that netCDF wrote and whose arrays may all be read.
 gboolean litho_hdf5_is_netcdf(const char *path);
+// The packed array `name` of a netCDF-4 file, of n[] samples, unpacked here; *array is NULL where the
+// netCDF library may read it. FALSE sets `error`.
+gboolean litho_hdf5_unpacker(const char *path, const char *name, const gint64 n[3],
+                             LithoArray **array, GError **error);
 // TRUE when the first bytes of the file are those of a format that a library here reads.
 gboolean litho_array_is(const char *path);
 // Common end of the four: grid n1 x n2 x n3 in C order at file->first.

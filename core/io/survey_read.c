@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/io/segy_fields.h"
 #include "core/io/team.h"
+#include "core/text.h"
 
 // Reading a box: its traces are visited in the order of the file, neighbours in one read, blocks
 // shared out among threads, decoded straight into the cube.
@@ -271,37 +272,47 @@ static gboolean read_block(const Reader *r, const Block *b, const Wanted *list, 
     return cached || litho_file_read_all(b->file, buffer, b->bytes, b->start, error);
 }
 
+typedef struct BlockLoop {
+    Reader *reader;
+    const Wanted *list;
+    const GArray *blocks;
+    gint64 largest; // bytes of a block
+    LithoTeam team;
+} BlockLoop;
+
+static void read_share(gpointer data, gboolean caller)
+{
+    BlockLoop *s = data;
+    Reader *r = s->reader;
+    GError *local = NULL;
+    gint64 k;
+    if (!litho_team_take(&s->team, 1, s->blocks->len, &k))
+        return;
+    g_autofree guint8 *buffer = g_try_malloc(MAX(s->largest, 1));
+    if (!buffer)
+        g_set_error(&local, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    _("no memory for a read buffer of %" PRId64 " bytes"), s->largest);
+    while (!local) {
+        const Block *b = &g_array_index(s->blocks, Block, k);
+        if (!read_block(r, b, s->list, buffer, &local))
+            break;
+        for (gint64 w = b->from; w < b->to; w++)
+            decode_trace(r, b->file, &s->list[w], buffer, b->start);
+        const gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
+        if (caller ? !litho_run_step(r->run, done, r->total, NULL) : !litho_run_checkpoint(r->run))
+            litho_team_stop(&s->team);
+        if (!litho_team_take(&s->team, 1, s->blocks->len, &k))
+            break;
+    }
+    litho_team_fail(&s->team, local);
+}
+
 static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint64 largest,
                             GError **error)
 {
-    LithoTeam team = LITHO_TEAM_START;
-    const int threads = MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1));
-#pragma omp parallel num_threads(threads)
-    {
-        gboolean master = FALSE;
-#pragma omp master
-        master = TRUE;
-        GError *local = NULL;
-        guint8 *buffer = g_try_malloc(MAX(largest, 1));
-        if (!buffer)
-            g_set_error(&local, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                        "no memory for a read buffer of %" G_GINT64_FORMAT " bytes", largest);
-        gint64 k;
-        while (!local && litho_team_take(&team, 1, blocks->len, &k)) {
-            const Block *b = &g_array_index(blocks, Block, k);
-            if (!read_block(r, b, list, buffer, &local))
-                break;
-            for (gint64 w = b->from; w < b->to; w++)
-                decode_trace(r, b->file, &list[w], buffer, b->start);
-            const gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
-            if (master ? !litho_run_step(r->run, done, r->total, NULL)
-                       : !litho_run_checkpoint(r->run))
-                litho_team_stop(&team);
-        }
-        g_free(buffer);
-        litho_team_fail(&team, local);
-    }
-    if (!litho_team_end(&team, error))
+    BlockLoop loop = {r, list, blocks, largest, LITHO_TEAM_START};
+    litho_team_run(MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1)), read_share, &loop);
+    if (!litho_team_end(&loop.team, error))
         return FALSE;
     return litho_run_step(r->run, r->done, r->total, error);
 }
@@ -365,7 +376,7 @@ static gboolean read_inlines(Reader *r, gint64 lo, gint64 hi, GError **error)
     gint64 wide = MIN(nj, PIECE_TRACES), tall = MAX(MIN(PIECE_TRACES / wide, hi - lo), 1);
     g_autofree Wanted *list = g_try_new(Wanted, wide * tall);
     if (!list) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a list of traces");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("no memory for a list of traces"));
         return FALSE;
     }
     for (gint64 i = lo; i < hi; i += tall)
@@ -375,19 +386,34 @@ static gboolean read_inlines(Reader *r, gint64 lo, gint64 hi, GError **error)
     return TRUE;
 }
 
+typedef struct CopyLoop {
+    Reader *reader;
+    const LithoCube *near;
+    gint64 lo, hi;
+    LithoTeam team;
+} CopyLoop;
+
+static void copy_share(gpointer data, gboolean caller)
+{
+    CopyLoop *s = data;
+    LithoCube *cube = s->reader->cube;
+    const gint64 j0 = cube->held.lo[1];
+    const gint64 nj = litho_box_size(cube->held, 1), n3 = litho_box_size(cube->held, 2);
+    (void)caller;
+    for (gint64 k; litho_team_take(&s->team, 1, s->hi - s->lo, &k);) {
+        const gint64 to = litho_cube_trace_index(cube, s->lo + k, j0);
+        const gint64 from = litho_cube_trace_index(s->near, s->lo + k, j0);
+        memcpy(cube->samples + to * n3, s->near->samples + from * n3, nj * n3 * sizeof(float));
+        memcpy(cube->live + to, s->near->live + from, nj);
+    }
+}
+
 // Inlines that `near` holds; it has the box's crosslines and samples.
 static void copy_inlines(Reader *r, const LithoCube *near, gint64 lo, gint64 hi)
 {
-    const LithoBox box = r->cube->held;
-    const gint64 nj = litho_box_size(box, 1), n3 = litho_box_size(box, 2);
-#pragma omp parallel for num_threads(litho_run_threads(r->run))
-    for (gint64 i = lo; i < hi; i++) {
-        const gint64 to = litho_cube_trace_index(r->cube, i, box.lo[1]);
-        const gint64 from = litho_cube_trace_index(near, i, box.lo[1]);
-        memcpy(r->cube->samples + to * n3, near->samples + from * n3, nj * n3 * sizeof(float));
-        memcpy(r->cube->live + to, near->live + from, nj);
-    }
-    r->copied = (hi - lo) * nj;
+    CopyLoop loop = {r, near, lo, hi, LITHO_TEAM_START};
+    litho_team_run((int)MIN(litho_run_threads(r->run), hi - lo), copy_share, &loop);
+    r->copied = (hi - lo) * litho_box_size(r->cube->held, 1);
     r->done += r->copied;
 }
 
@@ -414,7 +440,7 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
     for (guint k = 0; k < survey->notes->len; k++)
         litho_cube_note(cube, "%s", (const char *)g_ptr_array_index(survey->notes, k));
     if (c.zero > 0)
-        litho_cube_note(cube, "%" G_GINT64_FORMAT " trace%s of zeros %s masked", c.zero,
+        litho_cube_note(cube, "%" PRId64 " trace%s of zeros %s masked", c.zero,
                         c.zero == 1 ? "" : "s", c.zero == 1 ? "is" : "are");
     g_autofree char *bad = litho_survey_bad_samples(survey);
     if (bad)
@@ -428,8 +454,8 @@ char *litho_survey_bad_samples(const LithoSurvey *survey)
         return NULL;
     g_autofree char *samples =
         c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
-    return g_strdup_printf("%" G_GINT64_FORMAT " trace%s %sNaN, infinite or null samples: set to "
-                           "zero, %" G_GINT64_FORMAT " of these traces masked",
+    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: set to "
+                             "zero, %" PRId64 " of these traces masked"),
                            c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
 }
 
@@ -461,7 +487,7 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     // Sizes first: the memory check must not see a product of unchecked numbers.
     if (!litho_box_contains(litho_box_full(&survey->grid), held) || litho_box_empty(held)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the part asked for is empty or lies outside the survey");
+                    _("the part asked for is empty or lies outside the survey"));
         return NULL;
     }
     if (!litho_memory_check(litho_box_count(held) * 4, "the cube", error))
@@ -491,6 +517,27 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     return cube;
 }
 
+static double place_word(const LithoSurvey *survey, const guint8 *header, int byte)
+{
+    gint32 word = litho_get_i32(header + byte - 1, LITHO_ORDER_BIG);
+    if (!survey->float_word[byte])
+        return word;
+    float v;
+    memcpy(&v, &word, sizeof v);
+    return isfinite(v) ? v : 0;
+}
+
+void litho_survey_place(const LithoSurvey *survey, const guint8 header[240], gboolean receiver,
+                        double xy[2])
+{
+    const int scalar = survey->xy_scalar ? survey->xy_scalar
+                                         : litho_get_i16(header + 70, LITHO_ORDER_BIG);
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    for (int c = 0; c < 2; c++)
+        xy[c] = litho_scaled(place_word(survey, header, (receiver ? 81 : 73) + 4 * c), scalar) *
+                (file->measurement == 2 ? LITHO_FOOT : 1);
+}
+
 gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
                                    GError **error)
 {
@@ -499,12 +546,12 @@ gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guin
                        ? litho_survey_trace_of(survey, i, j)
                        : -1;
     if (trace < 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "this cell has no trace");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, _("this cell has no trace"));
         return FALSE;
     }
     const LithoTraceFile *file = litho_survey_file_of(survey, trace);
     if (file->header_bytes < LITHO_HEADER_BYTES) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "%s has no trace headers",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, _("%s has no trace headers"),
                     survey->name);
         return FALSE;
     }

@@ -38,3 +38,69 @@ gboolean litho_team_end(LithoTeam *team, GError **error)
         g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
     return !team->stopped;
 }
+
+// --- threads ----------------------------------------------------------------------------------
+
+typedef struct Loop {
+    int refs; // of the caller and of each thread asked for; atomic
+    LithoTeamShare share;
+    gpointer data;
+    GMutex lock; // guards the rest
+    GCond ended;
+    gboolean closed; // the caller has done its share: nobody begins any more
+    int running;
+} Loop;
+
+static void loop_unref(Loop *loop)
+{
+    if (!g_atomic_int_dec_and_test(&loop->refs))
+        return;
+    g_mutex_clear(&loop->lock);
+    g_cond_clear(&loop->ended);
+    g_free(loop);
+}
+
+static void join_loop(gpointer data, gpointer unused)
+{
+    Loop *loop = data;
+    (void)unused;
+    g_mutex_lock(&loop->lock);
+    const gboolean joins = !loop->closed;
+    loop->running += joins;
+    g_mutex_unlock(&loop->lock);
+    if (joins) {
+        loop->share(loop->data, FALSE);
+        g_mutex_lock(&loop->lock);
+        loop->running--;
+        g_cond_signal(&loop->ended);
+        g_mutex_unlock(&loop->lock);
+    }
+    loop_unref(loop);
+}
+
+void litho_team_run(int threads, LithoTeamShare share, gpointer data)
+{
+    static gsize ready;
+    static GThreadPool *pool; // its threads end when they have been idle for some seconds
+    if (threads <= 1) {
+        share(data, TRUE);
+        return;
+    }
+    if (g_once_init_enter(&ready)) {
+        pool = g_thread_pool_new(join_loop, NULL, -1, FALSE, NULL);
+        g_once_init_leave(&ready, 1);
+    }
+    Loop *loop = g_new0(Loop, 1);
+    *loop = (Loop){.refs = threads, .share = share, .data = data};
+    g_mutex_init(&loop->lock);
+    g_cond_init(&loop->ended);
+    for (int k = 1; k < threads; k++) // where no thread can be made, the task waits for another one
+        g_thread_pool_push(pool, loop, NULL);
+    share(data, TRUE);
+    g_mutex_lock(&loop->lock);
+    loop->closed = TRUE;
+    while (loop->running > 0)
+        g_cond_wait(&loop->ended, &loop->lock);
+    g_mutex_unlock(&loop->lock);
+    loop_unref(loop);
+}

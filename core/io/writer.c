@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/io/team.h"
 #include "core/io/writer_private.h"
+#include "core/text.h"
 
 enum {
     BLOCK_BYTES = 2 << 20, // encoded and written at a time
@@ -38,7 +39,7 @@ static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
         }
     }
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "%s: the format follows the name: .sgy .segy .su .npy .rsf .bin .raw", path);
+                _("%s: the format follows the name: .sgy .segy .su .npy .rsf .bin .raw"), path);
     return FALSE;
 }
 
@@ -70,8 +71,9 @@ static gboolean choose_format(LithoWriter *w, GError **error)
                w->format == LITHO_FORMAT_INT16;
     if (fits)
         return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s cannot hold sample format %d (%s)",
-                w->path, w->format, litho_format_name(w->format));
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                _("%s cannot hold sample format %d (%s)"), w->path, w->format,
+                litho_format_name(w->format));
     return FALSE;
 }
 
@@ -248,6 +250,7 @@ typedef struct Blocks {
     GArray *list; // of Block
     gint64 most;  // traces of the largest
     gint64 done;  // traces written; atomic
+    LithoRun *run;
     LithoTeam team;
 } Blocks;
 
@@ -283,9 +286,10 @@ static gboolean write_block(Blocks *s, Block *b, guint8 *bytes, GError **error)
     return litho_output_write_at(w->out, bytes, n, block_at(w, s->places, b), error);
 }
 
-// Block after block; `run` shows progress in one of the threads.
-static void write_share(Blocks *s, LithoRun *run, gboolean shows)
+// Block after block; the caller's thread shows progress.
+static void write_share(gpointer data, gboolean caller)
 {
+    Blocks *s = data;
     LithoWriter *w = s->w;
     const gint64 total = litho_grid_traces(&w->grid);
     const gint64 before = w->next_inline * w->grid.axis[1].n;
@@ -299,22 +303,17 @@ static void write_share(Blocks *s, LithoRun *run, gboolean shows)
         if (!write_block(s, b, bytes, &problem))
             break;
         const gint64 done = __atomic_add_fetch(&s->done, b->to - b->from, __ATOMIC_RELAXED);
-        if (shows ? !litho_run_step(run, before + done, total, NULL) : !litho_run_checkpoint(run))
+        if (caller ? !litho_run_step(s->run, before + done, total, NULL)
+                   : !litho_run_checkpoint(s->run))
             litho_team_stop(&s->team);
     }
     litho_team_fail(&s->team, problem);
 }
 
-static gboolean write_blocks(Blocks *s, LithoRun *run, GError **error)
+static gboolean write_blocks(Blocks *s, GError **error)
 {
     const int blocks = (int)MIN(MAX(s->list->len, 1), WRITERS);
-#pragma omp parallel num_threads(MIN(litho_run_threads(run), blocks))
-    {
-        gboolean shows = FALSE;
-#pragma omp master
-        shows = TRUE;
-        write_share(s, run, shows);
-    }
+    litho_team_run(MIN(litho_run_threads(s->run), blocks), write_share, s);
     if (!litho_team_end(&s->team, error))
         return FALSE;
     for (guint k = 0; s->w->runs && k < s->list->len; k++) {
@@ -332,8 +331,8 @@ static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError *
         b.hi[1] == w->grid.axis[1].n && b.lo[2] == 0 && b.hi[2] == w->grid.axis[2].n)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                "the part to write starts at inline %" G_GINT64_FORMAT " of the output; whole "
-                "inlines from %" G_GINT64_FORMAT " on are needed",
+                _("the part to write starts at inline %" PRId64 " of the output; whole "
+                  "inlines from %" PRId64 " on are needed"),
                 b.lo[0], w->next_inline);
     return FALSE;
 }
@@ -356,9 +355,10 @@ gboolean litho_writer_put(LithoWriter *w, const LithoCube *slab, LithoRun *run, 
                      .samples = samples,
                      .places = places,
                      .list = list,
+                     .run = run,
                      .team = LITHO_TEAM_START,
                      .most = MIN(limit, n)};
-    if (!write_blocks(&blocks, run, error))
+    if (!write_blocks(&blocks, error))
         return FALSE;
     w->written += n;
     w->next_inline = slab->held.hi[0];
@@ -371,14 +371,13 @@ static void add_notes(LithoWriter *w)
 {
     if (w->clipped)
         g_ptr_array_add(w->notes,
-                        g_strdup_printf("%" G_GINT64_FORMAT " samples lie outside the range of "
-                                        "format %d (%s) and were clipped; --format 5 keeps them",
+                        g_strdup_printf(_("%" PRId64 " samples lie outside the range of "
+                                          "format %d (%s) and were clipped; --format 5 keeps them"),
                                         w->clipped, w->format, litho_format_name(w->format)));
     if (w->not_finite)
-        g_ptr_array_add(w->notes,
-                        g_strdup_printf("%" G_GINT64_FORMAT " traces held NaN or infinite "
-                                        "samples and were written as missing",
-                                        w->not_finite));
+        g_ptr_array_add(w->notes, g_strdup_printf(_("%" PRId64 " traces held NaN or infinite "
+                                                    "samples and were written as missing"),
+                                                  w->not_finite));
 }
 
 gboolean litho_writer_finish(LithoWriter *w, GError **error)
@@ -387,8 +386,8 @@ gboolean litho_writer_finish(LithoWriter *w, GError **error)
         return TRUE;
     if (w->next_inline != w->grid.axis[0].n) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "only %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " inlines were written",
-                    w->next_inline, w->grid.axis[0].n);
+                    _("only %" PRId64 " of %" PRId64 " inlines were written"), w->next_inline,
+                    w->grid.axis[0].n);
         return FALSE;
     }
     if (w->kind == LITHO_FILE_SEGY && !litho_segy_finish(w, error))

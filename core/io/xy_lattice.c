@@ -4,6 +4,7 @@
 
 #include "core/io/segy_geometry.h"
 #include "core/io/xy_fit.h"
+#include "core/text.h"
 
 // A lattice from coordinates alone, in any order and at any rotation: the two shortest independent
 // differences within a small neighbourhood are a basis; the lattice then grows outwards, refitted
@@ -175,9 +176,9 @@ static void write_indices(LithoScan *scan, LithoSurvey *survey, const Basis *bas
             (basis->origin[c] + low[0] * basis->a[c] + low[1] * basis->b[c]) * scan->scale;
     }
     g->xy_source = LITHO_FROM_FILE;
-    g_snprintf(g->xy_evidence, sizeof g->xy_evidence,
-               "bytes %d/%d, lattice fitted, residual %.2f of a bin", scan->byte[0], scan->byte[1],
-               rms / MIN(length(basis->a), length(basis->b)));
+    litho_text_put(g->xy_evidence, sizeof g->xy_evidence,
+                   _("bytes %d/%d, lattice fitted, residual %.2f of a bin"), scan->byte[0],
+                   scan->byte[1], rms / MIN(length(basis->a), length(basis->b)));
 }
 
 gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96])
@@ -188,7 +189,7 @@ gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96
     g_autofree double(*points)[2] = g_malloc(NEIGHBOURS * sizeof *points);
     int n = gather(scan, centre, points);
     Basis basis = {.origin = {scan->key[0][centre], scan->key[1][centre]}};
-    g_strlcpy(why, "all points are the same", 96);
+    g_strlcpy(why, _("all points are the same"), 96);
     if (n < 2 || !find_basis(points, n, &basis))
         return FALSE;
     double rms = 0, limit = MIN(length(basis.a), length(basis.b));
@@ -198,8 +199,9 @@ gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96
         inside = refine(scan, &basis, radius, &rms);
         double area = fabs(cross(basis.a, basis.b));
         if (inside < 2 || rms > 0.22 * limit || area < 1e-3 * length(basis.a) * length(basis.b)) {
-            g_snprintf(why, 96, "coordinates form no regular lattice (residual %.2f of a bin)",
-                       rms / limit);
+            litho_text_put(why, 96,
+                           _("coordinates form no regular lattice (residual %.2f of a bin)"),
+                           rms / limit);
             return FALSE;
         }
     }

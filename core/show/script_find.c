@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/program.h"
 #include "core/show/script.h"
+#include "core/text.h"
 
 // Best first; of char *.
 static GPtrArray *data_folders(void)

@@ -8,6 +8,7 @@
 #include "core/io/output.h"
 #include "core/json.h"
 #include "core/show/script.h"
+#include "core/text.h"
 
 // The place where the members are explained.
 #define SCHEMA "docs/files.md"
@@ -33,7 +34,7 @@ static gboolean read_word(LithoJsonReader *r, const char *key, const char *const
             return TRUE;
         }
     g_autofree char *list = g_strjoinv(", ", (char **)words);
-    g_autofree char *what = g_strdup_printf("is '%s'; one of %s is needed", word, list);
+    g_autofree char *what = g_strdup_printf(_("is '%s'; one of %s is needed"), word, list);
     return litho_json_complain(r, key, what, error);
 }
 
@@ -53,7 +54,7 @@ static gboolean read_part(LithoJsonReader *r, const char *key, double part[2], G
         read[1] = read[0];
     for (int k = 0; k < 2; k++)
         if (!(read[k] >= 0 && read[k] <= 1))
-            return litho_json_complain(r, key, "must lie between 0 and 1", error);
+            return litho_json_complain(r, key, _("must lie between 0 and 1"), error);
     memcpy(part, read, sizeof read);
     return TRUE;
 }
@@ -78,14 +79,14 @@ static gboolean read_generator(LithoJsonReader *r, LithoScriptCube *cube, GError
         return FALSE;
     cube->synth = litho_synth_find(key);
     if (!cube->synth) {
-        g_autofree char *what = g_strdup_printf("is '%s', which is no generator", key);
+        g_autofree char *what = g_strdup_printf(_("is '%s', which is no generator"), key);
         return litho_json_complain(r, "generate", what, error);
     }
     cube->params = g_malloc0(cube->synth->params.size);
     litho_param_defaults(&cube->synth->params, cube->params);
     JsonNode *params = litho_json_ask(r, "params");
     if (params && !litho_json_node_object(params))
-        return litho_json_complain(r, "params", "must be an object { ... }", error);
+        return litho_json_complain(r, "params", _("must be an object { ... }"), error);
     if (!params || litho_params_from_json(&cube->synth->params, cube->params,
                                           json_node_get_object(params), error))
         return TRUE;
@@ -170,13 +171,13 @@ static gboolean read_ramp_ends(LithoJsonReader *r, LithoScriptStep *step, LithoS
         !litho_json_number(r, "to", LITHO_JSON_REQUIRED, &ramp->to, error))
         return FALSE;
     if (!(at >= 1 && at <= litho_flow_length(step->flow)) || at != floor(at))
-        return litho_json_complain(r, "step", "must be the number of a step of the flow", error);
+        return litho_json_complain(r, "step", _("must be the number of a step of the flow"), error);
     ramp->step = (guint)at - 1;
     LithoStep *moved = litho_flow_step(step->flow, ramp->step);
     ramp->row = litho_param_find(&moved->op->params, key);
     if (!ramp->row || ramp->row->type == LITHO_PARAM_TEXT || ramp->row->type == LITHO_PARAM_FILE) {
-        g_autofree char *what =
-            g_strdup_printf("is '%s', which is no number of the operator %s", key, moved->op->key);
+        g_autofree char *what = g_strdup_printf(_("is '%s', which is no number of the operator %s"),
+                                                key, moved->op->key);
         return litho_json_complain(r, "parameter", what, error);
     }
     // Both ends are legal; the flow begins where the ramp does.
@@ -219,7 +220,7 @@ static gboolean check_settings(LithoJsonReader *r, const LithoFlow *flow, const 
     const LithoStep *step = first_enabled(flow);
     g_auto(GStrv) words = g_strsplit(settings, " ", -1);
     if (!step)
-        return litho_json_complain(r, "settings", "needs a flow with a step", error);
+        return litho_json_complain(r, "settings", _("needs a flow with a step"), error);
     g_autofree void *params = g_memdup2(step->params, step->op->params.size);
     for (char **word = words; *word; word++)
         if (**word && !litho_operator_set(step->op, params, *word, error)) {
@@ -237,7 +238,7 @@ static gboolean read_lane(LithoJsonReader *r, const LithoFlow *flow, LithoScript
     if (!device || !litho_json_number(r, "threads", 0, &threads, error))
         return FALSE;
     if (!(threads >= 0 && threads <= 1024) || threads != floor(threads))
-        return litho_json_complain(r, "threads", "must be a whole number from 0 to 1024", error);
+        return litho_json_complain(r, "threads", _("must be a whole number from 0 to 1024"), error);
     const gboolean has[2] = {json_object_has_member(r->object, "label"),
                              json_object_has_member(r->object, "settings")};
     const char *label = has[0] ? litho_json_string(r, "label", error) : NULL;
@@ -273,11 +274,11 @@ static gboolean check_step(LithoJsonReader *r, const LithoScriptStep *step, GErr
 {
     const LithoStep *first = first_enabled(step->flow);
     if (!step->cube.synth && !step->cube.file && (!first || first->op->needs_input))
-        return litho_json_complain(r, "cube", "is missing: nothing is open", error);
+        return litho_json_complain(r, "cube", _("is missing: nothing is open"), error);
     if (step->act != LITHO_SCRIPT_LOOK && !first)
-        return litho_json_complain(r, "act", "needs a flow with a step", error);
+        return litho_json_complain(r, "act", _("needs a flow with a step"), error);
     if (step->lanes->len > 0 && step->act != LITHO_SCRIPT_RACE)
-        return litho_json_complain(r, "lanes", "belong to the act 'race'", error);
+        return litho_json_complain(r, "lanes", _("belong to the act 'race'"), error);
     return TRUE;
 }
 
@@ -295,7 +296,7 @@ static gboolean read_step(LithoJsonReader *r, const char *folder, LithoScriptSte
         !litho_json_number(r, "dwell", step->dwell, &step->dwell, error))
         return FALSE;
     if (!(step->dwell >= 0 && step->dwell <= LITHO_SCRIPT_SECONDS))
-        return litho_json_complain(r, "dwell", "must lie between 0 and 600 seconds", error);
+        return litho_json_complain(r, "dwell", _("must lie between 0 and 600 seconds"), error);
     g_free(step->caption);
     step->caption = g_strdup(caption);
     step->show = (LithoScriptShow)show;
@@ -351,8 +352,8 @@ static LithoScript *from_json(JsonNode *root, const char *folder, GError **error
 {
     g_autoptr(LithoScript) script = litho_script_new("");
     LithoJsonReader r;
-    gboolean good =
-        litho_json_open(&r, root, "", "a script", error) && read_script(script, &r, folder, error);
+    gboolean good = litho_json_open(&r, root, "", _("a script"), error) &&
+                    read_script(script, &r, folder, error);
     return litho_json_close(&r, good, SCHEMA, error) ? g_steal_pointer(&script) : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/synth/synth_parts.h"
+#include "core/text.h"
 
 static const LithoSynth *const synths[] = {
     &litho_synth_survey,   &litho_synth_mix,   &litho_synth_planes, &litho_synth_curved,

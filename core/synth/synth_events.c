@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/synth/synth_parts.h"
+#include "core/text.h"
 
 typedef struct Params {
     int inlines, xlines, samples, events;
@@ -213,64 +214,65 @@ static gboolean make_fault(const void *params, LithoRun *run, LithoCube **noisy,
 static const LithoParam mix_rows[] = {COMMON_ROWS(37, 250)};
 static const LithoParam planes_rows[] = {
     COMMON_ROWS(64, 256),
-    LITHO_INT(Params, events, .label = "Events", .def = 8, .min = 1, .max = 1000,
-              .doc = "Number of plane events."),
+    LITHO_INT(Params, events, .label = N_("Events"), .def = 8, .min = 1, .max = 1000,
+              .doc = N_("Number of plane events.")),
 };
 
 static const LithoParam curved_rows[] = {
     COMMON_ROWS(64, 256),
-    LITHO_INT(Params, events, .label = "Events", .def = 8, .min = 1, .max = 1000,
-              .doc = "Number of events, in turn a hyperboloid and a fold."),
+    LITHO_INT(Params, events, .label = N_("Events"), .def = 8, .min = 1, .max = 1000,
+              .doc = N_("Number of events, in turn a hyperboloid and a fold.")),
 };
 static const LithoParam conflict_rows[] = {
     COMMON_ROWS(64, 256),
-    LITHO_INT(Params, events, .label = "Events", .def = 10, .min = 1, .max = 1000,
-              .doc = "Number of plane events, dipping in turn towards four sides."),
+    LITHO_INT(Params, events, .label = N_("Events"), .def = 10, .min = 1, .max = 1000,
+              .doc = N_("Number of plane events, dipping in turn towards four sides.")),
 };
 static const LithoParam fault_rows[] = {
     COMMON_ROWS(64, 256),
-    LITHO_INT(Params, events, .label = "Layers", .def = 14, .min = 1, .max = 1000,
-              .doc = "Number of reflecting boundaries."),
+    LITHO_INT(Params, events, .label = N_("Layers"), .def = 14, .min = 1, .max = 1000,
+              .doc = N_("Number of reflecting boundaries.")),
 };
 
 const LithoSynth litho_synth_curved = {
     .key = "curved",
-    .title = "Curved events",
+    .title = N_("Curved events"),
     .summary =
-        "Hyperboloids and folded events in noise: no part of them is plane over many traces.",
+        N_("Hyperboloids and folded events in noise: no part of them is plane over many traces."),
     .params = {curved_rows, G_N_ELEMENTS(curved_rows), sizeof(Params)},
     .make = make_curved,
 };
 
 const LithoSynth litho_synth_conflict = {
     .key = "conflict",
-    .title = "Conflicting dips",
-    .summary = "Plane events of 2 to 5 ms a trace that cross each other, in noise.",
+    .title = N_("Conflicting dips"),
+    .summary = N_("Plane events of 2 to 5 ms a trace that cross each other, in noise."),
     .params = {conflict_rows, G_N_ELEMENTS(conflict_rows), sizeof(Params)},
     .make = make_conflict,
 };
 
 const LithoSynth litho_synth_fault = {
     .key = "fault",
-    .title = "Fault over a dome",
-    .summary = "Layers over a dome, thrown by 28 ms on a slanted plane, in noise.",
+    .title = N_("Fault over a dome"),
+    .summary = N_("Layers over a dome, thrown by 28 ms on a slanted plane, in noise."),
     .params = {fault_rows, G_N_ELEMENTS(fault_rows), sizeof(Params)},
     .make = make_fault,
 };
 
 const LithoSynth litho_synth_mix = {
     .key = "mix",
-    .title = "Four events",
-    .summary = "Two dipping planes, a hyperboloid and a folded event in white noise: the cube the "
-               "F-X tables are measured on.",
+    .title = N_("Four events"),
+    .summary =
+        N_("Two dipping planes, a hyperboloid and a folded event in white noise: the cube the "
+           "F-X tables are measured on."),
     .params = {mix_rows, G_N_ELEMENTS(mix_rows), sizeof(Params)},
     .make = make_mix,
 };
 
 const LithoSynth litho_synth_planes = {
     .key = "planes",
-    .title = "Plane events",
-    .summary = "Plane events of random dip, time and frequency in white noise.",
+    .title = N_("Plane events"),
+    .summary = N_("Plane events of random dip, time and frequency in white noise."),
     .params = {planes_rows, G_N_ELEMENTS(planes_rows), sizeof(Params)},
     .make = make_planes,
 };

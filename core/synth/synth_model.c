@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 
 // --- models of a few numbers --------------------------------------------------------------------
 
@@ -76,12 +77,13 @@ static gboolean check_velocities(LithoSynthModel *m, GError **error)
             const float *trace = litho_cube_trace(m->cube, i, j);
             for (gint64 k = 0; k < grid->axis[2].n; k++) {
                 if (!litho_cube_is_live(m->cube, i, j) || !(trace[k] > 0) || !isfinite(trace[k])) {
-                    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                                "the velocity cube holds %g m/s at inline %g, crossline %g, sample "
-                                "%" G_GINT64_FORMAT "; every velocity must be there, positive and "
-                                "finite",
-                                trace[k], litho_axis_value(&grid->axis[0], i),
-                                litho_axis_value(&grid->axis[1], j), k);
+                    litho_refuse(
+                        error, LITHO_ERROR_PARAMETER,
+                        "the velocity cube holds %g m/s at inline %g, crossline %g, sample "
+                        "%" PRId64 "; every velocity must be there, positive and "
+                        "finite",
+                        trace[k], litho_axis_value(&grid->axis[0], i),
+                        litho_axis_value(&grid->axis[1], j), k);
                     return FALSE;
                 }
                 m->fastest = fmax(m->fastest, trace[k]);
@@ -103,8 +105,8 @@ gboolean litho_synth_model_load(LithoSynthModel *m, const char *path, LithoRun *
         return FALSE;
     const LithoGrid *grid = &m->cube->grid;
     if (!grid->is_depth && grid->axis[LITHO_SAMPLE].source != LITHO_FROM_ASSUMED) {
-        g_set_error(
-            error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+        litho_refuse(
+            error, LITHO_ERROR_GEOMETRY,
             "the velocity cube %s is sampled in time (%g s); velocity against depth is needed",
             path, grid->axis[LITHO_SAMPLE].step);
         return FALSE;
@@ -115,8 +117,8 @@ gboolean litho_synth_model_load(LithoSynthModel *m, const char *path, LithoRun *
         double cells = k == 0 ? grid->axis[axis[k]].n * m->spacing[k] / m->cell
                               : (grid->axis[axis[k]].n - 1) * m->spacing[k] / m->cell + 1;
         if (!(cells <= 20000)) {
-            g_set_error(
-                error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+            litho_refuse(
+                error, LITHO_ERROR_PARAMETER,
                 "cells of %g m make %.0f of one axis of the velocity cube; 20000 are the most, "
                 "raise cell",
                 m->cell, cells);

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/synth/synth_model.h"
 #include "core/synth/synth_parts.h"
+#include "core/text.h"
 
 typedef struct Params {
     int model, record;
@@ -71,7 +72,8 @@ static gboolean field_init(Field *f, const Params *p, GError **error)
         *arrays[k] = g_try_new0(float, field_size(f));
         if (!*arrays[k]) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                        "no memory for a model of %d x %d x %d cells", f->n[0], f->n[1], f->n[2]);
+                        _("no memory for a model of %d x %d x %d cells"), f->n[0], f->n[1],
+                        f->n[2]);
             field_clear(f);
             return FALSE;
         }
@@ -291,9 +293,9 @@ static gboolean sources_inside(const Params *p, GError **error)
         const double x = p->source_x + s * p->shot_step, wide = (p->xlines - 1) * p->cell;
         if (x >= 0 && x <= wide && p->source_y >= 0 && p->source_y <= (p->inlines - 1) * p->cell)
             continue;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the source at (%g, %g) m lies off the survey of %g x %g m", x, p->source_y,
-                    wide, (p->inlines - 1) * p->cell);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "the source at (%g, %g) m lies off the survey of %g x %g m", x, p->source_y,
+                     wide, (p->inlines - 1) * p->cell);
         return FALSE;
     }
     return TRUE;
@@ -368,7 +370,7 @@ static gboolean model_it(const Job *job, LithoRun *run, LithoCube **noisy, Litho
         return FALSE;
     }
     g_strlcpy(spoiled->name, "models", sizeof spoiled->name);
-    g_strlcpy(clean->name, "models, without noise", sizeof clean->name);
+    g_strlcpy(clean->name, _("models, without noise"), sizeof clean->name);
     litho_synth_hand_over(spoiled, noisy);
     litho_synth_hand_over(g_steal_pointer(&clean), truth);
     if (model)
@@ -388,61 +390,65 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
 
 static const LithoParam rows[] = {
     LITHO_CHOICE(
-        Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0file\0", .label = "Model",
-        .doc = "flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
-               "points; syncline: a trough that gives a bow tie; salt: a fast body; file: a "
-               "velocity cube of yours."),
-    LITHO_FILE(Params, file, .label = "Velocity cube", .when = "model=file",
-               .doc =
-                   "Velocity in m/s against depth, of any format that is read; the survey covers "
-                   "it. Where the file states no spacing its samples are a cell apart."),
-    LITHO_CHOICE(Params, record, "zero-offset\0shot\0", .label = "Record",
-                 .doc = "A stack by exploding reflectors, or the record of one shot."),
-    LITHO_INT(Params, inlines, .label = "Inlines", .when = "model!=file", .def = 32, .min = 1,
-              .max = 2000, .doc = "Number of inlines; 1 = a 2-D section."),
-    LITHO_INT(Params, xlines, .label = "Crosslines", .when = "model!=file", .def = 64, .min = 1,
-              .max = 2000, .doc = "Number of crosslines."),
-    LITHO_INT(Params, samples, .label = "Samples", .def = 300, .min = 2, .max = 20000,
-              .doc = "Samples per trace."),
-    LITHO_INT(Params, depths, .label = "Depths", .when = "model!=file", .def = 60, .min = 8,
-              .max = 2000, .doc = "Cells of the model in depth."),
-    LITHO_FLOAT(Params, dt, .label = "Sample interval", .unit = "s", .def = 0.004, .min = 1e-4,
-                .max = 0.1, .doc = "Time between samples."),
-    LITHO_FLOAT(Params, cell, .label = "Cell", .unit = "m", .def = 20, .min = 1, .max = 1000,
-                .doc = "Size of the model's cells in all directions."),
-    LITHO_FLOAT(Params, velocity, .label = "Velocity", .when = "model!=file", .unit = "m/s",
+        Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0file\0", .label = N_("Model"),
+        .doc = N_("flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
+                  "points; syncline: a trough that gives a bow tie; salt: a fast body; file: a "
+                  "velocity cube of yours.")),
+    LITHO_FILE(
+        Params, file, .label = N_("Velocity cube"), .when = "model=file",
+        .doc = N_("Velocity in m/s against depth, of any format that is read; the survey covers "
+                  "it. Where the file states no spacing its samples are a cell apart.")),
+    LITHO_CHOICE(Params, record, "zero-offset\0shot\0", .label = N_("Record"),
+                 .doc = N_("A stack by exploding reflectors, or the record of one shot.")),
+    LITHO_INT(Params, inlines, .label = N_("Inlines"), .when = "model!=file", .def = 32, .min = 1,
+              .max = 2000, .doc = N_("Number of inlines; 1 = a 2-D section.")),
+    LITHO_INT(Params, xlines, .label = N_("Crosslines"), .when = "model!=file", .def = 64, .min = 1,
+              .max = 2000, .doc = N_("Number of crosslines.")),
+    LITHO_INT(Params, samples, .label = N_("Samples"), .def = 300, .min = 2, .max = 20000,
+              .doc = N_("Samples per trace.")),
+    LITHO_INT(Params, depths, .label = N_("Depths"), .when = "model!=file", .def = 60, .min = 8,
+              .max = 2000, .doc = N_("Cells of the model in depth.")),
+    LITHO_FLOAT(Params, dt, .label = N_("Sample interval"), .unit = "s", .def = 0.004, .min = 1e-4,
+                .max = 0.1, .doc = N_("Time between samples.")),
+    LITHO_FLOAT(Params, cell, .label = N_("Cell"), .unit = "m", .def = 20, .min = 1, .max = 1000,
+                .doc = N_("Size of the model's cells in all directions.")),
+    LITHO_FLOAT(Params, velocity, .label = N_("Velocity"), .when = "model!=file", .unit = "m/s",
                 .def = 3000, .min = 300, .max = 6000,
-                .doc = "Velocity of the top layer; 15 % more below each reflector."),
-    LITHO_FLOAT(Params, depth, .label = "Depth", .when = "model!=file", .unit = "m", .def = 600,
-                .min = 10, .max = 50000, .doc = "Depth that the model's reflectors are scaled by."),
-    LITHO_FLOAT(Params, wavelet, .label = "Wavelet", .unit = "Hz", .def = 8, .min = 1, .max = 500,
-                .doc = "Peak frequency of the Ricker wavelet; nine cells a wavelength (at half the "
-                       "velocity in zero-offset records) keep the modelling clean."),
-    LITHO_FLOAT(Params, source_x, .label = "Source x", .unit = "m", .def = 640, .min = 0,
-                .max = 1e6, .doc = "Place of the shot along the crosslines, from the first trace."),
-    LITHO_FLOAT(Params, source_y, .label = "Source y", .unit = "m", .def = 320, .min = 0,
-                .max = 1e6, .doc = "Place of the shot along the inlines, from the first trace."),
+                .doc = N_("Velocity of the top layer; 15 % more below each reflector.")),
+    LITHO_FLOAT(Params, depth, .label = N_("Depth"), .when = "model!=file", .unit = "m", .def = 600,
+                .min = 10, .max = 50000,
+                .doc = N_("Depth that the model's reflectors are scaled by.")),
+    LITHO_FLOAT(
+        Params, wavelet, .label = N_("Wavelet"), .unit = "Hz", .def = 8, .min = 1, .max = 500,
+        .doc = N_("Peak frequency of the Ricker wavelet; nine cells a wavelength (at half the "
+                  "velocity in zero-offset records) keep the modelling clean.")),
+    LITHO_FLOAT(Params, source_x, .label = N_("Source x"), .unit = "m", .def = 640, .min = 0,
+                .max = 1e6,
+                .doc = N_("Place of the shot along the crosslines, from the first trace.")),
+    LITHO_FLOAT(Params, source_y, .label = N_("Source y"), .unit = "m", .def = 320, .min = 0,
+                .max = 1e6,
+                .doc = N_("Place of the shot along the inlines, from the first trace.")),
     LITHO_INT(
-        Params, shots, .label = "Shots", .when = "record=shot", .def = 1, .min = 1, .max = 1000,
-        .doc = "Records behind one another along the inlines, each of all receivers; SEG-Y says "
-               "in bytes 73-88 where source and receiver stood."),
-    LITHO_FLOAT(Params, shot_step, .label = "Shot step", .when = "record=shot", .unit = "m",
+        Params, shots, .label = N_("Shots"), .when = "record=shot", .def = 1, .min = 1, .max = 1000,
+        .doc = N_("Records behind one another along the inlines, each of all receivers; SEG-Y says "
+                  "in bytes 73-88 where source and receiver stood.")),
+    LITHO_FLOAT(Params, shot_step, .label = N_("Shot step"), .when = "record=shot", .unit = "m",
                 .def = 200, .min = 0, .max = 1e5,
-                .doc = "From one source to the next along the crosslines."),
-    LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 1000, .min = -60,
+                .doc = N_("From one source to the next along the crosslines.")),
+    LITHO_FLOAT(Params, snr, .label = N_("Signal to noise"), .unit = "dB", .def = 1000, .min = -60,
                 .max = 1000,
-                .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
-    LITHO_INT(Params, seed, .label = "Seed", .def = 1, .min = 0, .max = 1e9,
-              .doc = "Another number, other noise."),
+                .doc = N_("Energy of signal over energy of white noise; above 200 = no noise.")),
+    LITHO_INT(Params, seed, .label = N_("Seed"), .def = 1, .min = 0, .max = 1e9,
+              .doc = N_("Another number, other noise.")),
 };
 
 const LithoSynth litho_synth_models = {
     .key = "models",
-    .title = "Waves over known depths",
+    .title = N_("Waves over known depths"),
     .summary =
-        "Zero-offset or shot records over flat, dipping, diffracting, troughed and salt-like "
-        "models of known depth, or over a velocity cube of yours, by finite differences in "
-        "time, with their velocity: what migration is judged on.",
+        N_("Zero-offset or shot records over flat, dipping, diffracting, troughed and salt-like "
+           "models of known depth, or over a velocity cube of yours, by finite differences in "
+           "time, with their velocity: what migration is judged on."),
     .params = {rows, G_N_ELEMENTS(rows), sizeof(Params)},
     .make = make,
 };

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/synth/synth_parts.h"
+#include "core/text.h"
 
 typedef struct Params {
     int inlines, xlines, samples;
@@ -225,39 +226,39 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
 }
 
 static const LithoParam rows[] = {
-    LITHO_INT(Params, inlines, .label = "Inlines", .def = 100, .min = 1, .max = 20000,
-              .doc = "Number of inlines."),
-    LITHO_INT(Params, xlines, .label = "Crosslines", .def = 120, .min = 1, .max = 20000,
-              .doc = "Number of crosslines."),
-    LITHO_INT(Params, samples, .label = "Samples", .def = 300, .min = 2, .max = 100000,
-              .doc = "Samples per trace."),
-    LITHO_FLOAT(Params, dt, .label = "Sample interval", .unit = "s", .def = 0.004, .min = 1e-5,
-                .max = 1, .doc = "Time between samples."),
-    LITHO_FLOAT(Params, spacing, .label = "Bin size", .unit = "m", .def = 25, .min = 0.1,
-                .max = 1000, .doc = "Distance between neighbouring traces on both axes."),
-    LITHO_FLOAT(Params, frequency, .label = "Peak frequency", .unit = "Hz", .def = 28, .min = 1,
-                .max = 10000, .doc = "Peak frequency of the Ricker wavelet."),
-    LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 2, .min = -60,
+    LITHO_INT(Params, inlines, .label = N_("Inlines"), .def = 100, .min = 1, .max = 20000,
+              .doc = N_("Number of inlines.")),
+    LITHO_INT(Params, xlines, .label = N_("Crosslines"), .def = 120, .min = 1, .max = 20000,
+              .doc = N_("Number of crosslines.")),
+    LITHO_INT(Params, samples, .label = N_("Samples"), .def = 300, .min = 2, .max = 100000,
+              .doc = N_("Samples per trace.")),
+    LITHO_FLOAT(Params, dt, .label = N_("Sample interval"), .unit = "s", .def = 0.004, .min = 1e-5,
+                .max = 1, .doc = N_("Time between samples.")),
+    LITHO_FLOAT(Params, spacing, .label = N_("Bin size"), .unit = "m", .def = 25, .min = 0.1,
+                .max = 1000, .doc = N_("Distance between neighbouring traces on both axes.")),
+    LITHO_FLOAT(Params, frequency, .label = N_("Peak frequency"), .unit = "Hz", .def = 28, .min = 1,
+                .max = 10000, .doc = N_("Peak frequency of the Ricker wavelet.")),
+    LITHO_FLOAT(Params, snr, .label = N_("Signal to noise"), .unit = "dB", .def = 2, .min = -60,
                 .max = 1000,
-                .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
-    LITHO_FLOAT(Params, missing, .label = "Missing traces", .unit = "%", .def = 4, .min = 0,
-                .max = 99, .doc = "Traces taken away at random."),
-    LITHO_FLOAT(Params, throw_ms, .label = "Fault throw", .unit = "ms", .def = 60, .min = 0,
+                .doc = N_("Energy of signal over energy of white noise; above 200 = no noise.")),
+    LITHO_FLOAT(Params, missing, .label = N_("Missing traces"), .unit = "%", .def = 4, .min = 0,
+                .max = 99, .doc = N_("Traces taken away at random.")),
+    LITHO_FLOAT(Params, throw_ms, .label = N_("Fault throw"), .unit = "ms", .def = 60, .min = 0,
                 .max = 2000,
-                .doc = "Vertical throw of the normal fault in two-way time; 0 = none."),
-    LITHO_INT(Params, layers, .label = "Layers", .def = 42, .min = 1, .max = 300,
-              .doc = "Reflecting boundaries in the record."),
-    LITHO_INT(Params, diffractors, .label = "Diffractors", .def = 60, .min = 0, .max = 10000,
-              .doc = "Point diffractors, most of them on the fault."),
-    LITHO_INT(Params, seed, .label = "Seed", .def = 1, .min = 0, .max = 1e9,
-              .doc = "Another number, another earth and other noise."),
+                .doc = N_("Vertical throw of the normal fault in two-way time; 0 = none.")),
+    LITHO_INT(Params, layers, .label = N_("Layers"), .def = 42, .min = 1, .max = 300,
+              .doc = N_("Reflecting boundaries in the record.")),
+    LITHO_INT(Params, diffractors, .label = N_("Diffractors"), .def = 60, .min = 0, .max = 10000,
+              .doc = N_("Point diffractors, most of them on the fault.")),
+    LITHO_INT(Params, seed, .label = N_("Seed"), .def = 1, .min = 0, .max = 1e9,
+              .doc = N_("Another number, another earth and other noise.")),
 };
 
 const LithoSynth litho_synth_survey = {
     .key = "survey",
-    .title = "Faulted survey",
-    .summary = "Layers over a dome and a fold, a normal fault, diffractions, random noise and "
-               "missing traces, with the clean cube and the interval velocities beside it.",
+    .title = N_("Faulted survey"),
+    .summary = N_("Layers over a dome and a fold, a normal fault, diffractions, random noise and "
+                  "missing traces, with the clean cube and the interval velocities beside it."),
     .params = {rows, G_N_ELEMENTS(rows), sizeof(Params)},
     .make = make,
 };

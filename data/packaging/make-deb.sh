@@ -5,11 +5,12 @@
 #
 #   make-deb.sh OUT [BUILD]
 #
-# OUT is the folder for the packages. BUILD is an existing build folder with --prefix=/usr; without
-# it a release build is made in a temporary folder. Needs dpkg-dev, binutils and what building needs.
+# OUT is the folder for the packages. BUILD is an existing build folder with the prefix /usr or
+# /usr/local (the programs find their parts from where they are); without it a release build is made in
+# a temporary folder. Needs dpkg-dev, binutils and what building needs.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-[ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 work=$(mktemp -d)
@@ -26,7 +27,8 @@ if [ -z "$build" ]; then
 fi
 stage=$work/stage
 DESTDIR=$stage meson install -C "$build" --no-rebuild --quiet
-[ -d "$stage/usr" ] || { echo "$build is not configured with --prefix=/usr" >&2; exit 1; }
+if [ -d "$stage/usr/local" ]; then mv "$stage/usr/local" "$work/usr" && rm -r "$stage/usr" && mv "$work/usr" "$stage"; fi
+[ -d "$stage/usr" ] || { echo "$build is not configured with the prefix /usr or /usr/local" >&2; exit 1; }
 
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build")-1
 arch=$(dpkg --print-architecture)

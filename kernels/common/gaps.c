@@ -6,54 +6,31 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/common/clones.h"
+#include "kernels/common/gaps_plan.h"
 #include "kernels/common/select.h"
-#include "kernels/common/vector16.h"
+#include "kernels/common/window16.h"
 
-enum { N = LITHO_GAPS_WINDOW, HALF = N / 2, VECTORS = N * N, SAMPLES = N * N * N };
-enum { PASSES = 10, COLOURS = 4 };
-enum { LEAST_SHARE = 4 }; // a column is used when one in so many of its traces is live
-
-// Thresholds fall from the first to the last share of the largest coefficient, and end at so many
-// standard deviations of the noise, which some passes measure.
-static const float first_share = 0.7f, last_share = 0.01f, noise_times = 2.5f;
-
-typedef LithoV16 V;
-typedef LithoM16 M;
-#define PATCH_T V
-#define PATCH_FN LITHO_INLINE
-#include "kernels/common/fft.h"
+enum { N = LITHO_GAPS_WINDOW, TRACES = N * N, SAMPLES = N * N * N };
 
 typedef struct Job {
+    LithoGapsPlan plan;
     LithoCube *cube;
-    guint8 *live; // of the traces, before guesses were put in
     const LithoGapPieces *pieces;
-    gint64 first[3], count[3]; // columns of windows, pairs along time, that touch what is held
-    float taper[3][N];
-    float *weight; // per trace: sum of w^2 over the columns of windows that were used
     LithoRun *run;
     int stop; // atomic: 1 = cancelled, 2 = no memory
 } Job;
 
 // Two windows, half a window apart in time, are real and imaginary part of one signal, which is as
-// sparse as either. A trace fills a row of 16 samples in files; here a vector holds 16 crosslines.
+// sparse as either. [part][sample][inline][crossline]; of f, wavenumbers, the last two exchanged.
 typedef struct Scratch {
-    V x[2][N][N], f[2][N][N]; // [part][sample][inline]; f also [part][frequency][crossline]
-    M hole[2][N][N];
+    float x[2][SAMPLES] __attribute__((aligned(64))), f[2][SAMPLES];
+    int hole[2][SAMPLES]; // of x: all bits set
     float power[SAMPLES];
-    const float *rows[VECTORS];
-    guint8 missing[VECTORS]; // per trace of the window; 2 = beyond the survey or not held
+    gint64 trace[TRACES];
+    guint8 missing[TRACES]; // per trace of the window; 2 = beyond the survey or not held
+    gboolean again[TRACES]; // another one of the window's is the same
 } Scratch;
-
-static gboolean is_line(const Job *job, int axis)
-{
-    return job->cube->grid.axis[axis].n == 1;
-}
-
-// An axis of one trace is one window, in which that trace stands everywhere.
-static gint64 start_of(const Job *job, int axis, gint64 k)
-{
-    return is_line(job, axis) ? 0 : (k - 1) * HALF;
-}
 
 // --- a pair of windows ---------------------------------------------------------------------------
 
@@ -64,106 +41,79 @@ static const guint8 *marks_of(const Job *job, gint64 trace)
     return p ? p->bad + trace * p->pieces - p->first : NULL;
 }
 
-// Trace k of the window at `at`, in the survey.
-static gint64 line_of(const Job *job, const gint64 at[2], int axis, int k)
-{
-    return at[axis] + (is_line(job, axis) ? 0 : axis == 0 ? k / N : k % N);
-}
-
-static gint64 trace_of(const Job *job, const gint64 at[2], int k)
-{
-    return litho_cube_trace_index(job->cube, line_of(job, at, 0, k), line_of(job, at, 1, k));
-}
-
 // Recorded samples, tapered, and the holes. A window without a recorded sample reads as zeros.
 // FALSE: there is no hole in what is held.
-static gboolean load_window(const Job *job, const gint64 at[3], int part, Scratch *s)
+static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
 {
-    const LithoBox held = job->cube->held;
-    const gboolean inside = at[2] < held.hi[2] && at[2] + N > held.lo[2];
+    const LithoBox held = job->plan.held;
+    const gboolean inside = at < held.hi[2] && at + N > held.lo[2];
+    const float(*taper)[N] = job->plan.taper;
     gboolean any = FALSE, there[N];
     gint64 piece[N];
     for (int t = 0; t < N; t++) {
-        there[t] = at[2] + t >= held.lo[2] && at[2] + t < held.hi[2];
-        piece[t] = job->pieces && there[t] ? (at[2] + t) / job->pieces->length : 0;
+        there[t] = at + t >= held.lo[2] && at + t < held.hi[2];
+        piece[t] = job->pieces && there[t] ? (at + t) / job->pieces->length : 0;
     }
-    for (int k = 0; k < VECTORS; k++) {
-        float *x = (float *)&s->x[part][0][k / N] + k % N;
-        int *hole = (int *)&s->hole[part][0][k / N] + k % N;
-        const guint8 *bad = s->missing[k] ? NULL : marks_of(job, trace_of(job, at, k));
-        const float w = job->taper[0][k / N] * job->taper[1][k % N];
-        for (int t = 0; t < N; t++, x += VECTORS, hole += VECTORS) {
+    for (int k = 0; k < TRACES; k++) {
+        float *x = s->x[part] + k;
+        int *hole = s->hole[part] + k;
+        const guint8 *bad = s->missing[k] ? NULL : marks_of(job, s->trace[k]);
+        const gint64 first = s->missing[k] ? 0 : s->trace[k] * litho_box_size(held, 2);
+        const float *row = job->cube->samples + first;
+        const float w = taper[0][k / N] * taper[1][k % N];
+        for (int t = 0; t < N; t++, x += TRACES, hole += TRACES) {
             const gboolean gone = s->missing[k] || !there[t] || (bad && bad[piece[t]]);
-            const float value = gone ? 0 : s->rows[k][at[2] + t - held.lo[2]];
+            const float value = gone ? 0 : row[at + t - held.lo[2]];
             *hole = gone && inside ? -1 : 0;
-            *x = value - value == 0 ? w * job->taper[2][t] * value : 0;
+            *x = value - value == 0 ? w * taper[2][t] * value : 0;
             any |= gone && there[t] && s->missing[k] < 2;
         }
     }
     return any;
 }
 
-LITHO_INLINE void along_time(V re[N][N], V im[N][N])
-{
-    for (int i = 0; i < N; i++) {
-        V a[N], b[N];
-        for (int t = 0; t < N; t++) {
-            a[t] = re[t][i];
-            b[t] = im[t][i];
-        }
-        patch_fft16(a, b);
-        for (int t = 0; t < N; t++) {
-            re[t][i] = a[t];
-            im[t][i] = b[t];
-        }
-    }
-}
-
-// Inline, then crossline; the plane comes out as [crossline wavenumber] of inline wavenumbers.
-LITHO_INLINE void along_plane(V re[N], V im[N])
-{
-    patch_fft16(re, im);
-    litho_transpose16(re);
-    litho_transpose16(im);
-    patch_fft16(re, im);
-}
-
-LITHO_CLONES static void forward(Scratch *s)
+static void forward(Scratch *s)
 {
     memcpy(s->f, s->x, sizeof s->f);
-    along_time(s->f[0], s->f[1]);
-    for (int t = 0; t < N; t++)
-        along_plane(s->f[0][t], s->f[1][t]);
+    LITHO_ISA_PICK(litho_window16_forward)(s->f[0], s->f[1]);
 }
 
-// Keeps |F|^2 >= limit, transforms back and takes the holes.
-LITHO_CLONES static void keep_and_take(Scratch *s, float limit)
+// Keeps |F|^2 >= limit.
+LITHO_CLONES static void keep(float *restrict re, float *restrict im, float limit)
+{
+    for (int k = 0; k < SAMPLES; k++) {
+        const float power = re[k] * re[k] + im[k] * im[k];
+        re[k] = power >= limit ? re[k] : 0;
+        im[k] = power >= limit ? im[k] : 0;
+    }
+}
+
+LITHO_CLONES static void take_holes(const float *restrict f, const int *restrict hole,
+                                    float *restrict x)
 {
     const float scale = 1.0f / SAMPLES;
-    for (int t = 0; t < N; t++) {
-        V *re = s->f[0][t], *im = s->f[1][t];
-        for (int i = 0; i < N; i++) {
-            const M keep = re[i] * re[i] + im[i] * im[i] >= limit;
-            re[i] = litho_keep16(keep, re[i]);
-            im[i] = litho_keep16(keep, im[i]);
-        }
-        along_plane(im, re);
-    }
-    along_time(s->f[1], s->f[0]);
-    for (int part = 0; part < 2; part++)
-        for (int t = 0; t < N; t++)
-            for (int i = 0; i < N; i++) {
-                const M hole = s->hole[part][t][i];
-                s->x[part][t][i] = litho_keep16(hole, s->f[part][t][i] * scale) +
-                                   litho_keep16(~hole, s->x[part][t][i]);
-            }
+    for (int k = 0; k < SAMPLES; k++)
+        x[k] = hole[k] ? f[k] * scale : x[k];
 }
 
-LITHO_CLONES static void powers(Scratch *s)
+static void keep_and_take(Scratch *s, float limit)
 {
-    const float *re = (const float *)s->f[0], *im = (const float *)s->f[1];
+    keep(s->f[0], s->f[1], limit);
+    LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
+    for (int part = 0; part < 2; part++)
+        take_holes(s->f[part], s->hole[part], s->x[part]);
+}
+
+LITHO_CLONES static void multiply(const float *restrict re, const float *restrict im,
+                                  float *restrict power)
+{
     for (int k = 0; k < SAMPLES; k++)
-        s->power[k] = re[k] * re[k] + im[k] * im[k];
+        power[k] = re[k] * re[k] + im[k] * im[k];
+}
+
+static void powers(Scratch *s)
+{
+    multiply(s->f[0], s->f[1], s->power);
 }
 
 static float largest_power(const Scratch *s)
@@ -174,145 +124,82 @@ static float largest_power(const Scratch *s)
     return most;
 }
 
-static void guess_pair(Scratch *s)
+static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
 {
     float first = 0, noise = 0;
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < LITHO_GAPS_PASSES; pass++) {
         forward(s);
-        if (pass == 0 || pass == PASSES / 2 || pass == PASSES - 2)
+        if (pass == 0 || LITHO_GAPS_MEASURES(pass))
             powers(s);
         if (pass == 0)
             first = largest_power(s);
-        else if (pass == PASSES / 2 || pass == PASSES - 2) // mean of the noise, from its median
+        else if (LITHO_GAPS_MEASURES(pass)) // mean of the noise, from its median
             noise = litho_select_kth(s->power, SAMPLES, SAMPLES / 2) / (float)G_LN2;
         if (!(first > 0))
             return;
-        const float share =
-            first_share * powf(last_share / first_share, (float)pass / (PASSES - 1));
-        keep_and_take(s, fmaxf(share * share * first, noise_times * noise_times * noise));
+        keep_and_take(s, fmaxf(plan->share[pass] * first, plan->noise * noise));
     }
 }
 
-static void add_window(const Job *job, const gint64 at[3], int part, const Scratch *s)
+static void add_window(const Job *job, gint64 at, int part, const Scratch *s)
 {
-    const LithoBox held = job->cube->held;
-    const int t0 = (int)MAX(held.lo[2] - at[2], 0), t1 = (int)MIN(held.hi[2] - at[2], N);
-    for (int k = 0; k < VECTORS; k++) {
-        const gboolean again = (is_line(job, 0) && k / N > 0) || (is_line(job, 1) && k % N > 0);
-        if (s->missing[k] == 2 || again)
+    const LithoBox held = job->plan.held;
+    const float(*taper)[N] = job->plan.taper;
+    const int t0 = (int)MAX(held.lo[2] - at, 0), t1 = (int)MIN(held.hi[2] - at, N);
+    for (int k = 0; k < TRACES; k++) {
+        if (s->missing[k] == 2 || s->again[k])
             continue;
-        const float w = job->taper[0][k / N] * job->taper[1][k % N];
-        const int *hole = (const int *)&s->hole[part][0][k / N] + k % N;
-        const float *x = (const float *)&s->x[part][0][k / N] + k % N;
-        float *to = litho_cube_trace(job->cube, line_of(job, at, 0, k), line_of(job, at, 1, k)) +
-                    at[2] - held.lo[2];
+        const float w = taper[0][k / N] * taper[1][k % N];
+        const int *hole = s->hole[part] + k;
+        const float *x = s->x[part] + k;
+        float *to = job->cube->samples + s->trace[k] * litho_box_size(held, 2) + at - held.lo[2];
         for (int t = t0; t < t1; t++)
-            if (hole[t * VECTORS])
-                to[t] += w * job->taper[2][t] * x[t * VECTORS];
+            if (hole[t * TRACES])
+                to[t] += w * taper[2][t] * x[t * TRACES];
     }
 }
 
 // --- columns of windows --------------------------------------------------------------------------
 
-// Traces of the column at `at`; TRUE when it is to be used: something is missing and enough is
-// there.
-static gboolean find_traces(const Job *job, const gint64 at[2], Scratch *s)
+static void run_column(Job *job, const LithoGapsColumn *column, Scratch *s)
 {
-    const LithoBox held = job->cube->held;
-    int live = 0, missing = 0;
-    for (int k = 0; k < VECTORS; k++) {
-        const gint64 il = line_of(job, at, 0, k), xl = line_of(job, at, 1, k);
-        s->missing[k] = 2;
-        if (il < held.lo[0] || il >= held.hi[0] || xl < held.lo[1] || xl >= held.hi[1])
-            continue;
-        s->missing[k] = !job->live[trace_of(job, at, k)];
-        s->rows[k] = litho_cube_trace(job->cube, il, xl);
-        live += !s->missing[k];
-        missing += s->missing[k];
-    }
-    return (missing > 0 || job->pieces) && live > 0 && LEAST_SHARE * live >= live + missing;
-}
-
-static void run_column(Job *job, gint64 k0, gint64 k1, Scratch *s)
-{
-    gint64 at[3] = {start_of(job, 0, k0), start_of(job, 1, k1)};
-    if (!find_traces(job, at, s))
-        return;
-    for (gint64 pair = job->first[2]; pair < job->first[2] + job->count[2]; pair++) {
+    const LithoGapsPlan *plan = &job->plan;
+    for (int k = 0; k < TRACES; k++)
+        s->missing[k] = litho_gaps_trace(plan, column, k, &s->trace[k], &s->again[k])
+                            ? !plan->live[s->trace[k]]
+                            : 2;
+    for (gint64 pair = plan->first_pair; pair < plan->first_pair + plan->pairs; pair++) {
         if (!litho_run_checkpoint(job->run)) {
             g_atomic_int_set(&job->stop, 1);
             return;
         }
         gboolean any = FALSE;
-        for (int part = 0; part < 2; part++) {
-            at[2] = start_of(job, 2, 2 * pair + part);
-            any |= load_window(job, at, part, s);
-        }
+        for (int part = 0; part < 2; part++)
+            any |= load_window(job, litho_gaps_start(plan, pair, part), part, s);
         if (any)
-            guess_pair(s);
-        for (int part = 0; any && part < 2; part++) {
-            at[2] = start_of(job, 2, 2 * pair + part);
-            add_window(job, at, part, s);
-        }
+            guess_pair(plan, s);
+        for (int part = 0; any && part < 2; part++)
+            add_window(job, litho_gaps_start(plan, pair, part), part, s);
     }
-    for (int k = 0; k < VECTORS; k++)
-        if (s->missing[k] < 2) {
-            const float w = job->taper[0][k / N] * job->taper[1][k % N];
-            const gboolean again = (is_line(job, 0) && k / N > 0) || (is_line(job, 1) && k % N > 0);
-            job->weight[trace_of(job, at, k)] += again ? 0 : w * w;
-        }
 }
 
-// Columns of one colour share no trace, so that sums have one order on any number of threads.
 static void run_colour(Job *job, int colour, int threads)
 {
-    // Columns are numbered in the survey, not in the box: sums have one order, that of the whole.
-    const gint64 from0 = job->first[0] + ((job->first[0] + colour / 2) & 1);
-    const gint64 from1 = job->first[1] + ((job->first[1] + colour % 2) & 1);
-    const gint64 n0 = (job->first[0] + job->count[0] - from0 + 1) / 2;
-    const gint64 n1 = (job->first[1] + job->count[1] - from1 + 1) / 2;
+    const LithoGapsColumn *columns = (const LithoGapsColumn *)(void *)job->plan.columns->data;
 #pragma omp parallel num_threads(threads)
     {
-        Scratch *s = aligned_alloc(sizeof(V), sizeof *s); // which holds a whole number of V
+        Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
         if (!s)
             g_atomic_int_set(&job->stop, 2);
 #pragma omp for schedule(dynamic)
-        for (gint64 k = 0; k < n0 * n1; k++)
+        for (guint k = job->plan.colour[colour]; k < job->plan.colour[colour + 1]; k++)
             if (s && !g_atomic_int_get(&job->stop))
-                run_column(job, from0 + 2 * (k / n1), from1 + 2 * (k % n1), s);
+                run_column(job, &columns[k], s);
         free(s);
     }
 }
 
 // --- the whole -----------------------------------------------------------------------------------
-
-static gboolean job_init(Job *job, GError **error)
-{
-    const LithoBox held = job->cube->held;
-    const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
-    for (int a = 0; a < 3; a++) {
-        const gint64 n = job->cube->grid.axis[a].n;
-        job->first[a] = n == 1 ? 0 : held.lo[a] / HALF;
-        job->count[a] = n == 1 ? 1 : (held.hi[a] - 1) / HALF + 2 - job->first[a];
-        for (int k = 0; k < N; k++)
-            job->taper[a][k] = n == 1 ? 1 : (float)sin(G_PI * (k + 0.5) / N);
-    }
-    job->count[2] = (job->first[2] + job->count[2] + 1) / 2 - job->first[2] / 2;
-    job->first[2] /= 2;
-    job->live = g_try_malloc(traces);
-    job->weight = g_try_new0(float, traces);
-    if (!job->live || !job->weight)
-        return litho_refuse(error, LITHO_ERROR_MEMORY,
-                            "there is no memory for guesses of missing traces");
-    memcpy(job->live, job->cube->live, traces);
-    return TRUE;
-}
-
-static void job_clear(Job *job)
-{
-    g_free(job->live);
-    g_free(job->weight);
-}
 
 // Multiplies the samples of trace k that are guessed: all of a missing one, the bad pieces of a
 // live one.
@@ -321,7 +208,7 @@ static void scale_guesses(const Job *job, gint64 k, float by)
     const LithoBox held = job->cube->held;
     const gint64 nt = litho_box_size(held, 2);
     float *trace = job->cube->samples + k * nt;
-    if (!job->live[k]) {
+    if (!job->plan.live[k]) {
         for (gint64 t = 0; t < nt; t++)
             trace[t] = by == 0 ? 0 : by * trace[t];
         return;
@@ -345,15 +232,12 @@ static void clear_guesses(const Job *job)
         scale_guesses(job, k, 0);
 }
 
-// Where windows were left out for want of live traces, the others' weights count as one.
 static void normalise(Job *job)
 {
     const gint64 traces = litho_box_size(job->cube->held, 0) * litho_box_size(job->cube->held, 1);
-    const float least = 0.02f;
     for (gint64 k = 0; k < traces; k++) {
-        const float scale = job->weight[k] > least ? 1 / job->weight[k] : 0;
-        scale_guesses(job, k, scale);
-        job->cube->live[k] |= scale > 0;
+        scale_guesses(job, k, job->plan.scale[k]);
+        job->cube->live[k] |= job->plan.scale[k] > 0;
     }
 }
 
@@ -375,22 +259,22 @@ gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRu
     Job job = {.cube = cube, .pieces = pieces, .run = run};
     const double start = litho_now_ms();
     litho_run_begin(run, "missing traces", "passes");
-    gboolean ok = job_init(&job, error);
+    gboolean ok = litho_gaps_plan(&job.plan, cube, pieces != NULL, error);
     if (ok)
         clear_guesses(&job);
-    for (int colour = 0; ok && colour < COLOURS; colour++) {
+    for (int colour = 0; ok && colour < LITHO_GAPS_COLOURS; colour++) {
         run_colour(&job, colour, litho_run_threads(run));
         if (job.stop == 2)
             ok = litho_refuse(error, LITHO_ERROR_MEMORY,
                               "there is no memory for guesses of missing traces");
         else
-            ok = litho_run_step(run, colour + 1, COLOURS, error);
+            ok = litho_run_step(run, colour + 1, LITHO_GAPS_COLOURS, error);
     }
     if (ok)
         normalise(&job);
-    job_clear(&job);
+    litho_gaps_plan_clear(&job.plan);
     litho_run_time(run, "missing traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    8.0 * litho_box_count(cube->held),
-                   PASSES * 2 * 5 * 12 * 4.0 * litho_box_count(cube->held));
+                   LITHO_GAPS_PASSES * 2 * 5 * 12 * 4.0 * litho_box_count(cube->held));
     return ok;
 }

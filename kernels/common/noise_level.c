@@ -229,9 +229,20 @@ gboolean noise_has_windows(const NoiseJob *job)
 
 // --- the result ----------------------------------------------------------------------------------
 
+// Variation of the noise's power along the traces, relative to its mean.
+static double variation(const LithoNoise *noise)
+{
+    double sum = 0;
+    for (guint k = 0; k < noise->n_times; k++)
+        sum += pow((double)noise->at_time[k] * noise->at_time[k] - 1, 2);
+    return noise->n_times > 0 ? sqrt(sum / noise->n_times) : 0;
+}
+
 // Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
 // part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all, and where
-// traces are missing 15 % of their leak.
+// traces are missing 15 % of their leak. Where noise varies, windows are compared after division by
+// a loudness that is estimated too, and those told too loud seem quiet: up to 1.5 % of the
+// variation.
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
@@ -257,7 +268,8 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
     const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
-    const double events = (even ? 0.003 : 0.02) + 0.15 * fmax(with_leak / quiet - 1, 0);
+    const double events = (even ? 0.003 : 0.02) + 0.15 * fmax(with_leak / quiet - 1, 0) +
+                          0.015 * fmin(variation(noise), 1);
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;
@@ -269,6 +281,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
     g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     noise->n_times = 0;
+    noise->lumps = 0;
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
         noise_quiet_levels(job, threads, sigma, leaking, noise);

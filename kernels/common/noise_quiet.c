@@ -225,10 +225,15 @@ typedef struct Measure {
     NoiseSpread spread;
 } Measure;
 
+// Mean square of a power and its mean.
+typedef struct Lumps {
+    double weight, power, squares;
+} Lumps;
+
 // Where traces are missing, the share `leak` of the events' power, which is the window's mean less
 // the noise, stands in quiet coefficients too: quiet = noise + leak (mean - noise) gives the noise.
 static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near, float *sorted,
-                       NoiseClassSums *sums)
+                       NoiseClassSums *sums, Lumps *lumps)
 {
     const gint64 nk = noise_wavenumbers(job);
     const float *power = job->power + job->windows * nk * f;
@@ -257,6 +262,12 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
             to->weight[w % GROUPS] += job->share[w] * (1 - leak) * m->loud[w];
             to->leaky += (double)job->share[w] * power[w * nk + k];
             to->leaky_weight += (double)job->share[w] * m->loud[w];
+            if (c == 0) {
+                const double own = power[w * nk + k] / m->loud[w];
+                lumps->weight += job->share[w];
+                lumps->power += job->share[w] * own;
+                lumps->squares += job->share[w] * own * own;
+            }
         }
     }
 }
@@ -361,6 +372,19 @@ static void level_of_time(const NoiseJob *job, const float *loud, LithoNoise *no
         noise->at_time[k] = weight[k] > 0 ? (float)sqrt(power[k] / weight[k]) : 1;
 }
 
+// LithoNoise.lumps: the median over the frequencies with complex coefficients.
+static double lumps_of(const NoiseJob *job, const Lumps *lumps)
+{
+    g_autofree float *each = g_new(float, job->nf);
+    int n = 0;
+    for (int f = 1; f < job->nf; f++) {
+        const Lumps *l = &lumps[f];
+        if (2 * f != job->n[2] && l->power > 0)
+            each[n++] = (float)(l->squares * l->weight / (2 * l->power * l->power));
+    }
+    return n > 0 ? litho_select_kth(each, n, n / 2) : 0;
+}
+
 void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const float *loud,
                           double *sigma, double *leaking, LithoNoise *noise)
 {
@@ -379,18 +403,18 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     smooth_all(job, threads, median);
     g_autofree float *loud = loudness(job, job->smooth, threads);
     g_autofree NoiseClassSums *sums = g_new0(NoiseClassSums, (gsize)2 * job->nf * CLASSES);
-    Measure m = {.smooth = job->smooth,
-                 .loud = loud,
-                 .median = median,
-                 .spread = noise_spread_new(job)};
+    g_autofree Lumps *lumps = g_new0(Lumps, job->nf);
+    Measure m = {
+        .smooth = job->smooth, .loud = loud, .median = median, .spread = noise_spread_new(job)};
 #pragma omp parallel num_threads(threads)
     {
         g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
             if (litho_run_checkpoint(job->run))
-                class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
+                class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES, lumps + f);
     }
     noise_spread_clear(&m.spread);
+    noise->lumps = lumps_of(job, lumps);
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Frequency and wavenumber of a piece of a section, for the window's area tool.
+#include "core/text.h"
 #include "kernels/kernels.h"
 
 #include <fftw3.h>
@@ -86,8 +87,8 @@ gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoF
 {
     if (traces < 2 || samples < 4) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%u traces of %u samples; frequency and wavenumber need 2 of 4 or more", traces,
-                    samples);
+                    _("%u traces of %u samples; frequency and wavenumber need 2 of 4 or more"),
+                    traces, samples);
         return FALSE;
     }
     const guint nx = padded(traces, LEAST_TRACES), nt = padded(samples, LEAST_SAMPLES);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Amplitude spectra of traces for the QC panel.
+#include "core/text.h"
 #include "kernels/kernels.h"
 
 #include <fftw3.h>
@@ -77,7 +78,7 @@ gboolean litho_fftw_spectrum(const LithoCube *cube, const LithoBox *box, gint64 
     gint64 total = litho_box_size(all, 0) * litho_box_size(all, 1), length = litho_box_size(all, 2);
     if (litho_box_empty(all) || length < 2) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "a spectrum needs traces of 2 samples or more");
+                    _("a spectrum needs traces of 2 samples or more"));
         return FALSE;
     }
     if (!litho_cube_host(cube, error))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
 enum { MAX_DEVICES = 64 };
@@ -32,10 +33,15 @@ gboolean litho_cuda_check(int status, const char *call, const char *file, int li
     }
     g_autofree char *place = g_path_get_basename(file);
     cudaGetLastError(); // an error that is not sticky must not be found again by the next launch
-    g_set_error(error, LITHO_ERROR,
-                status == cudaErrorMemoryAllocation ? LITHO_ERROR_MEMORY : LITHO_ERROR_DEVICE,
-                "CUDA refused %s (%s:%d%s%s): %s", call, place, line, values ? "; " : "",
-                values ? values : "", cudaGetErrorString(status));
+    // Other programs may have taken the memory since it was looked at.
+    if (status == cudaErrorMemoryAllocation)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    _("the GPU has no memory left, which other programs may hold (%s, %s:%d%s%s)"),
+                    call, place, line, values ? "; " : "", values ? values : "");
+    else
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("CUDA refused %s (%s:%d%s%s): %s"), call,
+                    place, line, values ? "; " : "", values ? values : "",
+                    cudaGetErrorString(status));
     return FALSE;
 }
 
@@ -48,8 +54,8 @@ gboolean litho_cuda_check_library(int status, const char *library, const char *c
     // ALLOC_FAILED: 2 in cuFFT and cuSOLVER, 3 in cuBLAS.
     const gboolean full = status == (strcmp(library, "cuBLAS") == 0 ? 3 : 2);
     g_set_error(error, LITHO_ERROR, full ? LITHO_ERROR_MEMORY : LITHO_ERROR_DEVICE,
-                "%s refused %s (%s:%d) with status %d%s", library, call, place, line, status,
-                full ? ": there is too little memory on the GPU" : "");
+                _("%s refused %s (%s:%d) with status %d%s"), library, call, place, line, status,
+                full ? _(": there is too little memory on the GPU") : "");
     return FALSE;
 }
 
@@ -73,19 +79,19 @@ static void say_why_not(LithoBackend *backend, cudaError_t status, int count)
     char *why = backend->why_not;
     const size_t size = sizeof backend->why_not;
     if (driver == 0)
-        g_snprintf(why, size, "no NVIDIA driver is installed on this machine");
+        g_snprintf(why, size, _("no NVIDIA driver is installed on this machine"));
     else if (status == cudaErrorInsufficientDriver)
         g_snprintf(why, size,
-                   "the NVIDIA driver supports CUDA %d.%d and this program was built with %d.%d",
+                   _("the NVIDIA driver supports CUDA %d.%d and this program was built with %d.%d"),
                    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     else if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
-        g_snprintf(why, size, "the driver found no NVIDIA GPU");
+        g_snprintf(why, size, _("the driver found no NVIDIA GPU"));
     else if (status != cudaSuccess)
-        g_snprintf(why, size, "the NVIDIA driver answers: %s", cudaGetErrorString(status));
+        g_snprintf(why, size, _("the NVIDIA driver answers: %s"), cudaGetErrorString(status));
     else
         g_snprintf(why, size,
-                   "no GPU here can run this program's code, which is for compute capability "
-                   "%d.%d and newer",
+                   _("no GPU here can run this program's code, which is for compute capability "
+                     "%d.%d and newer"),
                    archs[0] / 10, archs[0] % 10);
 }
 
@@ -115,7 +121,8 @@ gboolean litho_cuda_use(int device, GError **error)
     int n = litho_cuda_backend()->n_devices;
     if (device < 0 || device >= n) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "there is no CUDA device %d; this machine has %d, counted from 0", device, n);
+                    _("there is no CUDA device %d; this machine has %d, counted from 0"), device,
+                    n);
         return FALSE;
     }
     return LITHO_CUDA_SAYING(cudaSetDevice(ordinals[device]), error, "device %d", device);
@@ -145,7 +152,7 @@ static gboolean device_info(int device, LithoDeviceInfo *info, GError **error)
                 g_strlcpy(release, words[k], sizeof release);
     }
     g_snprintf(info->driver, sizeof info->driver, "CUDA %d.%d%s%s", driver / 1000,
-               driver % 1000 / 10, release[0] ? ", driver " : "", release);
+               driver % 1000 / 10, release[0] ? _(", driver ") : "", release);
     return TRUE;
 }
 
@@ -168,6 +175,7 @@ static LithoBackend cuda_backend = {
     .download = litho_cuda_buffer_download,
     .gl = &litho_cuda_gl,
     .probe_roof = litho_cuda_probe_roof,
+    .probe_link = litho_cuda_probe_link,
 };
 
 const LithoBackend *litho_cuda_backend(void)
@@ -200,6 +208,8 @@ const LithoBackend *litho_backend_entry(void)
     if (g_once_init_enter(&once)) {
         find_devices(&cuda_backend);
         limit_from_environment();
+        if (cuda_backend.n_devices > 0)
+            litho_cuda_read_libraries();
         g_once_init_leave(&once, 1);
     }
     return &cuda_backend;

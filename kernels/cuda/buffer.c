@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
 enum { MAX_DEVICES = 64 };
@@ -94,9 +95,9 @@ static gboolean refuse(const Heap *heap, size_t bytes, GError **error)
     const double gib = 1 << 30;
     Room room;
     if (measure(heap, &room, error))
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "%.3f GiB more are needed on the GPU and %.3f of its %.3f GiB are free",
-                    bytes / gib, (room.unused + room.kept) / gib, room.total / gib);
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "%.3f GiB more are needed on the GPU and %.3f of its %.3f GiB are free",
+                     bytes / gib, (room.unused + room.kept) / gib, room.total / gib);
     return FALSE;
 }
 
@@ -181,6 +182,9 @@ void litho_cuda_buffer_free(LithoBuffer *buffer)
 {
     if (!buffer)
         return;
+    Heap *heap = heap_of(buffer->device, NULL);
+    if (heap)
+        litho_cuda_gl_free_after(buffer->data, heap->stream);
     litho_cuda_free(buffer->device, buffer->data);
     g_free(buffer);
 }
@@ -190,9 +194,8 @@ static gboolean inside(const LithoBuffer *buffer, gint64 at, gint64 count, GErro
     if (at >= 0 && count >= 0 && count <= buffer->count && at <= buffer->count - count)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                "samples %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
-                " do not lie inside a buffer of %" G_GINT64_FORMAT,
-                at, at + count, buffer->count);
+                _("samples %" PRId64 " to %" PRId64 " do not lie inside a buffer of %" PRId64), at,
+                at + count, buffer->count);
     return FALSE;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
 enum { MAX_MARKS = 256, MAX_SUMS = 32 };
@@ -217,7 +218,7 @@ float *litho_cuda_output(LithoCudaContext *c, const LithoCube *out, GError **err
         buffer->count >= litho_box_count(out->held))
         return buffer->data;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                "the result has no place on GPU %d, where it is to be computed", c->device);
+                _("the result has no place on GPU %d, where it is to be computed"), c->device);
     return NULL;
 }
 

@@ -135,6 +135,8 @@ void litho_cuda_free(int device, void *data);
 void litho_cuda_link(int reader, int owner);
 // CUDA's number of our device.
 int litho_cuda_ordinal(int device);
+// Has the system read the files that the first transforms take their code from. Returns at once.
+void litho_cuda_read_libraries(void);
 
 // The rest of the module's table.
 LithoBuffer *litho_cuda_buffer_alloc(int device, gint64 count, GError **error);
@@ -145,6 +147,9 @@ gboolean litho_cuda_buffer_download(const LithoBuffer *buffer, gint64 at, float 
                                     GError **error);
 gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s,
                                GError **error);
+gboolean litho_cuda_probe_link(int device, double *up, double *down, GError **error);
 extern const LithoGlShare litho_cuda_gl;
+// Lets `stream` wait for copies into textures that read the memory at `data`, on the device.
+void litho_cuda_gl_free_after(const void *data, cudaStream_t stream);
 // Implementation of the operator `key`, or NULL; made by the build from the operators' folders.
 const LithoImpl *litho_cuda_impl(const char *key);

@@ -5,6 +5,7 @@
 // cuda_gl_interop.h wants OpenGL's headers for two typedefs; the functions we need are declared
 // here instead.
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
 extern cudaError_t cudaGraphicsGLRegisterImage(struct cudaGraphicsResource **resource,
@@ -12,23 +13,64 @@ extern cudaError_t cudaGraphicsGLRegisterImage(struct cudaGraphicsResource **res
                                                unsigned int flags);
 extern cudaError_t cudaGLGetDevices(unsigned int *count, int *devices, unsigned int room, int list);
 
-enum { GL_TEXTURE_3D = 0x806F, ALL_DEVICES = 1 };
+enum { GL_TEXTURE_3D = 0x806F, ALL_DEVICES = 1, MAX_READS = 256 };
 
 typedef struct Share {
     int device;  // of the buffers, our number
     int ordinal; // of OpenGL's GPU, CUDA's number
     cudaStream_t stream;
     cudaGraphicsResource_t resource;
+    gboolean mapped;              // the texture is ours
+    cudaEvent_t copied;           // the end of the newest copy
+    const void *reads[MAX_READS]; // memory that copies under way may still read
+    guint n_reads;
 } Share;
+
+// Shares of all textures. The thread of the window does not wait for a copy: behind a kernel of the
+// filter that takes tens of milliseconds. The memory is given back by whoever drops the cube, and
+// that is put off on the device.
+static GMutex lock; // guards the list, and `reads` of all in it
+static GSList *shares;
+
+void litho_cuda_gl_free_after(const void *data, cudaStream_t stream)
+{
+    g_mutex_lock(&lock);
+    for (GSList *l = shares; l; l = l->next) {
+        const Share *share = l->data;
+        guint k = 0;
+        while (k < share->n_reads && share->reads[k] != data)
+            k++;
+        if (k < share->n_reads)
+            cudaStreamWaitEvent(stream, share->copied, 0);
+    }
+    g_mutex_unlock(&lock);
+}
+
+static void forget_share(Share *share)
+{
+    g_mutex_lock(&lock);
+    shares = g_slist_remove(shares, share);
+    g_mutex_unlock(&lock);
+}
 
 static void release(gpointer handle)
 {
     Share *share = handle;
     if (!share)
         return;
-    if (cudaSetDevice(share->ordinal) == cudaSuccess) {
+    const gboolean there = cudaSetDevice(share->ordinal) == cudaSuccess;
+    if (there) {
+        if (share->mapped)
+            cudaGraphicsUnmapResources(1, &share->resource, share->stream);
+        if (share->stream)
+            cudaStreamSynchronize(share->stream);
+    }
+    forget_share(share); // between: nobody waits for an event that is gone
+    if (there) {
         if (share->resource)
             cudaGraphicsUnregisterResource(share->resource);
+        if (share->copied)
+            cudaEventDestroy(share->copied);
         if (share->stream)
             cudaStreamDestroy(share->stream);
     }
@@ -62,6 +104,16 @@ static void link_devices(const Share *share)
             litho_cuda_link(k, share->device);
 }
 
+// A copy goes before the blocks of a kernel that have not begun.
+static gboolean make_stream(Share *share, GError **error)
+{
+    int least = 0, greatest = 0;
+    return LITHO_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest), error) &&
+           LITHO_CUDA(cudaStreamCreateWithPriority(&share->stream, cudaStreamNonBlocking, greatest),
+                      error) &&
+           LITHO_CUDA(cudaEventCreateWithFlags(&share->copied, cudaEventDisableTiming), error);
+}
+
 static gpointer acquire(int device, guint texture, GError **error)
 {
     if (!litho_cuda_use(device, error))
@@ -70,9 +122,11 @@ static gpointer acquire(int device, guint texture, GError **error)
     share->device = device;
     share->ordinal = drawing_ordinal(device);
     link_devices(share);
+    g_mutex_lock(&lock);
+    shares = g_slist_prepend(shares, share);
+    g_mutex_unlock(&lock);
     // Not WriteDiscard: fill() may bring a part of the cube and must leave the rest.
-    if (LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
-        LITHO_CUDA(cudaStreamCreateWithFlags(&share->stream, cudaStreamNonBlocking), error) &&
+    if (LITHO_CUDA(cudaSetDevice(share->ordinal), error) && make_stream(share, error) &&
         LITHO_CUDA_SAYING(cudaGraphicsGLRegisterImage(&share->resource, texture, GL_TEXTURE_3D,
                                                       cudaGraphicsRegisterFlagsNone),
                           error, "texture %u, device %d", texture, share->ordinal) &&
@@ -115,25 +169,59 @@ static gboolean copy_into(Share *share, const LithoBuffer *buffer, const gint64 
         count[0], count[1], count[2]);
 }
 
+// Before the copy is launched: nobody can give the memory back in between.
+static gboolean note_read(Share *share, const void *data, GError **error)
+{
+    const gboolean over = share->n_reads == 0 || cudaEventQuery(share->copied) == cudaSuccess;
+    cudaGetLastError();
+    if (!over && share->n_reads == MAX_READS &&
+        !LITHO_CUDA(cudaEventSynchronize(share->copied), error))
+        return FALSE;
+    g_mutex_lock(&lock);
+    if (over || share->n_reads == MAX_READS)
+        share->n_reads = 0;
+    share->reads[share->n_reads++] = data;
+    g_mutex_unlock(&lock);
+    return TRUE;
+}
+
+static gboolean map(Share *share, GError **error)
+{
+    share->mapped = share->mapped ||
+                    LITHO_CUDA(cudaGraphicsMapResources(1, &share->resource, share->stream), error);
+    return share->mapped;
+}
+
 static gboolean fill(gpointer handle, const LithoBuffer *buffer, const gint64 at[3],
                      const gint64 count[3], GError **error)
 {
     Share *share = handle;
     if (buffer->device != share->device || count[0] * count[1] * count[2] > buffer->count) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the buffer is on another GPU or holds fewer samples than are to be shown");
+                    _("the buffer is on another GPU or holds fewer samples than are to be shown"));
         return FALSE;
     }
-    if (!LITHO_CUDA(cudaSetDevice(share->ordinal), error) ||
-        !LITHO_CUDA(cudaGraphicsMapResources(1, &share->resource, share->stream), error))
-        return FALSE;
-    gboolean ok = copy_into(share, buffer, at, count, error);
-    // Unmapping orders GL's later use behind the stream; the wait is for the caller, who may drop
-    // the buffer as soon as we return.
-    cudaError_t unmapped = cudaGraphicsUnmapResources(1, &share->resource, share->stream);
-    cudaError_t waited = cudaStreamSynchronize(share->stream);
+    const gboolean ok = LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
+                        note_read(share, buffer->data, error) && map(share, error) &&
+                        copy_into(share, buffer, at, count, error) &&
+                        LITHO_CUDA(cudaEventRecord(share->copied, share->stream), error);
     litho_cuda_use(share->device, NULL);
-    return ok && LITHO_CUDA(unmapped, error) && LITHO_CUDA(waited, error);
+    return ok;
 }
 
-const LithoGlShare litho_cuda_gl = {.acquire = acquire, .fill = fill, .release = release};
+// Unmapping orders GL's later use behind the copies.
+static gboolean flush(gpointer handle, GError **error)
+{
+    Share *share = handle;
+    if (!share->mapped)
+        return TRUE;
+    share->mapped = FALSE;
+    const gboolean ok =
+        LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
+        LITHO_CUDA(cudaGraphicsUnmapResources(1, &share->resource, share->stream), error);
+    litho_cuda_use(share->device, NULL);
+    return ok;
+}
+
+const LithoGlShare litho_cuda_gl = {
+    .acquire = acquire, .fill = fill, .flush = flush, .release = release};

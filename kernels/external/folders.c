@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/show/script.h"
+#include "core/text.h"
 #include "kernels/external/external.h"
 #include "kernels/external/job.h"
 
@@ -77,7 +78,7 @@ gboolean litho_external_load_folder(const char *folder, GError **error)
             litho_operators_refused(g_strdup(why->message));
     }
     if (paths && paths->len > MOST_PANELS)
-        litho_operators_refused(g_strdup_printf("%s: %u panels; the first %d were read", folder,
+        litho_operators_refused(g_strdup_printf(_("%s: %u panels; the first %d were read"), folder,
                                                 paths->len, MOST_PANELS));
     return paths != NULL;
 }

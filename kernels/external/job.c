@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "core/memory.h"
@@ -195,8 +196,8 @@ static gboolean refuse_line(const Exchange *x, GError **error)
 {
     g_autofree char *found = shown(x->line->str, x->line->len);
     return litho_refuse(error, LITHO_ERROR_PROGRAM,
-                        "began its answer with %s; the line '" MAGIC " %" G_GINT64_FORMAT
-                        " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "' is needed",
+                        "began its answer with %s; the line '" MAGIC " %" PRId64 " %" PRId64
+                        " %" PRId64 "' is needed",
                         found, litho_box_size(x->box, 0), litho_box_size(x->box, 1),
                         litho_box_size(x->box, 2));
 }
@@ -292,7 +293,7 @@ static gboolean take(gpointer data, const char *bytes, gsize n, GError **error)
     for (bytes += used, n -= used; n > 0; bytes += used, n -= used) {
         if (x->got == litho_box_size(x->box, 0))
             return litho_refuse(error, LITHO_ERROR_PROGRAM,
-                                "wrote more than its answer's %" G_GINT64_FORMAT " bytes of samples",
+                                "wrote more than its answer's %" PRId64 " bytes of samples",
                                 litho_box_size(x->box, 0) * x->row);
         used = MIN(n, (gsize)(x->row - x->got_bytes));
         memcpy((char *)x->getting + x->got_bytes, bytes, used);

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "core/text.h"
 
 typedef LithoJsonReader Reader;
 
@@ -68,7 +69,7 @@ static gboolean read_text(ExternalPanel *panel, Reader *r, const char *key, gsiz
     if (!found)
         return FALSE;
     if (!*found || strlen(found) > most || !is_one_line(found))
-        return complain(r, key, error, "must be one line of 1 to %zu bytes", most);
+        return complain(r, key, error, _("must be one line of 1 to %zu bytes"), most);
     *text = keep(panel, g_strdup(found));
     return TRUE;
 }
@@ -84,7 +85,7 @@ static gboolean read_key(ExternalPanel *panel, Reader *r, const char *key, const
         good = good && (g_ascii_islower(*p) || g_ascii_isdigit(*p) || *p == '_');
     return good ||
            complain(r, key, error,
-                    "is '%s'; small letters, digits and _ are needed, a letter first", *text);
+                    _("is '%s'; small letters, digits and _ are needed, a letter first"), *text);
 }
 
 // --- parameters ---------------------------------------------------------------------------------
@@ -101,13 +102,13 @@ static gboolean read_type(Reader *r, LithoParamType *type, GError **error)
             *type = (LithoParamType)k;
             return TRUE;
         }
-    return complain(r, "type", error, "must be float, int, bool, choice, text or file");
+    return complain(r, "type", error, _("must be float, int, bool, choice, text or file"));
 }
 
 static gboolean fits_int(Reader *r, const char *key, double value, GError **error)
 {
     return (value == floor(value) && fabs(value) <= 1e9) ||
-           complain(r, key, error, "must be a whole number of at most 1e9");
+           complain(r, key, error, _("must be a whole number of at most 1e9"));
 }
 
 static gboolean read_slider(Reader *r, LithoParam *row, GError **error)
@@ -122,7 +123,7 @@ static gboolean read_slider(Reader *r, LithoParam *row, GError **error)
     row->soft_min = range[0];
     row->soft_max = range[1];
     return (range[0] < range[1] && range[0] >= row->min && range[1] <= row->max) ||
-           complain(r, "slider", error, "must be a range within min and max");
+           complain(r, "slider", error, _("must be a range within min and max"));
 }
 
 static gboolean read_number(Reader *r, LithoParam *row, GError **error)
@@ -141,14 +142,14 @@ static gboolean read_number(Reader *r, LithoParam *row, GError **error)
                    !fits_int(r, "step", row->step, error)))
         return FALSE;
     if (row->min >= row->max)
-        return complain(r, "min", error, "must be less than max");
+        return complain(r, "min", error, _("must be less than max"));
     if (row->def < row->min || row->def > row->max)
-        return complain(r, "default", error, "must lie from min to max");
+        return complain(r, "default", error, _("must lie from min to max"));
     if (row->step < 0)
-        return complain(r, "step", error, "must not be negative");
+        return complain(r, "step", error, _("must not be negative"));
     return read_slider(r, row, error) &&
            (!row->log || row->soft_min > 0 ||
-            complain(r, "log", error, "needs a min, or a slider, that begins above 0"));
+            complain(r, "log", error, _("needs a min, or a slider, that begins above 0")));
 }
 
 static gboolean is_word(const char *text)
@@ -173,17 +174,17 @@ static gboolean read_choices(ExternalPanel *panel, Reader *r, LithoParam *row, G
         const char *name = litho_json_node_string(json_array_get_element(names, k));
         if (!name || !is_word(name))
             return complain(r, "choices", error,
-                            "must be words of letters, digits, '_', '.' and '-'");
+                            _("must be words of letters, digits, '_', '.' and '-'"));
         for (const char *p = list->str; *p; p += strlen(p) + 1)
             if (strcmp(p, name) == 0)
-                return complain(r, "choices", error, "has '%s' twice", name);
+                return complain(r, "choices", error, _("has '%s' twice"), name);
         g_string_append_len(list, name, strlen(name) + 1);
         if (strcmp(name, def) == 0)
             row->def = k;
     }
     row->choices = keep(panel, g_memdup2(list->str, list->len + 1)); // a second 0 ends it
     row->max = 1e9;
-    return row->def >= 0 || complain(r, "default", error, "must be one of the choices");
+    return row->def >= 0 || complain(r, "default", error, _("must be one of the choices"));
 }
 
 static gboolean read_values(ExternalPanel *panel, Reader *r, LithoParam *row, GError **error)
@@ -196,7 +197,7 @@ static gboolean read_values(ExternalPanel *panel, Reader *r, LithoParam *row, GE
     case LITHO_PARAM_BOOL:
         row->max = 1;
         if (!json_object_has_member(r->object, "default"))
-            return complain(r, "default", error, "is missing");
+            return complain(r, "default", error, _("is missing"));
         if (!litho_json_boolean(r, "default", FALSE, &on, error))
             return FALSE;
         row->def = on;
@@ -242,7 +243,7 @@ static gboolean read_find(ExternalPanel *panel, Reader *r, const LithoParam *row
         found.lo = range[0];
         found.hi = range[1];
         if (!(found.lo < found.hi && found.lo >= row->min && found.hi <= row->max))
-            return complain(r, "find", error, "must be a range within min and max");
+            return complain(r, "find", error, _("must be a range within min and max"));
     } else {
         gboolean on;
         if (!litho_json_boolean(r, "find", FALSE, &on, error))
@@ -251,9 +252,9 @@ static gboolean read_find(ExternalPanel *panel, Reader *r, const LithoParam *row
             return TRUE;
     }
     if (row->type == LITHO_PARAM_TEXT || row->type == LITHO_PARAM_FILE)
-        return complain(r, "find", error, "needs a parameter of numbers or choices");
+        return complain(r, "find", error, _("needs a parameter of numbers or choices"));
     if (n == EXTERNAL_FIND_MOST)
-        return complain(r, "find", error, "is asked for more than %d parameters",
+        return complain(r, "find", error, _("is asked for more than %d parameters"),
                         EXTERNAL_FIND_MOST);
     panel->find[n] = found;
     return TRUE;
@@ -269,15 +270,15 @@ static gboolean read_parameter(ExternalPanel *panel, LithoParam *rows, JsonNode 
     Reader r;
     g_snprintf(where, sizeof where, "parameters[%u]", table->n);
     *row = (LithoParam){.stage = 1};
-    gboolean ok = litho_json_open(&r, node, where, "the panel", error) &&
+    gboolean ok = litho_json_open(&r, node, where, _("the panel"), error) &&
                   read_key(panel, &r, "key", &row->key, error) &&
                   (!litho_param_find(table, row->key) ||
-                   complain(&r, "key", error, "is '%s', as that of another one", row->key)) &&
+                   complain(&r, "key", error, _("is '%s', as that of another one"), row->key)) &&
                   read_text(panel, &r, "label", TITLE_BYTES, FALSE, &row->label, error) &&
                   read_type(&r, &row->type, error) &&
                   read_text(panel, &r, "unit", UNIT_BYTES, TRUE, &row->unit, error) &&
                   (!row->unit || row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
-                   complain(&r, "unit", error, "belongs to float and int only")) &&
+                   complain(&r, "unit", error, _("belongs to float and int only"))) &&
                   read_values(panel, &r, row, error) &&
                   litho_json_boolean(&r, "advanced", FALSE, &advanced, error) &&
                   read_text(panel, &r, "help", TEXT_BYTES, FALSE, &row->doc, error) &&
@@ -340,10 +341,11 @@ static gboolean read_halo(ExternalPanel *panel, Reader *r, GError **error)
     JsonArray *list = litho_json_array(r, "halo", 3, 3, error);
     for (guint k = 0; list && k < 3; k++)
         if (!read_halo_entry(panel, json_array_get_element(list, k), &panel->halo[k]))
-            return complain(r, "halo", error,
-                            "must be [inlines, crosslines, samples], each a whole number from 0 to "
-                            "%d, \"all\", the key of a parameter of numbers, or \"2*KEY\"",
-                            MOST_HALO);
+            return complain(
+                r, "halo", error,
+                _("must be [inlines, crosslines, samples], each a whole number from 0 to "
+                  "%d, \"all\", the key of a parameter of numbers, or \"2*KEY\""),
+                MOST_HALO);
     return list != NULL;
 }
 
@@ -359,9 +361,10 @@ static gboolean read_command(ExternalPanel *panel, Reader *r, GError **error)
     for (guint k = 0; k < n; k++) {
         const char *word = litho_json_node_string(json_array_get_element(list, k));
         if (!word || strlen(word) > WORD_BYTES || (k == 0 && !*word))
-            return complain(r, "command", error,
-                            "must be a list of words, the program first, of at most %d bytes each",
-                            WORD_BYTES);
+            return complain(
+                r, "command", error,
+                _("must be a list of words, the program first, of at most %d bytes each"),
+                WORD_BYTES);
         panel->command[k] = g_strdup(word);
     }
     g_autofree char *first = g_path_get_basename(panel->command[0]);
@@ -375,17 +378,18 @@ static gboolean read_preset(ExternalPanel *panel, LithoPreset *preset, guint k, 
     char where[64];
     Reader r;
     g_snprintf(where, sizeof where, "presets[%u]", k);
-    gboolean ok = litho_json_open(&r, node, where, "the panel", error) &&
-                  read_text(panel, &r, "name", KEY_BYTES, FALSE, &preset->name, error) &&
-                  (is_word(preset->name) ||
-                   complain(&r, "name", error, "must be one word of letters, digits, _, . and -")) &&
-                  read_text(panel, &r, "settings", TEXT_BYTES, FALSE, &preset->settings, error) &&
-                  read_text(panel, &r, "help", TEXT_BYTES, FALSE, &preset->doc, error);
+    gboolean ok =
+        litho_json_open(&r, node, where, _("the panel"), error) &&
+        read_text(panel, &r, "name", KEY_BYTES, FALSE, &preset->name, error) &&
+        (is_word(preset->name) ||
+         complain(&r, "name", error, _("must be one word of letters, digits, _, . and -"))) &&
+        read_text(panel, &r, "settings", TEXT_BYTES, FALSE, &preset->settings, error) &&
+        read_text(panel, &r, "help", TEXT_BYTES, FALSE, &preset->doc, error);
     g_autofree void *params = g_malloc0(panel->op.params.size);
     g_autoptr(GError) why = NULL;
     litho_param_defaults(&panel->op.params, params);
     if (ok && !litho_operator_settings(&panel->op, params, preset->settings, &why))
-        ok = complain(&r, "settings", error, "cannot be taken: %s", why->message);
+        ok = complain(&r, "settings", error, _("cannot be taken: %s"), why->message);
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 
@@ -398,7 +402,7 @@ static gboolean read_presets(ExternalPanel *panel, Reader *r, GError **error)
     const guint n = list ? json_array_get_length(list) : 0;
     LithoPreset *presets = g_new0(LithoPreset, n + 2);
     keep(panel, (char *)presets);
-    presets[0] = (LithoPreset){"default", "", "the values of the panel"};
+    presets[0] = (LithoPreset){"default", "", _("the values of the panel")};
     for (guint k = 0; k < n; k++)
         if (!read_preset(panel, &presets[k + 1], k, json_array_get_element(list, k), error))
             return FALSE;
@@ -418,7 +422,7 @@ static gboolean read_either(Reader *r, const char *key, const char *const words[
         return FALSE;
     *second = strcmp(word, words[1]) == 0;
     return *second || strcmp(word, words[0]) == 0 ||
-           complain(r, key, error, "must be %s or %s", words[0], words[1]);
+           complain(r, key, error, _("must be %s or %s"), words[0], words[1]);
 }
 
 static gboolean read_panel(ExternalPanel *panel, JsonNode *root, GError **error)
@@ -431,11 +435,10 @@ static gboolean read_panel(ExternalPanel *panel, JsonNode *root, GError **error)
     op->stages = stages;
     op->needs_input = TRUE;
     gboolean ok =
-        litho_json_open(&r, root, "", "the panel", error) &&
+        litho_json_open(&r, root, "", _("the panel"), error) &&
         litho_json_number(&r, "lithoscope_operator", LITHO_JSON_REQUIRED, &version, error) &&
-        (version == VERSION ||
-         complain(&r, "lithoscope_operator", error, "is %g; version %d is needed", version,
-                  VERSION)) &&
+        (version == VERSION || complain(&r, "lithoscope_operator", error,
+                                        _("is %g; version %d is needed"), version, VERSION)) &&
         read_key(panel, &r, "key", &op->key, error) &&
         read_text(panel, &r, "title", TITLE_BYTES, FALSE, &op->title, error) &&
         read_text(panel, &r, "summary", TEXT_BYTES, FALSE, &op->summary, error) &&
@@ -447,7 +450,7 @@ static gboolean read_panel(ExternalPanel *panel, JsonNode *root, GError **error)
         litho_json_boolean(&r, "one_cube", FALSE, &panel->one_cube, error) &&
         litho_json_number(&r, "memory", 3, &panel->copies, error) &&
         ((panel->copies >= 0 && panel->copies <= MOST_COPIES) ||
-         complain(&r, "memory", error, "must be a number of copies from 0 to %d", MOST_COPIES));
+         complain(&r, "memory", error, _("must be a number of copies from 0 to %d"), MOST_COPIES));
     op->find = panel->find[0].key ? panel->find : NULL;
     op->fills = panel->fills ? "" : NULL;
     return litho_json_close(&r, ok, SCHEMA, error);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum {
     PIECE = 256 << 10,   // bytes read or written at once
@@ -267,10 +268,10 @@ static gboolean refuse_end(Exchange *x, GError **error)
     ExternalProgram *p = x->program;
     const gboolean ended = has_ended(p, FAREWELL_MS);
     g_autofree char *words = last_words(p);
-    g_autofree char *far = x->done > 0 ? g_strdup_printf("after %" G_GINT64_FORMAT
-                                                         " of %" G_GINT64_FORMAT " traces",
-                                                         x->done, x->total)
-                                       : g_strdup("before its answer");
+    g_autofree char *far =
+        x->done > 0
+            ? g_strdup_printf(_("after %" PRId64 " of %" PRId64 " traces"), x->done, x->total)
+            : g_strdup(_("before its answer"));
     if (!ended)
         return litho_refuse(error, LITHO_ERROR_PROGRAM,
                             "the program '%s' closed its standard output %s%s", p->name, far, words);
@@ -297,7 +298,7 @@ static gboolean listen_to(Exchange *x, GError **error)
         if (x->closed)
             return (x->whole && x->last) || refuse_end(x, error);
         if (!x->talk->take(x->talk->data, p->piece, (gsize)got, error)) {
-            g_prefix_error(error, "the program '%s' ", p->name);
+            g_prefix_error(error, _("the program '%s' "), p->name);
             return FALSE;
         }
         x->whole = x->talk->is_whole(x->talk->data, &x->done, &x->total);

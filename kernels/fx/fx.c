@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
+#include "core/text.h"
 
 enum {
     PLAN = LITHO_FX_STAGE_PLAN,
@@ -35,7 +36,7 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     for (int axis = 0; in && axis < 3; axis++)
         if (in->axis[axis].n > G_MAXINT / 4) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "an axis has %" G_GINT64_FORMAT " samples; this filter takes up to %d",
+                        _("an axis has %" PRId64 " samples; this filter takes up to %d"),
                         in->axis[axis].n, G_MAXINT / 4);
             return FALSE;
         }
@@ -67,102 +68,117 @@ static gint64 slab(const LithoGrid *in, const void *params)
 #define FX_CHOICE(field, ...) LITHO_CHOICE(LithoFxParams, field, __VA_ARGS__)
 
 static const LithoParam rows[] = {
-    FX_FLOAT(prewhitening, .label = "Prewhitening", .special_text = "automatic", .unit = "%",
-             .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true, .stage = FILTER,
-             .doc = "Damping of the filter, in percent of the mean power: more removes more noise "
-                    "and more signal. Automatic follows the noise that each window and frequency "
-                    "has; 1 keeps amplitudes, 100 is strong."),
-    FX_INT(half_width, .label = "Half width", .unit = "traces", .def = 3, .min = 1,
+    FX_FLOAT(
+        prewhitening, .label = N_("Prewhitening"), .special_text = N_("automatic"), .unit = "%",
+        .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true, .stage = FILTER,
+        .doc = N_("Damping of the filter, in percent of the mean power: more removes more noise "
+                  "and more signal. Automatic follows the noise that each window and frequency "
+                  "has; 1 keeps amplitudes, 100 is strong.")),
+    FX_INT(half_width, .label = N_("Half width"), .unit = N_("traces"), .def = 3, .min = 1,
            .max = LITHO_FX_MAX_HALF, .stage = FILTER,
-           .doc = "Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
-                  "is better in strong noise, more only where events cross at many dips."),
-    FX_INT(window, .label = "Window", .unit = "traces", .def = 20, .min = 3, .max = 100,
+           .doc =
+               N_("Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
+                  "is better in strong noise, more only where events cross at many dips.")),
+    FX_INT(window, .label = N_("Window"), .unit = N_("traces"), .def = 20, .min = 3, .max = 100,
            .soft_min = 7, .soft_max = 50, .stage = FILTER,
-           .doc = "Size of the area one filter is designed on, where events must look plane; 20 is "
-                  "typical, 30 removes more noise where events stay plane that far."),
-    FX_BOOL(post, .label = "Restore amplitudes", .stage = FILTER,
-            .doc = "Rescales the damped prediction to least squares: switch on before amplitude "
-                   "work or with prewhitening of 30 % or more."),
-    FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = "Lowest frequency", .unit = "Hz",
+           .doc =
+               N_("Size of the area one filter is designed on, where events must look plane; 20 is "
+                  "typical, 30 removes more noise where events stay plane that far.")),
+    FX_BOOL(post, .label = N_("Restore amplitudes"), .stage = FILTER,
+            .doc = /* xgettext:no-c-format */ N_(
+                "Rescales the damped prediction to least squares: switch on before amplitude "
+                "work or with prewhitening of 30 % or more.")),
+    FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
-             .doc = "Lower end of the filtered band; cycles per km on depth axes."),
-    FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
-             .special_text = "Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0, .max = 1e6,
-             .soft_max = 250, .stage = FFT,
-             .doc = "Upper end of the filtered band; 0 = the Nyquist frequency; cycles per km "
-                    "on depth axes."),
-    FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,
-              .doc = "Frequencies outside the band pass unchanged or are removed."),
-    FX_INT(time_window, .label = "Time window", .unit = "samples", .def = 150, .min = 8,
-           .max = 1 << 20, .soft_min = 32, .soft_max = 512, .advanced = true, .stage = PLAN,
-           .doc = "Length in which dips and spectra count as constant; 150 samples of 4 ms are "
-                  "typical."),
-    FX_INT(time_overlap, .label = "Time overlap", .unit = "samples", .def = 50, .max = 1 << 20,
-           .soft_max = 256, .advanced = true, .stage = PLAN,
-           .doc = "Samples over which neighbouring time windows are blended; a third to a half of "
-                  "the time window."),
-    FX_INT(fft_length, .label = "FFT length", .special_text = "next power of two",
-           .unit = "samples", .max = 1 << 21, .soft_max = 1024, .advanced = true, .stage = PLAN,
-           .doc = "Length a time window is padded to with zeros; 0 = the next power of two."),
-    FX_INT(window_il, .label = "Window, inlines", .special_text = "as Window", .unit = "traces",
-           .max = 100, .soft_max = 50, .advanced = true, .stage = FILTER,
-           .doc = "Window along the inline axis; 0 = as Window."),
-    FX_INT(window_xl, .label = "Window, crosslines", .special_text = "as Window", .unit = "traces",
-           .max = 100, .soft_max = 50, .advanced = true, .stage = FILTER,
-           .doc = "Window along the crossline axis; 0 = as Window."),
-    FX_INT(stride, .label = "Stride", .special_text = "automatic", .unit = "traces", .max = 100,
-           .soft_max = 50, .advanced = true, .stage = FILTER,
-           .doc = "Distance of neighbouring windows, which are blended over the rest; 0 = 0.85 of "
-                  "the window (17 for 20)."),
-    FX_CHOICE(form, "cov\0acf\0", .label = "Equations", .advanced = true, .stage = FILTER,
-              .doc = "Covariance: exact least squares; autocorrelation: the classic Toeplitz form, "
-                     "about 1 dB worse and without fitted edges."),
-    FX_CHOICE(solver, "cholesky\0jacobi\0", .label = "Solver", .advanced = true, .stage = FILTER,
-              .doc = "Cholesky is exact; Jacobi is here for comparison: it hardly ever converges, "
-                     "and Cholesky then takes over."),
-    FX_CHOICE(edge, "fit\0renorm\0zero\0", .label = "Survey edge", .advanced = true,
+             .doc = N_("Lower end of the filtered band; cycles per km on depth axes.")),
+    FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = N_("Highest frequency"),
+             .special_text = N_("Nyquist"), .unit = "Hz", .depth_unit = "1/km", .def = 0,
+             .max = 1e6, .soft_max = 250, .stage = FFT,
+             .doc = N_("Upper end of the filtered band; 0 = the Nyquist frequency; cycles per km "
+                       "on depth axes.")),
+    FX_CHOICE(outband, N_("pass") "\0" N_("mute") "\0", .label = N_("Outside the band"),
               .stage = FILTER,
-              .doc = "Traces without neighbours on one side: own one-sided filters, rescaled "
-                     "filters, or zeros for what is missing."),
-    FX_INT(fill_passes, .label = "Fill passes", .def = 3, .max = 10, .advanced = true,
+              .doc = N_("Frequencies outside the band pass unchanged or are removed.")),
+    FX_INT(time_window, .label = N_("Time window"), .unit = N_("samples"), .def = 150, .min = 8,
+           .max = 1 << 20, .soft_min = 32, .soft_max = 512, .advanced = true, .stage = PLAN,
+           .doc = N_("Length in which dips and spectra count as constant; 150 samples of 4 ms are "
+                     "typical.")),
+    FX_INT(time_overlap, .label = N_("Time overlap"), .unit = N_("samples"), .def = 50,
+           .max = 1 << 20, .soft_max = 256, .advanced = true, .stage = PLAN,
+           .doc =
+               N_("Samples over which neighbouring time windows are blended; a third to a half of "
+                  "the time window.")),
+    FX_INT(fft_length, .label = N_("FFT length"), .special_text = N_("next power of two"),
+           .unit = N_("samples"), .max = 1 << 21, .soft_max = 1024, .advanced = true, .stage = PLAN,
+           .doc = N_("Length a time window is padded to with zeros; 0 = the next power of two.")),
+    FX_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
+           .unit = N_("traces"), .max = 100, .soft_max = 50, .advanced = true, .stage = FILTER,
+           .doc = N_("Window along the inline axis; 0 = as Window.")),
+    FX_INT(window_xl, .label = N_("Window, crosslines"), .special_text = N_("as Window"),
+           .unit = N_("traces"), .max = 100, .soft_max = 50, .advanced = true, .stage = FILTER,
+           .doc = N_("Window along the crossline axis; 0 = as Window.")),
+    FX_INT(stride, .label = N_("Stride"), .special_text = N_("automatic"), .unit = N_("traces"),
+           .max = 100, .soft_max = 50, .advanced = true, .stage = FILTER,
+           .doc =
+               N_("Distance of neighbouring windows, which are blended over the rest; 0 = 0.85 of "
+                  "the window (17 for 20).")),
+    FX_CHOICE(form, "cov\0acf\0", .label = N_("Equations"), .advanced = true, .stage = FILTER,
+              .doc =
+                  N_("Covariance: exact least squares; autocorrelation: the classic Toeplitz form, "
+                     "about 1 dB worse and without fitted edges.")),
+    FX_CHOICE(
+        solver, "cholesky\0jacobi\0", .label = N_("Solver"), .advanced = true, .stage = FILTER,
+        .doc = N_("Cholesky is exact; Jacobi is here for comparison: it hardly ever converges, "
+                  "and Cholesky then takes over.")),
+    FX_CHOICE(edge, N_("fit") "\0" N_("renorm") "\0" N_("zero") "\0", .label = N_("Survey edge"),
+              .advanced = true, .stage = FILTER,
+              .doc = N_("Traces without neighbours on one side: own one-sided filters, rescaled "
+                        "filters, or zeros for what is missing.")),
+    FX_INT(fill_passes, .label = N_("Fill passes"), .def = 3, .max = 10, .advanced = true,
            .stage = FILTER,
-           .doc = "Predictions of missing traces before the last pass, so that holes do not spoil "
-                  "their surroundings; 0 = none, 3 is typical."),
-    FX_BOOL(fill_dead, .label = "Write filled traces", .advanced = true, .stage = INVERSE,
-            .doc = "Writes the prediction into missing and dead traces; off leaves them as they "
-                   "are."),
+           .doc =
+               N_("Predictions of missing traces before the last pass, so that holes do not spoil "
+                  "their surroundings; 0 = none, 3 is typical.")),
+    FX_BOOL(fill_dead, .label = N_("Write filled traces"), .advanced = true, .stage = INVERSE,
+            .doc = N_("Writes the prediction into missing and dead traces; off leaves them as they "
+                      "are.")),
 };
 
-static const char *const stages[] = {"plan", "time FFT", "design + filter", "inverse", NULL};
+static const char *const stages[] = {"plan", N_("time FFT"), N_("design + filter"), "inverse",
+                                     NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "a 20 x 20 window, 7 x 7 filter, prewhitening that follows the noise"},
-    {"fidelity", "prewhitening=1", "keeps amplitudes and steep detail; removes less noise"},
-    {"strong", "prewhitening=100", "the same strong damping everywhere; amplitudes shrink by up to 10 %"},
-    {"published", "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 prewhitening=10",
-     "the published equations, solved by Jacobi iteration"},
+    {N_("default"), "", N_("a 20 x 20 window, 7 x 7 filter, prewhitening that follows the noise")},
+    {N_("fidelity"), "prewhitening=1", N_("keeps amplitudes and steep detail; removes less noise")},
+    {N_("strong"), "prewhitening=100",
+     N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
+    {N_("published"), "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 prewhitening=10",
+     N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };
 
-static const LithoDemo demo = {"mix", "",
-                               "planes, curved events and a fault come out of noise as strong as they are"};
+static const LithoDemo demo = {
+    "mix", "", N_("planes, curved events and a fault come out of noise as strong as they are")};
 
 static const LithoFindRow find[] = {
     {"prewhitening", 1, 1000}, {"half_width", 1, 4}, {"window", 10, 40}, {NULL}};
 
 static const LithoNumberDoc numbers[] = {
-    {"windows", "Windows of the volume that were filtered; they overlap."},
-    {"systems", "Systems of equations solved: one for each window, frequency and shape of the "
-                "missing traces."},
-    {"empty", "Windows with too few recorded traces for a filter: their samples pass unchanged. 0 "
-              "is usual."},
-    {"failed", "Systems without a solution, whose window and frequency pass unchanged; 0 is usual, "
-               "otherwise more prewhitening helps."},
-    {"fallbacks", "Systems that the chosen solver left and Cholesky solved; 0 is usual."},
+    {"windows", N_("Windows of the volume that were filtered; they overlap.")},
+    {"systems", N_("Systems of equations solved: one for each window, frequency and shape of the "
+                   "missing traces.")},
+    {"empty",
+     N_("Windows with too few recorded traces for a filter: their samples pass unchanged. 0 "
+        "is usual.")},
+    {"failed",
+     N_("Systems without a solution, whose window and frequency pass unchanged; 0 is usual, "
+        "otherwise more prewhitening helps.")},
+    {"fallbacks", N_("Systems that the chosen solver left and Cholesky solved; 0 is usual.")},
     {"removed",
-     "Energy of input less output, as a part of the input; noise and lost signal alike."},
-    {"leakage", "Correlation of output and removed over the whole volume; near 0 where noise alone "
-                "leaves, signal leaves where it grows."},
+     N_("Energy of input less output, as a part of the input; noise and lost signal alike.")},
+    {"leakage",
+     N_("Correlation of output and removed over the whole volume; near 0 where noise alone "
+        "leaves, signal leaves where it grows.")},
     {NULL},
 };
 
@@ -175,18 +191,19 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
     // 0.6 s hold a few periods of the lowest frequency and still one set of dips.
     const double window = MIN(0.6 / fabs(time->step), (double)time->n);
     litho_suggest_add(list, &litho_operator_fx, "time_window", window,
-                      g_strdup("0.6 s of this sample interval"));
+                      g_strdup(_("0.6 s of this sample interval")));
     litho_suggest_add(list, &litho_operator_fx, "time_overlap", window / 3,
-                      g_strdup("a third of the time window"));
+                      g_strdup(_("a third of the time window")));
 }
 
 const LithoOperator litho_operator_fx = {
     .key = "fx",
-    .title = "F-X prediction filter",
-    .summary = "Removes random noise: at every frequency each trace is predicted from its "
-               "neighbours in both directions; locally plane events are predictable, random noise "
-               "is not. Missing and dead traces are allowed for, survey edges get filters of their "
-               "own.",
+    .title = N_("F-X prediction filter"),
+    .summary =
+        N_("Removes random noise: at every frequency each trace is predicted from its "
+           "neighbours in both directions; locally plane events are predictable, random noise "
+           "is not. Missing and dead traces are allowed for, survey edges get filters of their "
+           "own."),
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoFxParams)},
     .presets = presets,

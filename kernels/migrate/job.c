@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 // --- grids ------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ static gboolean refuse(GError **error, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_autofree char *text = litho_text_vprintf(format, args);
     va_end(args);
     g_set_error_literal(error, LITHO_ERROR, code, text);
     return FALSE;
@@ -111,24 +112,25 @@ static gboolean check_geometry(const LithoGrid *in, const LithoMigrateParams *p,
     if (p->mode == LITHO_MIGRATE_DEMIGRATE) {
         if (!in->is_depth && stated)
             return refuse(error, LITHO_ERROR_GEOMETRY,
-                          "demigration starts from a depth image; the input is sampled in %s",
+                          _("demigration starts from a depth image; the input is sampled in %s"),
                           *axis->unit ? axis->unit : "time");
         if (in->is_depth && fabs(axis->first) > 1e-3 * fabs(axis->step))
             return refuse(error, LITHO_ERROR_GEOMETRY,
-                          "the image starts at %g m; it must start at the surface, depth 0",
+                          _("the image starts at %g m; it must start at the surface, depth 0"),
                           axis->first);
     } else if (in->is_depth) {
         return refuse(error, LITHO_ERROR_GEOMETRY,
-                      "the input is sampled in depth (%s); migration starts from time", axis->unit);
+                      _("the input is sampled in depth (%s); migration starts from time"),
+                      axis->unit);
     }
     if (!(axis->step > 0))
-        return refuse(error, LITHO_ERROR_GEOMETRY, "the sample interval is %g; it must be positive",
-                      axis->step);
+        return refuse(error, LITHO_ERROR_GEOMETRY,
+                      _("the sample interval is %g; it must be positive"), axis->step);
     if (p->mode == LITHO_MIGRATE_SHOT && p->geometry == LITHO_MIGRATE_HEADERS &&
         (p->nx < 1 || p->ny < 1))
         return refuse(error, LITHO_ERROR_PARAMETER,
-                      "geometry = headers needs the image's cells nx and ny (and origin_x, "
-                      "origin_y, dx, dy); found %d x %d",
+                      _("geometry = headers needs the image's cells nx and ny (and origin_x, "
+                        "origin_y, dx, dy); found %d x %d"),
                       p->nx, p->ny);
     return TRUE;
 }
@@ -142,13 +144,13 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
     double dt = time_step(in, p), f_high = highest_frequency(p, dt);
     if (f_high > 0.5 / dt)
         return refuse(error, LITHO_ERROR_PARAMETER,
-                      "fmax = %g Hz lies above %g Hz, half the sampling rate", f_high, 0.5 / dt);
+                      _("fmax = %g Hz lies above %g Hz, half the sampling rate"), f_high, 0.5 / dt);
     if (p->fmin >= f_high)
         return refuse(error, LITHO_ERROR_PARAMETER,
-                      "fmin = %g Hz leaves no band below fmax = %g Hz", p->fmin, f_high);
+                      _("fmin = %g Hz leaves no band below fmax = %g Hz"), p->fmin, f_high);
     if (p->form == LITHO_MIGRATE_POINTWISE && p->engine == LITHO_MIGRATE_SPLITSTEP)
         return refuse(error, LITHO_ERROR_PARAMETER,
-                      "form = pointwise belongs to engine = chebyshev; splitstep has one form");
+                      _("form = pointwise belongs to engine = chebyshev; splitstep has one form"));
     if (!known && litho_migrate_model_is_file(p->velocity.text))
         return TRUE; // what the velocity says is judged when it has been read
     g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, error);
@@ -196,8 +198,8 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
     int first = MAX(1, (int)ceil(low / df)), last = MIN((int)floor(high / df), job->nfft / 2 - 1);
     if (last < first)
         return refuse(error, LITHO_ERROR_PARAMETER,
-                      "no frequency lies between fmin = %g and fmax = %g Hz; the record gives "
-                      "steps of %g Hz",
+                      _("no frequency lies between fmin = %g and fmax = %g Hz; the record gives "
+                        "steps of %g Hz"),
                       low, high, df);
     job->k_first = first;
     job->nf = last - first + 1;
@@ -420,8 +422,8 @@ void litho_migrate_job_free(LithoMigrateJob *job)
 
 void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error)
 {
-    g_set_error(
-        error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+    litho_refuse(
+        error, LITHO_ERROR_NUMERICS,
         "the wave of %.1f Hz grew %.1f times in energy by %.0f m: the pointwise form is not "
         "stable in this model; use form = operator",
         job->omega[f] / (2 * G_PI), by, s * job->dz * job->step);

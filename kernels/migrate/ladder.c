@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/migrate/stages.h"
 
 // Spacings in cells of the image. Finer rungs would save little (1.25 on top of these: 7 % of the
@@ -95,8 +96,8 @@ gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrat
     job->slow_min = g_new(double, MAX(job->n_steps, 1));
     job->slow_max = g_new(double, MAX(job->n_steps, 1));
     if (fine->slowness && !(job->slowness = g_try_new(float, MAX(n, 1)))) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of velocity on the coarse grid", n * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "no memory for %.2f GiB of velocity on the coarse grid", n * 4.0 / (1 << 30));
         return FALSE;
     }
     LithoTaps along_z = litho_taps_mean(fine->n_steps, job->n_steps, 0, job->ratio);

@@ -8,6 +8,7 @@
 #include "core/contents.h"
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 
 struct LithoMigrateModel {
     gint refs;
@@ -70,9 +71,10 @@ static void note_unusual(LithoMigrateModel *model)
 {
     const LithoVelocityRange *r = &model->range;
     if (r->min < 300 || r->max > 9000)
-        g_ptr_array_add(model->notes,
-                        g_strdup_printf("velocities from %g to %g m/s: are they metres per second?",
-                                        r->min, r->max));
+        g_ptr_array_add(
+            model->notes,
+            litho_text_printf(_("velocities from %g to %g m/s: are they metres per second?"),
+                              r->min, r->max));
 }
 
 // --- a number, a table ------------------------------------------------------------------------
@@ -119,7 +121,7 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
     }
     if (!two || !isfinite(z)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s, line %u: '%.40s' is not a depth (m) and a velocity (m/s)", path, line,
+                    _("%s, line %u: '%.40s' is not a depth (m) and a velocity (m/s)"), path, line,
                     text);
         return FALSE;
     }
@@ -129,8 +131,8 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
         return FALSE;
     }
     if (depth->len > 0 && z <= g_array_index(depth, double, depth->len - 1)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s, line %u: depth %g m does not lie below the line before", path, line, z);
+        litho_refuse(error, LITHO_ERROR_FORMAT,
+                     "%s, line %u: depth %g m does not lie below the line before", path, line, z);
         return FALSE;
     }
     g_array_append_val(depth, z);
@@ -147,10 +149,11 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
         return NULL;
     }
     if (memchr(content, 0, length)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s is not text; a velocity table has lines of depth and velocity, a velocity "
-                    "cube a name that tells its format (.sgy, .npy, .rsf)",
-                    path);
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+            _("%s is not text; a velocity table has lines of depth and velocity, a velocity "
+              "cube a name that tells its format (.sgy, .npy, .rsf)"),
+            path);
         return NULL;
     }
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
@@ -166,7 +169,7 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
     }
     if (depth->len == 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s holds no line of depth (m) and velocity (m/s)", path);
+                    _("%s holds no line of depth (m) and velocity (m/s)"), path);
         return NULL;
     }
     LithoMigrateModel *model = model_new();
@@ -212,11 +215,11 @@ static gboolean scan_cube(LithoMigrateModel *model, GError **error)
     for (gint64 i = 0; i < n[0]; i++)
         for (gint64 j = 0; j < n[1]; j++) {
             if (!litho_cube_is_live(cube, i, j)) {
-                g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                            "the velocity model has no trace at inline %g, crossline %g; it must "
-                            "cover its whole grid",
-                            litho_axis_value(&cube->grid.axis[0], i),
-                            litho_axis_value(&cube->grid.axis[1], j));
+                litho_refuse(error, LITHO_ERROR_PARAMETER,
+                             "the velocity model has no trace at inline %g, crossline %g; it must "
+                             "cover its whole grid",
+                             litho_axis_value(&cube->grid.axis[0], i),
+                             litho_axis_value(&cube->grid.axis[1], j));
                 return FALSE;
             }
             const float *trace = litho_cube_trace(cube, i, j);
@@ -237,14 +240,14 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError *
 {
     if (!litho_box_equal(cube->held, litho_box_full(&cube->grid))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the velocity cube is only a part of its grid");
+                    _("the velocity cube is only a part of its grid"));
         return NULL;
     }
     if (!cube->grid.is_depth && cube->grid.axis[2].source != LITHO_FROM_ASSUMED) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the velocity cube %s is sampled in time (%g s); velocity against depth is "
-                    "needed",
-                    cube->name, cube->grid.axis[2].step);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "the velocity cube %s is sampled in time (%g s); velocity against depth is "
+                     "needed",
+                     cube->name, cube->grid.axis[2].step);
         return NULL;
     }
     if (!litho_cube_host(cube, error))
@@ -338,10 +341,11 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
             map_by_stretching(grid, image, map);
     }
     if (!map_overlaps(grid, image, map)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the velocity cube %s does not lie over the survey: by its %s the two have no "
-                    "trace in common",
-                    model->cube->name, coordinates ? "coordinates" : "line numbers");
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+            _("the velocity cube %s does not lie over the survey: by its %s the two have no "
+              "trace in common"),
+            model->cube->name, coordinates ? "coordinates" : _("line numbers"));
         return FALSE;
     }
     // A format without sampling says nothing about depth: taken as sampled like the image, and said

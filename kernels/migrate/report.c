@@ -3,6 +3,7 @@
 // Effect of the chosen operators on phase and amplitude, for the panel and the result's notes.
 #include <math.h>
 
+#include "core/text.h"
 #include "kernels/migrate/job.h"
 
 enum { DIPS = 81 }; // 0 to 80 degrees
@@ -46,7 +47,7 @@ static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const cha
     char key[32], name[32];
     g_snprintf(key, sizeof key, "%s_%s", what, which);
     g_snprintf(name, sizeof name, "%.0f Hz", job->omega[f] / (2 * G_PI));
-    litho_report_curve(report, key, title, "dip (degrees)", unit, n, dip, y);
+    litho_report_curve(report, key, title, N_("dip (degrees)"), unit, n, dip, y);
     litho_report_curve_style(report, key, title, name, FALSE, FALSE, FALSE);
     litho_report_curve_marks(report, key, 1, &job->params.max_dip);
 }
@@ -98,10 +99,10 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
         phase[k] *= steps * 180 / G_PI;
         amplitude[k] = pow(amplitude[k], steps) * left_by_stops(job, s, f, k * G_PI / 180, steps);
     }
-    dip_curve(job, report, "phase", which, "Phase error after 1000 m", "degrees", f, kept, dip,
+    dip_curve(job, report, "phase", which, _("Phase error after 1000 m"), "degrees", f, kept, dip,
               phase);
-    dip_curve(job, report, "amplitude", which, "Amplitude after 1000 m", "of exact", f, DIPS, dip,
-              amplitude);
+    dip_curve(job, report, "amplitude", which, _("Amplitude after 1000 m"), _("of exact"), f, DIPS,
+              dip, amplitude);
 }
 
 static void report_designs(LithoMigrateJob *const *jobs, int n, LithoReport *report)
@@ -152,8 +153,8 @@ static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
             t += (job->half ? 1 : 2) * job->dz *
                  (job->slowness ? job->slowness[cells * s + middle] : job->slow_min[s]);
     }
-    litho_report_curve(report, "depth_time", "Two-way time under the middle trace", "depth (m)",
-                       "two-way time (s)", job->nz, depth, time);
+    litho_report_curve(report, N_("depth_time"), N_("Two-way time under the middle trace"),
+                       N_("depth (m)"), N_("two-way time (s)"), job->nz, depth, time);
     litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 
 static LithoShots *shots_new(guint n, gint64 traces)
 {
@@ -52,28 +53,18 @@ static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in)
 
 // --- headers ----------------------------------------------------------------------------------
 
-static gint32 be32(const guint8 *b)
-{
-    return (gint32)((guint32)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
-}
-
-static double scaled(const guint8 *header, int byte)
-{
-    gint16 scalar = (gint16)(header[70] << 8 | header[71]);
-    double v = be32(header + byte - 1);
-    return scalar < 0 ? v / -scalar : scalar > 0 ? v * scalar : v;
-}
-
 // Source and receiver of a trace in cells of the image.
-static void header_cells(const LithoMigrateJob *job, const guint8 *header, double source[2],
-                         double receiver[2])
+static void header_cells(const LithoMigrateJob *job, const LithoSurvey *survey,
+                         const guint8 *header, double source[2], double receiver[2])
 {
     const LithoGrid *g = &job->image;
     const double dx = job->cells.dx / job->ratio, dy = job->cells.dy / job->ratio;
-    source[0] = (scaled(header, 73) - g->origin[0]) / dx;
-    source[1] = (scaled(header, 77) - g->origin[1]) / dy;
-    receiver[0] = (scaled(header, 81) - g->origin[0]) / dx;
-    receiver[1] = (scaled(header, 85) - g->origin[1]) / dy;
+    litho_survey_place(survey, header, FALSE, source);
+    litho_survey_place(survey, header, TRUE, receiver);
+    source[0] = (source[0] - g->origin[0]) / dx;
+    source[1] = (source[1] - g->origin[1]) / dy;
+    receiver[0] = (receiver[0] - g->origin[0]) / dx;
+    receiver[1] = (receiver[1] - g->origin[1]) / dy;
 }
 
 // Index of the shot at (x, y), added when new. Sources within a hundredth of a cell are one.
@@ -89,12 +80,13 @@ static int find_shot(GArray *list, GHashTable *known, double x, double y)
     return (int)list->len - 1;
 }
 
-static gboolean place_trace(const LithoMigrateJob *job, LithoShots *shots, gint64 trace,
-                            const guint8 *header, GArray *list, GHashTable *known)
+static gboolean place_trace(const LithoMigrateJob *job, const LithoSurvey *survey,
+                            LithoShots *shots, gint64 trace, const guint8 *header, GArray *list,
+                            GHashTable *known)
 {
     const LithoGrid *g = &job->image;
     double s[2], r[2];
-    header_cells(job, header, s, r);
+    header_cells(job, survey, header, s, r);
     int x = (int)lround(r[0]), y = (int)lround(r[1]);
     gboolean inside = x >= 0 && x < g->axis[1].n && y >= 0 && y < g->axis[0].n && s[0] >= 0 &&
                       s[0] <= g->axis[1].n - 1 && s[1] >= 0 && s[1] <= g->axis[0].n - 1;
@@ -109,8 +101,8 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     if (!in->survey) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "geometry = headers reads source and receiver from trace headers; this input "
-                    "has none (use SEG-Y or SU, or geometry = record)");
+                    _("geometry = headers reads source and receiver from trace headers; this input "
+                      "has none (use SEG-Y or SU, or geometry = record)"));
         return NULL;
     }
     LithoShots *shots = shots_new(0, ni * nj);
@@ -126,17 +118,18 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
                 litho_shots_free(shots);
                 return NULL;
             }
-            shots->outside += !place_trace(job, shots, i * nj + j, header, list, known);
+            shots->outside +=
+                !place_trace(job, in->survey, shots, i * nj + j, header, list, known);
         }
     shots->n = list->len;
     g_free(shots->shot);
     shots->shot = g_memdup2(list->data, MAX(list->len, 1) * sizeof(LithoShot));
     if (shots->n == 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "no trace has source and receiver on the image; its corner is (%g, %g) m, its "
-                    "size %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " cells",
-                    job->image.origin[0], job->image.origin[1], job->image.axis[1].n,
-                    job->image.axis[0].n);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "no trace has source and receiver on the image; its corner is (%g, %g) m, its "
+                     "size %" PRId64 " x %" PRId64 " cells",
+                     job->image.origin[0], job->image.origin[1], job->image.axis[1].n,
+                     job->image.axis[0].n);
         litho_shots_free(shots);
         return NULL;
     }
@@ -158,19 +151,26 @@ static gboolean is_one_source(const LithoMigrateJob *job, const LithoCube *in, g
         guint8 header[240];
         if (!litho_cube_is_live(in, k / nj, k % nj))
             continue;
-        if (!litho_survey_trace_header(in->survey, k / nj, k % nj, header, error))
+        g_autoptr(GError) trouble = NULL;
+        if (!litho_survey_trace_header(in->survey, k / nj, k % nj, header, &trouble)) {
+            // Files without headers, such as NumPy's, say nothing against one source.
+            if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED))
+                return TRUE;
+            g_propagate_error(error, g_steal_pointer(&trouble));
             return FALSE;
-        const double x = scaled(header, 73), y = scaled(header, 77);
+        }
+        double at[2];
+        litho_survey_place(in->survey, header, FALSE, at);
         if (of < 0 || (line && of != k / nj)) {
             of = k / nj;
-            first[0] = x;
-            first[1] = y;
-        } else if (hypot(x - first[0], y - first[1]) > cell) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "%s holds several shots (sources at (%g, %g) and (%g, %g) m) but "
-                        "geometry = %s takes one; use geometry = headers",
-                        line ? "an inline" : "the input", first[0], first[1], x, y,
-                        line ? "line" : "record");
+            first[0] = at[0];
+            first[1] = at[1];
+        } else if (hypot(at[0] - first[0], at[1] - first[1]) > cell) {
+            litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                         "%s holds several shots (sources at (%g, %g) and (%g, %g) m) but "
+                         "geometry = %s takes one; use geometry = headers",
+                         line ? _("an inline") : _("the input"), first[0], first[1], at[0], at[1],
+                         line ? "line" : "record");
             return FALSE;
         }
     }
@@ -197,10 +197,10 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GEr
         if (s->x >= 0 && s->y >= 0 && s->x <= job->image.axis[1].n - 1 &&
             s->y <= job->image.axis[0].n - 1)
             continue;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "shot %u at cell (%.1f, %.1f) lies off the image of %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " cells; check source_x and source_y",
-                    k + 1, s->x, s->y, job->image.axis[1].n, job->image.axis[0].n);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "shot %u at cell (%.1f, %.1f) lies off the image of %" PRId64 " x %" PRId64
+                     " cells; check source_x and source_y",
+                     k + 1, s->x, s->y, job->image.axis[1].n, job->image.axis[0].n);
         litho_shots_free(shots);
         return NULL;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/migrate/job.h"
 
 const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch)
@@ -70,9 +71,9 @@ gboolean litho_migrate_job_velocity(LithoMigrateJob *job, LithoMigrateJob *last,
         return TRUE;
     job->slowness = g_try_new(float, MAX(n * job->n_steps, 1));
     if (!job->slowness) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of velocity on the migration grid",
-                    n * job->n_steps * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "no memory for %.2f GiB of velocity on the migration grid",
+                     n * job->n_steps * 4.0 / (1 << 30));
         return FALSE;
     }
     job->slowness_serial = litho_migrate_slowness_serial();

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/qc.h"
+#include "core/text.h"
 #include "kernels/common/noise_job.h"
 
 enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
@@ -202,6 +203,8 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *
     const int *n = m->l->table.n, cells = count_cells(m->l);
     if (m->meter)
         return measure_part_there(m, part, recorded, within, run, error);
+    if (!litho_cube_host(part, error)) // guesses may have been made on a device
+        return FALSE;
     // Cells are small: progress is told here, threads and cancel there.
     LithoRun quiet = {.threads = run ? run->threads : 0,
                       .timings = run ? run->timings : NULL,
@@ -327,7 +330,7 @@ char *litho_patch_measure_key(const void *params)
     if (p->sigma > 0 || p->mode == LITHO_PATCH_FILL)
         return NULL;
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
-    return g_strdup_printf("%d x %d x %d, %s, bursts %s", litho_patch_window_length(p, 0),
+    return g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
                            litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
                            p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
                            g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
@@ -346,7 +349,7 @@ static LithoMeasured *to_measured(const PatchLevels *l)
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
-    g_autofree char *text = g_strdup_printf("noise level %.4g", l->total);
+    g_autofree char *text = litho_text_printf(_("noise level %.4g"), l->total);
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
 
@@ -414,6 +417,26 @@ static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
     return l->serial == in->serial && l->params.window == p->window &&
            l->params.window_il == p->window_il && l->params.window_xl == p->window_xl &&
            l->params.window_t == p->window_t;
+}
+
+void patch_levels_recall(PatchLevels *l, PatchLevels *kept, int n_kept, const LithoPatchGeometry *g,
+                         const LithoPatchParams *params, const LithoCube *in,
+                         LithoMeasured *measured)
+{
+    int at = 0; // stamps grow: the least is the oldest, 0 that of none
+    if (is_current(l, g, params, in, measured))
+        return;
+    for (int k = 0; k < n_kept; k++) {
+        if (is_current(&kept[k], g, params, in, measured)) {
+            at = k;
+            break;
+        }
+        if (kept[k].stamp < kept[at].stamp)
+            at = k;
+    }
+    const PatchLevels other = kept[at];
+    kept[at] = *l;
+    *l = other;
 }
 
 gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
@@ -534,7 +557,7 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
         x[f] = per * f / ((l->table.bins - 1) * 2.0 * fabs(grid->axis[2].step));
         y[f] = mean_level(l, f);
     }
-    litho_report_curve(report, "noise_level", "Level of the noise",
-                       grid->is_depth ? "wavenumber (1/km)" : "frequency (Hz)",
-                       "standard deviation", l->table.bins, x, y);
+    litho_report_curve(report, N_("noise_level"), N_("Level of the noise"),
+                       grid->is_depth ? N_("wavenumber (1/km)") : N_("frequency (Hz)"),
+                       N_("standard deviation"), l->table.bins, x, y);
 }

@@ -48,6 +48,11 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
                              const guint8 *recorded, LithoMeasured *measured,
                              const PatchMeter *meter, LithoRun *run, GError **error);
+// Exchanges `levels` with that of `kept` which patch_levels_update() would take as it is, if there
+// is one; else moves it to the oldest of them: windows that are tried in turn are measured once.
+void patch_levels_recall(PatchLevels *levels, PatchLevels *kept, int n_kept,
+                         const LithoPatchGeometry *g, const LithoPatchParams *params,
+                         const LithoCube *in, LithoMeasured *measured);
 // The operator's measure(), on a device where `meter` is not NULL.
 LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
                                   const PatchMeter *meter, LithoRun *run, GError **error);

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
+#include "core/text.h"
 #include "kernels/patch/structure.h"
 
 enum {
@@ -22,12 +23,11 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     for (int a = 0; in && a < 3; a++)
         if (in->axis[a].n > G_MAXINT / 8)
             return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                                "an axis has %" G_GINT64_FORMAT
-                                " samples; this filter takes up to %d",
+                                "an axis has %" PRId64 " samples; this filter takes up to %d",
                                 in->axis[a].n, G_MAXINT / 8);
     if (in && in->axis[2].n < 4)
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "traces have %" G_GINT64_FORMAT " samples; this filter needs 4 or more",
+                            "traces have %" PRId64 " samples; this filter needs 4 or more",
                             in->axis[2].n);
     return TRUE;
 }
@@ -43,75 +43,84 @@ static gint64 slab(const LithoGrid *in, const void *params)
 #define PATCH_CHOICE(field, ...) LITHO_CHOICE(LithoPatchParams, field, __VA_ARGS__)
 
 static const LithoParam rows[] = {
-    PATCH_CHOICE(mode, "denoise\0fill\0both\0", .label = "Task", .stage = FILTER,
-                 .doc = "Removes random noise from recorded traces, fills missing and dead traces "
-                        "and leaves recorded ones as they are, or does both."),
+    PATCH_CHOICE(mode, N_("denoise") "\0" N_("fill") "\0" N_("both") "\0", .label = N_("Task"),
+                 .stage = FILTER,
+                 .doc =
+                     N_("Removes random noise from recorded traces, fills missing and dead traces "
+                        "and leaves recorded ones as they are, or does both.")),
     PATCH_FLOAT(
-        threshold, .label = "Threshold", .special_text = "automatic", .unit = "sigma", .max = 10,
-        .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER, .when = "mode=denoise|both",
-        .doc = "Coefficients below this many standard deviations of the noise are removed: "
-               "more removes more noise and more signal; 3 suits windows of 16, 2.7 of 24."),
-    PATCH_INT(window, .label = "Window", .unit = "samples", .def = 16, .min = 4,
+        threshold, .label = N_("Threshold"), .special_text = N_("automatic"), .unit = N_("sigma"),
+        .max = 10, .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER,
+        .when = "mode=denoise|both",
+        .doc = N_("Coefficients below this many standard deviations of the noise are removed: "
+                  "more removes more noise and more signal; 3 suits windows of 16, 2.7 of 24.")),
+    PATCH_INT(window, .label = N_("Window"), .unit = N_("samples"), .def = 16, .min = 4,
               .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32, .step = 2,
               .stage = LEVEL,
-              .doc = "Edge of the cube of traces and samples that is transformed: 16 follows "
-                     "curved events, 24 is better where events are plane or cross."),
-    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER,
+              .doc = N_("Edge of the cube of traces and samples that is transformed: 16 follows "
+                        "curved events, 24 is better where events are plane or cross.")),
+    PATCH_CHOICE(rule, N_("single") "\0" N_("energy") "\0", .label = N_("Rule"), .stage = FILTER,
                  .when = "mode=denoise|both",
-                 .doc = "Judges every coefficient by itself, or by its energy with its six "
-                        "neighbours, which keeps more of weak curved events in strong noise."),
-    PATCH_FLOAT(sigma, .label = "Noise level", .special_text = "measured", .max = 1e30,
+                 .doc = N_("Judges every coefficient by itself, or by its energy with its six "
+                           "neighbours, which keeps more of weak curved events in strong noise.")),
+    PATCH_FLOAT(sigma, .label = N_("Noise level"), .special_text = N_("measured"), .max = 1e30,
                 .soft_max = 10, .stage = LEVEL, .when = "mode=denoise|both",
-                .doc = "Standard deviation of white noise; measured per frequency, place and time "
-                       "from local spectra when 0."),
+                .doc =
+                    N_("Standard deviation of white noise; measured per frequency, place and time "
+                       "from local spectra when 0.")),
     PATCH_FLOAT(
-        erratic, .label = "Bursts above", .special_text = "off", .unit = "x", .def = 4, .max = 1000,
-        .soft_max = 20, .step = 0.5, .stage = LEVEL, .when = "mode=denoise|both",
-        .doc = "Bursts and spikes on single traces with more than this many times the "
-               "amplitude of the neighbours are replaced from their surroundings; 0 = off."),
-    PATCH_INT(iterations, .label = "Iterations", .def = 30, .min = 2, .max = 500, .soft_min = 10,
-              .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
-              .doc =
-                  "Steps in which the threshold of filling falls; 30 is typical, 100 helps where "
-                  "three quarters of the traces are missing."),
-    PATCH_FLOAT(floor, .label = "Last threshold", .def = 0.003, .min = 1e-6, .max = 1,
+        erratic, .label = N_("Bursts above"), .special_text = N_("off"), .unit = "x", .def = 4,
+        .max = 1000, .soft_max = 20, .step = 0.5, .stage = LEVEL, .when = "mode=denoise|both",
+        .doc = N_("Bursts and spikes on single traces with more than this many times the "
+                  "amplitude of the neighbours are replaced from their surroundings; 0 = off.")),
+    PATCH_INT(
+        iterations, .label = N_("Iterations"), .def = 30, .min = 2, .max = 500, .soft_min = 10,
+        .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
+        .doc = N_("Steps in which the threshold of filling falls; 30 is typical, 100 helps where "
+                  "three quarters of the traces are missing.")),
+    PATCH_FLOAT(floor, .label = N_("Last threshold"), .def = 0.003, .min = 1e-6, .max = 1,
                 .soft_min = 0.0005, .soft_max = 0.1, .log = true, .stage = FILTER,
                 .when = "mode=fill|both",
-                .doc = "Threshold of the last iteration of filling, as a share of the largest "
-                       "coefficient; 0.003 is typical, more where there is noise."),
-    PATCH_CHOICE(level, "local\0whole\0", .label = "Level varies", .advanced = true, .stage = LEVEL,
-                 .when = "mode=denoise|both",
-                 .doc = "The measured level follows place and time (cells of 64 x 64 traces and 1 "
-                        "s), or is one for the whole survey."),
-    PATCH_INT(window_il, .label = "Window, inlines", .special_text = "as Window", .unit = "traces",
-              .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2, .advanced = true,
-              .stage = LEVEL, .doc = "Window along the inline axis; 0 = as Window."),
-    PATCH_INT(window_xl, .label = "Window, crosslines", .special_text = "as Window",
-              .unit = "traces", .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
+                .doc = N_("Threshold of the last iteration of filling, as a share of the largest "
+                          "coefficient; 0.003 is typical, more where there is noise.")),
+    PATCH_CHOICE(level, N_("local") "\0" N_("whole") "\0", .label = N_("Level varies"),
+                 .advanced = true, .stage = LEVEL, .when = "mode=denoise|both",
+                 .doc =
+                     N_("The measured level follows place and time (cells of 64 x 64 traces and 1 "
+                        "s), or is one for the whole survey.")),
+    PATCH_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
+              .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
-              .doc = "Window along the crossline axis; 0 = as Window."),
-    PATCH_INT(window_t, .label = "Window, time", .special_text = "as Window", .unit = "samples",
-              .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2, .advanced = true,
-              .stage = LEVEL, .doc = "Window along time or depth; 0 = as Window."),
-    PATCH_INT(overlap, .label = "Overlap", .def = 4, .min = 2, .max = 8, .advanced = true,
+              .doc = N_("Window along the inline axis; 0 = as Window.")),
+    PATCH_INT(window_xl, .label = N_("Window, crosslines"), .special_text = N_("as Window"),
+              .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
+              .advanced = true, .stage = LEVEL,
+              .doc = N_("Window along the crossline axis; 0 = as Window.")),
+    PATCH_INT(window_t, .label = N_("Window, time"), .special_text = N_("as Window"),
+              .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
+              .advanced = true, .stage = LEVEL,
+              .doc = N_("Window along time or depth; 0 = as Window.")),
+    PATCH_INT(overlap, .label = N_("Overlap"), .def = 4, .min = 2, .max = 8, .advanced = true,
               .stage = FILTER,
-              .doc = "Windows that cover a sample along each axis: 4 is typical, 8 gains 0.1 dB at "
-                     "eight times the cost, 2 is a quick look."),
+              .doc =
+                  N_("Windows that cover a sample along each axis: 4 is typical, 8 gains 0.1 dB at "
+                     "eight times the cost, 2 is a quick look.")),
 };
 
-static const char *const stages[] = {"plan", "noise level", "windows", NULL};
+static const char *const stages[] = {"plan", N_("noise level"), "windows", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "windows of 16 x 16 x 16, noise measured per frequency"},
-    {"keep", "threshold=2.2", "keeps amplitudes: less noise removed, half the signal in it"},
-    {"plane", "window=24", "wider windows for plane or crossing events"},
-    {"strong", "window=24 rule=energy", "for noise well above the events"},
-    {"fill", "mode=fill", "fills missing and dead traces, recorded ones stay"},
-    {"repair", "mode=both floor=0.02", "fills and removes noise"},
+    {N_("default"), "", N_("windows of 16 x 16 x 16, noise measured per frequency")},
+    {N_("keep"), "threshold=2.2",
+     N_("keeps amplitudes: less noise removed, half the signal in it")},
+    {N_("plane"), "window=24", N_("wider windows for plane or crossing events")},
+    {N_("strong"), "window=24 rule=energy", N_("for noise well above the events")},
+    {N_("fill"), "mode=fill", N_("fills missing and dead traces, recorded ones stay")},
+    {N_("repair"), "mode=both floor=0.02", N_("fills and removes noise")},
     {NULL},
 };
 
-static const LithoDemo demo = {"survey", "", "a faulted, folded survey without its noise"};
+static const LithoDemo demo = {"survey", "", N_("a faulted, folded survey without its noise")};
 
 #define AROUND                                                                                     \
     {                                                                                              \
@@ -121,20 +130,20 @@ static const LithoDemo demo = {"survey", "", "a faulted, folded survey without i
 static const LithoVolumeDoc volumes[] = {
     {LITHO_PATCH_NOISE_LEVEL,
      "",
-     "Standard deviation of the noise, all frequencies together, as it was "
-     "measured by place and time.",
+     N_("Standard deviation of the noise, all frequencies together, as it was "
+        "measured by place and time."),
      {0}},
     {LITHO_PATCH_DIP_IL, "ms/trace",
-     "Dip of the result's events along inline numbers, positive "
-     "where they deepen; in depth in m/trace.",
+     N_("Dip of the result's events along inline numbers, positive "
+        "where they deepen; in depth in m/trace."),
      AROUND},
     {LITHO_PATCH_DIP_XL, "ms/trace",
-     "Dip of the result's events along crossline numbers, positive "
-     "where they deepen; in depth in m/trace.",
+     N_("Dip of the result's events along crossline numbers, positive "
+        "where they deepen; in depth in m/trace."),
      AROUND},
     {LITHO_PATCH_COHERENT, "",
-     "Coherence of the result: 1 where events are parallel planes, low at "
-     "faults, at crossing events and in noise.",
+     N_("Coherence of the result: 1 where events are parallel planes, low at "
+        "faults, at crossing events and in noise."),
      AROUND},
     {NULL},
 };
@@ -146,16 +155,16 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
     if (evidence->missing > 0.02)
         litho_suggest_add(
             list, &litho_operator_patch, "mode", LITHO_PATCH_BOTH,
-            g_strdup_printf("%.0f %% of the traces are missing", 100 * evidence->missing));
+            litho_text_printf(_("%.0f %% of the traces are missing"), 100 * evidence->missing));
 }
 
 const LithoOperator litho_operator_patch = {
     .key = "patch",
-    .title = "Local Fourier filter",
+    .title = N_("Local Fourier filter"),
     .summary =
-        "Removes random noise and fills missing traces: within a small window events are few "
-        "large Fourier coefficients, random noise is many small ones. The noise is measured "
-        "per frequency, place and time; windows overlap, so that their borders do not show.",
+        N_("Removes random noise and fills missing traces: within a small window events are few "
+           "large Fourier coefficients, random noise is many small ones. The noise is measured "
+           "per frequency, place and time; windows overlap, so that their borders do not show."),
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoPatchParams)},
     .presets = presets,

@@ -6,6 +6,7 @@
 //
 // This file is the declaration; the work is in cpu/template.c and cuda/template.c.
 #include "kernels/template/template.h"
+#include "core/text.h"
 
 // Output inline i depends on inlines i-h..i+h, every other axis on itself.
 static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
@@ -15,28 +16,28 @@ static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox regi
 }
 
 static const LithoParam rows[] = {
-    LITHO_FLOAT(LithoTemplateParams, gain, .label = "Gain", .def = 1, .min = 0.001, .max = 1000,
+    LITHO_FLOAT(LithoTemplateParams, gain, .label = N_("Gain"), .def = 1, .min = 0.001, .max = 1000,
                 .soft_min = 0.1, .soft_max = 10, .log = true, .stage = LITHO_TEMPLATE_STAGE_GAIN,
-                .doc = "Factor on every sample; 1 leaves the amplitudes as they are."),
-    LITHO_INT(LithoTemplateParams, halfwidth, .label = "Half width", .unit = "traces", .def = 1,
-              .min = 0, .max = 50, .soft_max = 10, .stage = LITHO_TEMPLATE_STAGE_MEAN,
-              .doc = "Traces on either side that the mean is taken over; 0 = none."),
+                .doc = N_("Factor on every sample; 1 leaves the amplitudes as they are.")),
+    LITHO_INT(LithoTemplateParams, halfwidth, .label = N_("Half width"), .unit = N_("traces"),
+              .def = 1, .min = 0, .max = 50, .soft_max = 10, .stage = LITHO_TEMPLATE_STAGE_MEAN,
+              .doc = N_("Traces on either side that the mean is taken over; 0 = none.")),
 };
 
 static const char *const stages[] = {"plan", "mean", "gain", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "three traces"},
-    {"smooth", "halfwidth=4", "nine traces"},
+    {N_("default"), "", N_("three traces")},
+    {N_("smooth"), "halfwidth=4", N_("nine traces")},
     {NULL},
 };
 
-static const LithoDemo demo = {"planes", "preset=smooth", "neighbouring traces grow alike"};
+static const LithoDemo demo = {"planes", "preset=smooth", N_("neighbouring traces grow alike")};
 
 const LithoOperator litho_operator_template = {
     .key = "template",
-    .title = "Running mean",
-    .summary = "Mean over neighbouring inlines: the example operator.",
+    .title = N_("Running mean"),
+    .summary = N_("Mean over neighbouring inlines: the example operator."),
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoTemplateParams)},
     .presets = presets,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 void twsm_chain_clear(TwsmChain *chain)
 {
@@ -129,16 +130,16 @@ gboolean twsm_strips_fit(int width, int n, double bytes, double available, GErro
         return TRUE;
     double widest = floor(width * available / bytes);
     if (widest >= 1)
-        g_set_error(
-            error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+        litho_refuse(
+            error, LITHO_ERROR_MEMORY,
             "strips of %d rows x %d elements take %.3g GB and %.3g GB are free: strip_width "
             "must be %.0f or less",
             width, n, 1e-9 * bytes, 1e-9 * available, widest);
     else
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "a single row of %d elements takes %.3g GB and %.3g GB are free: "
-                    "algorithm=fused stores nothing",
-                    n, 1e-9 * bytes / width, 1e-9 * available);
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "a single row of %d elements takes %.3g GB and %.3g GB are free: "
+                     "algorithm=fused stores nothing",
+                     n, 1e-9 * bytes / width, 1e-9 * available);
     return FALSE;
 }
 

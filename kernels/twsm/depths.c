@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 enum { MAX_DEPTH = 1000000 };
 
@@ -38,8 +39,9 @@ static gboolean apply_entry(TwsmModel *model, int index, const char *entry, GErr
     if (!read_number(&at, bulge ? ':' : '\0', &depth) ||
         (bulge && !read_number(&at, '\0', &amplitude))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "depths: '%s' is no entry for boundary %d; a depth in m%s or - is needed", entry,
-                    index, b->shape == TWSM_GAUSSIAN ? ", with :HEIGHT for its bulge," : "");
+                    _("depths: '%s' is no entry for boundary %d; a depth in m%s or - is needed"),
+                    entry, index,
+                    b->shape == TWSM_GAUSSIAN ? _(", with :HEIGHT for its bulge,") : "");
         return FALSE;
     }
     if (b->shape == TWSM_HEIGHTS || b->shape == TWSM_SHEET)
@@ -59,7 +61,7 @@ gboolean twsm_depths_apply(TwsmModel *model, const char *text, GError **error)
             continue;
         if (index == model->n_boundaries) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "depths: '%s' is one entry too many; the model has %d %s", entries[k],
+                        _("depths: '%s' is one entry too many; the model has %d %s"), entries[k],
                         model->n_boundaries, model->n_boundaries == 1 ? "boundary" : "boundaries");
             return FALSE;
         }

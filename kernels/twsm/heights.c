@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/io/npy.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 enum {
     MOST_NODES = 1 << 27, // of a grid or a horizon: a survey of 10,000 x 10,000 bins
@@ -84,7 +85,7 @@ TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, doubl
     for (gint64 k = 0; k < shape[0] * shape[1]; k++) {
         if (!isfinite(z[k])) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "%s holds a depth that is not a number at row %d, column %d", path,
+                        _("%s holds a depth that is not a number at row %d, column %d"), path,
                         (int)(k / shape[1]), (int)(k % shape[1]));
             return NULL;
         }
@@ -133,7 +134,7 @@ static GArray *points_from_text(const char *path, GError **error)
             continue;
         if (!parse_point(line, &p) || !isfinite(p.x + p.y + p.z)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "line %d of %s is not three numbers x y z", number, path);
+                        _("line %d of %s is not three numbers x y z"), number, path);
             return NULL;
         }
         g_array_append_val(points, p);
@@ -149,8 +150,7 @@ static GArray *points_from_npy(const char *path, GError **error)
         return NULL;
     if (shape[1] != 3) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s has %" G_GINT64_FORMAT " columns; a horizon needs 3: x, y, z", path,
-                    shape[1]);
+                    _("%s has %" PRId64 " columns; a horizon needs 3: x, y, z"), path, shape[1]);
         return NULL;
     }
     GArray *points = g_array_new(FALSE, FALSE, sizeof(Point));
@@ -297,7 +297,7 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRu
         return NULL;
     if (points->len < 4) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s holds %u points; a horizon needs 4 or more", path, points->len);
+                    _("%s holds %u points; a horizon needs 4 or more"), path, points->len);
         return NULL;
     }
     Point lo, hi;
@@ -311,18 +311,19 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRu
     double area = (hi.x - lo.x) * (hi.y - lo.y);
     double h = spacing > 0 ? spacing : sqrt(area / points->len);
     if (!(area > 0) || (hi.x - lo.x) / h > 20000 || (hi.y - lo.y) / h > 20000) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%s covers %g x %g m at a spacing of %g m; a horizon needs an area and at most "
-                    "20000 cells a side",
-                    path, hi.x - lo.x, hi.y - lo.y, h);
+        litho_refuse(
+            error, LITHO_ERROR_GEOMETRY,
+            "%s covers %g x %g m at a spacing of %g m; a horizon needs an area and at most "
+            "20000 cells a side",
+            path, hi.x - lo.x, hi.y - lo.y, h);
         return NULL;
     }
     nx = (int)((hi.x - lo.x) / h) + 2;
     ny = (int)((hi.y - lo.y) / h) + 2;
     if ((double)nx * ny > MAX(MOST_HOLES, 1000.0 * points->len)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%s holds %u points for %d x %d cells of %g m; a larger spacing is needed",
-                    path, points->len, nx, ny, h);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "%s holds %u points for %d x %d cells of %g m; a larger spacing is needed",
+                     path, points->len, nx, ny, h);
         return NULL;
     }
     return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h), run, error);

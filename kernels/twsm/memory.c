@@ -3,6 +3,9 @@
 // Memory of a run, from the model alone: no mesh is made.
 #include <math.h>
 
+#include "core/run.h"
+#include "core/text.h"
+#include "kernels/twsm/clusters.h"
 #include "kernels/twsm/setup.h"
 
 // Sizes everything else follows from.
@@ -48,18 +51,10 @@ static gboolean find_sizes(const TwsmParams *p, LithoResolved *known, Sizes *z)
     return TRUE;
 }
 
-// Points, spectra of the receivers, traces and the copy that is shown while frequencies arrive.
-static double always(const Sizes *z)
-{
-    return 32 * (z->all + z->receivers) + 8 * z->sources * z->receivers * z->frequencies +
-           8 * z->samples;
-}
-
-static double strips(const TwsmParams *p, const Sizes *z, gboolean on_gpu)
+static double strips(const TwsmParams *p, const Sizes *z)
 {
     double cells = MIN(p->strip_width, z->rows) * z->widest;
-    double per_element = p->algorithm == TWSM_MOD2 && !(on_gpu && z->near) ? 16 : 8;
-    return cells * (per_element + (z->near && !on_gpu ? 12 : 0));
+    return cells * (p->algorithm == TWSM_MOD2 && !z->near ? 16 : 8);
 }
 
 static gboolean stores_strips(const TwsmParams *p)
@@ -79,17 +74,114 @@ static gboolean convolves(const TwsmParams *p, const Sizes *z)
            (p->algorithm == TWSM_AUTO || p->algorithm == TWSM_FFT || p->algorithm == TWSM_FAST);
 }
 
+// --- CPU ----------------------------------------------------------------------------------------
+
+// Sizes and kinds that decide what memory the sums of a leg take, beside its fields.
+typedef struct LegSizes {
+    double from, to; // elements
+    double rhs, band;
+    gboolean near, lattice, receivers;
+} LegSizes;
+
+// Four kernels of three floats, and in every thread seven fields of a frequency; twice the lattice
+// in both directions, and a little more for lengths that transforms like.
+static double lattice_scratch(const LegSizes *l)
+{
+    const double bins = 2.1 * l->from, threads = MIN(litho_run_threads(NULL), l->band);
+    return bins * (4 * 3 * sizeof(float) + threads * 7 * sizeof(TwsmValue));
+}
+
+static double strip_scratch(const TwsmParams *p, const LegSizes *l)
+{
+    const double cells = MIN(p->strip_width, l->to) * l->from;
+    return cells * (8 + (p->algorithm == TWSM_MOD2 ? 8 : 0) + (l->near ? 12 : 0)) +
+           sizeof(TwsmValue) * l->rhs * l->from;
+}
+
+// Nodes and smooth normals by element, and weights of up to four shapes, of both meshes.
+static double cluster_scratch(const LegSizes *l)
+{
+    const double nodes = sizeof(TwsmNode) * (double)TWSM_ALL_NODES / TWSM_CLUSTER_MAX;
+    const double weights = 4.0 * (TWSM_MAX_NODES - 1) * TWSM_CLUSTER_MAX * TWSM_MAX_NODES *
+                           TWSM_MAX_NODES * sizeof(float);
+    return (4 * sizeof(float) + nodes) * (l->from + l->to) + 2 * weights;
+}
+
+// Padded copies of the field, and partial sums where targets are few.
+static double fused_scratch(const LegSizes *l)
+{
+    enum { FEW = 512, TILE = 4096 }; // of fused.c
+    const double rhs = MIN(l->rhs, 4), copies = sizeof(TwsmValue) * rhs * l->from * l->band;
+    const double slices = ceil(l->from / TILE);
+    return copies + (l->to < FEW ? 4 * sizeof(double) * (l->to + 16) * slices * rhs * l->band : 0);
+}
+
+static double scratch(const TwsmParams *p, const LegSizes *l)
+{
+    if (stores_strips(p))
+        return strip_scratch(p, l);
+    if (l->lattice && p->algorithm != TWSM_FUSED)
+        return lattice_scratch(l);
+    if (p->algorithm == TWSM_FAST && !l->near && !l->receivers)
+        return MAX(cluster_scratch(l), fused_scratch(l));
+    return fused_scratch(l);
+}
+
+static gboolean code_has_near(const TwsmParams *p, const TwsmCode *code)
+{
+    const gboolean effective = p->coefficients == TWSM_COEF_EFFECTIVE ||
+                               (p->coefficients == TWSM_COEF_AUTO && code->n == 1);
+    return p->near_field == TWSM_NEAR_ON || (p->near_field == TWSM_NEAR_AUTO && effective);
+}
+
+// The most that the fields of one wave code and the sums of its legs take at a time; `count` has
+// the elements of every boundary.
+static double code_bytes(const TwsmParams *p, const TwsmModel *m, const TwsmCode *code,
+                         const Sizes *z, const double *count)
+{
+    const double band = stores_strips(p) ? z->frequencies : MIN(TWSM_BLOCK, z->frequencies);
+    const double value = sizeof(TwsmValue) * z->sources * band;
+    const double ends = value * (count[code->hit[0].boundary] + z->receivers);
+    double most = 0, u = 0; // the field that the leg before has left
+    for (int h = 0; h < code->n; h++) {
+        const gboolean last = h + 1 == code->n;
+        const int b = code->hit[h].boundary, next = last ? -1 : code->hit[h + 1].boundary;
+        LegSizes leg = {.from = count[b], .to = count[b], .rhs = z->sources, .band = band};
+        if (p->absorption) {
+            most = MAX(most, u + value * leg.to + scratch(p, &leg));
+            u = value * leg.to;
+        }
+        leg.to = last ? z->receivers : count[next];
+        leg.near = code_has_near(p, code);
+        leg.receivers = last;
+        leg.lattice = !last && m->boundary[b].shape == TWSM_FLAT &&
+                      m->boundary[next].shape == TWSM_FLAT;
+        const double y = last ? 0 : value * leg.to, near = leg.near ? value * leg.to : 0;
+        most = MAX(most, u + y + near + scratch(p, &leg));
+        u = y;
+    }
+    return ends + most;
+}
+
 guint64 twsm_memory_cpu(const TwsmParams *p, LithoResolved *known)
 {
+    g_autoptr(TwsmSetup) s = twsm_setup_open(p, known, NULL);
     Sizes z;
-    if (!find_sizes(p, known, &z))
+    if (!s || !find_sizes(p, known, &z))
         return 0;
-    double band = stores_strips(p) ? z.frequencies : MIN(TWSM_BLOCK, z.frequencies);
-    // In and out of a leg, the sum of near terms, and a padded copy.
-    double bytes = always(&z) + 8 * z.sources * z.widest * band * (z.near ? 4 : 3);
-    bytes += stores_strips(p) ? strips(p, &z, FALSE) : convolves(p, &z) ? lattices(&z) : 0;
-    return (guint64)bytes;
+    const TwsmModel *m = s->model;
+    double cell[TWSM_MAX_LAYERS], count[TWSM_MAX_LAYERS] = {0}, fields = 0;
+    twsm_setup_cells(s, cell);
+    for (int b = 0; b < m->n_boundaries; b++)
+        count[b] = cell[b] > 0 ? twsm_mesh_count(m, b, cell[b]) : 0;
+    for (int c = 0; c < m->n_codes; c++)
+        fields = MAX(fields, code_bytes(p, m, &m->code[c], &z, count));
+    // Points, spectra of the receivers; the traces come when the fields are gone.
+    return (guint64)(32 * (z.all + z.receivers) + 8 * z.sources * z.receivers * z.frequencies +
+                     MAX(fields, 4 * z.samples));
 }
+
+// --- GPU ----------------------------------------------------------------------------------------
 
 guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
 {
@@ -110,7 +202,7 @@ guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
     bytes += 8 * z.sources * z.receivers * z.frequencies;
     bytes += 16 * (z.frequencies + z.samples / (z.sources * z.receivers));
     if (stores_strips(p))
-        bytes += strips(p, &z, TRUE);
+        bytes += strips(p, &z);
     else if (convolves(p, &z))
         bytes += lattices(&z);
     else if (p->algorithm == TWSM_FAST)
@@ -132,7 +224,7 @@ static char *narrower(const TwsmParams *p, LithoResolved *known,
         q.strip_width = lo + (hi - lo) / 2;
         *(memory(&q, known) <= bytes ? &lo : &hi) = q.strip_width;
     }
-    return lo > 0 ? g_strdup_printf("strip_width must be %d or less", lo)
+    return lo > 0 ? g_strdup_printf(_("strip_width must be %d or less"), lo)
                   : g_strdup("algorithm=fused stores no strips");
 }
 

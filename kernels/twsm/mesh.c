@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 enum { MAX_ELEMENTS = 20000000, ARRAYS = 8 };
 
@@ -85,10 +86,10 @@ static gboolean too_many(double n, GError **error)
 {
     if (n <= MAX_ELEMENTS)
         return FALSE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "a boundary would need %.3g elements; the limit is %d: lower fmax or "
-                "cells_per_wavelength, or narrow the extent",
-                n, MAX_ELEMENTS);
+    litho_refuse(error, LITHO_ERROR_MEMORY,
+                 "a boundary would need %.3g elements; the limit is %d: lower fmax or "
+                 "cells_per_wavelength, or narrow the extent",
+                 n, MAX_ELEMENTS);
     return TRUE;
 }
 
@@ -112,9 +113,9 @@ static double *vertex_depths(const TwsmBoundary *b, const TwsmPoints *p, int thr
         }
     if (bad == G_MAXINT64)
         return z;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                "a boundary has no finite depth at (%g, %g) m, vertex %" G_GINT64_FORMAT,
-                p->origin[0] + bad % nx * p->step[0], p->origin[1] + bad / nx * p->step[1], bad);
+    litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                 "a boundary has no finite depth at (%g, %g) m, vertex %" PRId64,
+                 p->origin[0] + bad % nx * p->step[0], p->origin[1] + bad / nx * p->step[1], bad);
     g_free(z);
     return NULL;
 }
@@ -203,7 +204,7 @@ static gboolean check_areas(const TwsmPoints *p, const int *triangle, GError **e
     for (int k = 0; k < p->n; k++)
         if (!(p->area[k] >= 1e-12 * sum / p->n)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "triangle %d of a sheet has no area", triangle[k] + 1);
+                        _("triangle %d of a sheet has no area"), triangle[k] + 1);
             return FALSE;
         }
     return TRUE;
@@ -240,7 +241,7 @@ static TwsmPoints *sheet_mesh(const TwsmModel *model, const TwsmBoundary *b, con
     p->padded = (n + TWSM_PAD - 1) / TWSM_PAD * TWSM_PAD;
     if (n == 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "no triangle of %s lies inside the extent", b->file);
+                    _("no triangle of %s lies inside the extent"), b->file);
         return NULL;
     }
     return check_areas(p, from, error) ? g_steal_pointer(&p) : NULL;

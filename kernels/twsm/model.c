@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 void twsm_model_free(TwsmModel *model)
 {
@@ -77,13 +78,13 @@ static gboolean trace_code(const TwsmModel *model, TwsmCode *code, int layer, GE
         if (b != layer && b != layer - 1) {
             char bounds[40];
             if (layer > 0 && layer < model->n_boundaries)
-                g_snprintf(bounds, sizeof bounds, "boundaries %d and %d", layer - 1, layer);
+                g_snprintf(bounds, sizeof bounds, _("boundaries %d and %d"), layer - 1, layer);
             else
-                g_snprintf(bounds, sizeof bounds, "boundary %d", layer > 0 ? layer - 1 : layer);
+                g_snprintf(bounds, sizeof bounds, _("boundary %d"), layer > 0 ? layer - 1 : layer);
             g_set_error(
                 error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "wave code '%s': hit %d is at boundary %d, but the wave is in layer %d then, "
-                "which ends at %s",
+                _("wave code '%s': hit %d is at boundary %d, but the wave is in layer %d then, "
+                  "which ends at %s"),
                 code->text, m + 1, b, layer, bounds);
             return FALSE;
         }
@@ -102,7 +103,7 @@ static gboolean check_off_boundaries(const TwsmModel *model, const char *what, i
         if (fabs(twsm_boundary_depth(&model->boundary[b], at[0], at[1]) - at[2]) > 0.01)
             continue;
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%s %d lies on boundary %d; it must be in a layer", what, number, b);
+                    _("%s %d lies on boundary %d; it must be in a layer"), what, number, b);
         return FALSE;
     }
     return TRUE;
@@ -120,10 +121,10 @@ static gboolean check_receivers(const TwsmModel *model, const TwsmCode *code, GE
                 return FALSE;
             if (layer == code->layer[code->n])
                 continue;
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "the receiver at (%g, %g, %g) m is in layer %d; wave code '%s' ends in "
-                        "layer %d",
-                        p[0], p[1], p[2], layer, code->text, code->layer[code->n]);
+            litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                         "the receiver at (%g, %g, %g) m is in layer %d; wave code '%s' ends in "
+                         "layer %d",
+                         p[0], p[1], p[2], layer, code->text, code->layer[code->n]);
             return FALSE;
         }
     return TRUE;
@@ -142,8 +143,8 @@ gboolean twsm_model_trace_codes(TwsmModel *model, GError **error)
             continue;
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-            "source %d is in another layer than source 1 (layer %d); all sources must be in "
-            "one layer",
+            _("source %d is in another layer than source 1 (layer %d); all sources must be in "
+              "one layer"),
             s + 1, layer);
         return FALSE;
     }

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "core/text.h"
 #include "kernels/twsm/model.h"
 
 typedef LithoJsonReader Reader;
@@ -17,7 +18,7 @@ typedef LithoJsonReader Reader;
 static gboolean positive(Reader *r, const char *key, double def, double *value, GError **error)
 {
     return litho_json_number(r, key, def, value, error) &&
-           (*value > 0 || litho_json_complain(r, key, "must be greater than 0", error));
+           (*value > 0 || litho_json_complain(r, key, _("must be greater than 0"), error));
 }
 
 // --- the parts --------------------------------------------------------------------------------
@@ -27,7 +28,7 @@ static gboolean read_layer(TwsmModel *model, int l, JsonNode *node, GError **err
     Reader r;
     char where[64];
     g_snprintf(where, sizeof where, "layers[%d]", l);
-    gboolean ok = litho_json_open(&r, node, where, "the model", error) &&
+    gboolean ok = litho_json_open(&r, node, where, _("the model"), error) &&
                   positive(&r, "velocity", REQUIRED, &model->velocity[l], error) &&
                   positive(&r, "density", REQUIRED, &model->density[l], error);
     return litho_json_close(&r, ok, SCHEMA, error);
@@ -44,7 +45,8 @@ static gboolean read_dipping(Reader *r, TwsmBoundary *b, GError **error)
         if (!litho_json_number(r, keys[k], 0, &dip, error))
             return FALSE;
         if (fabs(dip) > 80)
-            return litho_json_complain(r, keys[k], "must be a dip from -80 to 80 degrees", error);
+            return litho_json_complain(r, keys[k], _("must be a dip from -80 to 80 degrees"),
+                                       error);
         b->slope[k] = tan(dip * G_PI / 180);
     }
     return TRUE;
@@ -60,7 +62,7 @@ static gboolean read_gaussian(Reader *r, TwsmBoundary *b, GError **error)
            litho_json_number(r, "x", 0, &b->centre[0], error) &&
            litho_json_number(r, "y", 0, &b->centre[1], error) &&
            ((b->sigma[0] >= 0 && b->sigma[1] >= 0) ||
-            litho_json_complain(r, "sigma_x", "and sigma_y must not be negative", error));
+            litho_json_complain(r, "sigma_x", _("and sigma_y must not be negative"), error));
 }
 
 static gboolean read_file_name(Reader *r, TwsmBoundary *b, const char *folder, GError **error)
@@ -89,7 +91,7 @@ static gboolean read_boundary(TwsmBoundary *b, int index, JsonNode *node, const 
     Reader r;
     char where[64];
     g_snprintf(where, sizeof where, "boundaries[%d]", index);
-    gboolean ok = litho_json_open(&r, node, where, "the model", error);
+    gboolean ok = litho_json_open(&r, node, where, _("the model"), error);
     const char *type = ok ? litho_json_string(&r, "type", error) : NULL;
     if (!type) {
         ok = FALSE;
@@ -110,8 +112,8 @@ static gboolean read_boundary(TwsmBoundary *b, int index, JsonNode *node, const 
         b->shape = TWSM_SHEET;
         ok = read_file_name(&r, b, folder, error);
     } else {
-        ok = litho_json_complain(&r, "type",
-                                 "must be flat, dipping, gaussian, grid, horizon or sheet", error);
+        ok = litho_json_complain(
+            &r, "type", _("must be flat, dipping, gaussian, grid, horizon or sheet"), error);
     }
     return litho_json_close(&r, ok, SCHEMA, error);
 }
@@ -131,15 +133,16 @@ static gboolean read_code(TwsmModel *model, const char *from, GError **error)
         gint64 b = g_ascii_strtoll(p, &end, 10);
         char what = g_ascii_toupper(*end);
         if (end == p || (what != 'R' && what != 'T') || code->n == TWSM_MAX_HITS) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "wave code '%s' is not understood at position %d; at most %d hits like 0R "
-                        "or 0T 1R 0T are needed",
-                        from, (int)(p - from) + 1, TWSM_MAX_HITS);
+            g_set_error(
+                error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                _("wave code '%s' is not understood at position %d; at most %d hits like 0R "
+                  "or 0T 1R 0T are needed"),
+                from, (int)(p - from) + 1, TWSM_MAX_HITS);
             return FALSE;
         }
         if (b < 0 || b >= model->n_boundaries) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "wave code '%s', position %d: there is no boundary %d; the model has %d",
+                        _("wave code '%s', position %d: there is no boundary %d; the model has %d"),
                         from, (int)(p - from) + 1, (int)b, model->n_boundaries);
             return FALSE;
         }
@@ -148,7 +151,7 @@ static gboolean read_code(TwsmModel *model, const char *from, GError **error)
     }
     if (code->n == 0)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "wave code %d is empty; it needs one hit or more, like 0R", model->n_codes);
+                    _("wave code %d is empty; it needs one hit or more, like 0R"), model->n_codes);
     return code->n > 0;
 }
 
@@ -162,7 +165,8 @@ static gboolean read_codes(Reader *r, TwsmModel *model, GError **error)
     for (guint k = 0; list && k < json_array_get_length(list); k++) {
         const char *code = litho_json_node_string(json_array_get_element(list, k));
         if (!code)
-            return litho_json_complain(r, "wave_code", "must be a text or a list of texts", error);
+            return litho_json_complain(r, "wave_code", _("must be a text or a list of texts"),
+                                       error);
         if (!read_code(model, code, error))
             return FALSE;
     }
@@ -183,7 +187,7 @@ static gboolean read_sources(Reader *r, TwsmModel *model, GError **error)
         for (guint k = 0; k < 3; k++)
             if (!at || json_array_get_length(at) != 3 ||
                 !litho_json_node_number(json_array_get_element(at, k), &model->source[s][k]))
-                return litho_json_complain(r, "sources", "must be a list of [x, y, z]", error);
+                return litho_json_complain(r, "sources", _("must be a list of [x, y, z]"), error);
     }
     return TRUE;
 }
@@ -192,13 +196,13 @@ static gboolean read_receivers(TwsmModel *model, JsonNode *node, GError **error)
 {
     static const char *const keys[2] = {"x", "y"};
     Reader r;
-    gboolean ok = litho_json_open(&r, node, "receivers", "the model", error);
+    gboolean ok = litho_json_open(&r, node, "receivers", _("the model"), error);
     for (int k = 0; k < 2 && ok; k++) {
         double line[3];
         ok = litho_json_numbers(&r, keys[k], 3, line, error);
         if (ok && (line[2] < 1 || line[2] > 100000 || line[2] != floor(line[2])))
             ok = litho_json_complain(
-                &r, keys[k], "must be [first, step, count] with a count of 1 to 100000", error);
+                &r, keys[k], _("must be [first, step, count] with a count of 1 to 100000"), error);
         if (ok) {
             model->receiver_first[k] = line[0];
             model->receiver_step[k] = line[1];
@@ -212,7 +216,7 @@ static gboolean read_receivers(TwsmModel *model, JsonNode *node, GError **error)
 static gboolean read_wavelet(TwsmModel *model, JsonNode *node, GError **error)
 {
     Reader r;
-    gboolean ok = litho_json_open(&r, node, "wavelet", "the model", error) &&
+    gboolean ok = litho_json_open(&r, node, "wavelet", _("the model"), error) &&
                   positive(&r, "ricker", REQUIRED, &model->ricker, error) &&
                   litho_json_number(&r, "delay", 0, &model->delay, error);
     return litho_json_close(&r, ok, SCHEMA, error);
@@ -221,11 +225,11 @@ static gboolean read_wavelet(TwsmModel *model, JsonNode *node, GError **error)
 static gboolean read_extent(TwsmModel *model, JsonNode *node, GError **error)
 {
     Reader r;
-    gboolean ok = litho_json_open(&r, node, "extent", "the model", error) &&
+    gboolean ok = litho_json_open(&r, node, "extent", _("the model"), error) &&
                   litho_json_numbers(&r, "x", 2, model->x, error) &&
                   litho_json_numbers(&r, "y", 2, model->y, error);
     if (ok && (model->x[1] <= model->x[0] || model->y[1] <= model->y[0]))
-        ok = litho_json_complain(&r, "x", "and y must be [smaller, larger]", error);
+        ok = litho_json_complain(&r, "x", _("and y must be [smaller, larger]"), error);
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 
@@ -251,7 +255,7 @@ static gboolean read_layers(Reader *r, TwsmModel *model, const char *folder, GEr
 static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder, GError **error)
 {
     Reader r;
-    gboolean ok = litho_json_open(&r, root, "", "the model", error) &&
+    gboolean ok = litho_json_open(&r, root, "", _("the model"), error) &&
                   read_layers(&r, model, folder, error) &&
                   read_extent(model, litho_json_ask(&r, "extent"), error) &&
                   read_codes(&r, model, error) && read_sources(&r, model, error) &&
@@ -264,7 +268,7 @@ static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder,
                   positive(&r, "cells_per_wavelength", 2.5, &model->cells, error) &&
                   litho_json_number(&r, "taper", 0.15, &model->taper, error);
     if (ok && (model->taper < 0 || model->taper > 0.5))
-        ok = litho_json_complain(&r, "taper", "must be from 0 to 0.5", error);
+        ok = litho_json_complain(&r, "taper", _("must be from 0 to 0.5"), error);
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 
@@ -297,7 +301,7 @@ TwsmModel *twsm_model_load(const char *path, LithoResolved *files, LithoRun *run
     if (!root) {
         g_autofree char *names = g_strjoinv(", ", (char **)twsm_model_names());
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "model '%s' cannot be read (%s); a JSON file or one of %s is needed", path,
+                    _("model '%s' cannot be read (%s); a JSON file or one of %s is needed"), path,
                     inner->message, names);
         g_clear_error(&inner);
         return NULL;
@@ -314,7 +318,7 @@ TwsmModel *twsm_model_load(const char *path, LithoResolved *files, LithoRun *run
     if (litho_error_is_cancelled(inner))
         g_propagate_error(error, inner);
     else
-        g_propagate_prefixed_error(error, inner, "model '%s': ", path);
+        g_propagate_prefixed_error(error, inner, _("model '%s': "), path);
     return NULL;
 }
 

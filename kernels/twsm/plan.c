@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/peers.h"
+#include "core/text.h"
 #include "kernels/twsm/report.h"
 #include "kernels/twsm/setup.h"
 
@@ -77,7 +78,8 @@ static gboolean reserve_field(TwsmPlan *plan, gsize values, GError **error)
     plan->field_values = plan->field ? values : 0;
     if (!plan->field)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "there is no memory for a field of %zu values on the first boundary", values);
+                    _("there is no memory for a field of %zu values on the first boundary"),
+                    values);
     return plan->field != NULL;
 }
 

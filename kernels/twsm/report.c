@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "kernels/twsm/depths.h"
 #include "kernels/twsm/report.h"
 
@@ -44,8 +45,8 @@ static void report_boundary(const TwsmModel *m, int b, double lo, double hi, Lit
                         .xyz = xyz,
                         .value = value};
     g_snprintf(shape.key, sizeof shape.key, "boundary%d", b);
-    g_snprintf(shape.label, sizeof shape.label, "Boundary %d, %.0f over %.0f m/s", b,
-               m->velocity[b], m->velocity[b + 1]);
+    litho_text_put(shape.label, sizeof shape.label, _("Boundary %d, %.0f over %.0f m/s"), b,
+                   m->velocity[b], m->velocity[b + 1]);
     litho_report_shape(r, &shape);
 }
 
@@ -63,7 +64,7 @@ static void report_acquisition(const TwsmModel *m, LithoReport *r)
     for (int s = 0; s < m->n_sources; s++)
         for (int k = 0; k < 3; k++)
             xyz[3 * s + k] = (float)m->source[s][k];
-    report_points("sources", m->n_sources > 1 ? "Sources" : "Source", m->n_sources, xyz, r);
+    report_points("sources", m->n_sources > 1 ? _("Sources") : _("Source"), m->n_sources, xyz, r);
     gint64 n = (gint64)m->receiver_count[0] * m->receiver_count[1],
            skip = (n + POINTS - 1) / POINTS;
     guint shown = 0;
@@ -74,7 +75,7 @@ static void report_acquisition(const TwsmModel *m, LithoReport *r)
         for (int k = 0; k < 3; k++)
             xyz[3 * shown + k] = (float)p[k];
     }
-    report_points("receivers", "Receivers", shown, xyz, r);
+    report_points("receivers", _("Receivers"), shown, xyz, r);
 }
 
 // --- rays -------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ static void report_ray(const TwsmModel *m, int c, LithoReport *r)
         .space = LITHO_SPACE_MODEL, .kind = LITHO_SHAPE_LINE, .n = (guint)code->n + 2, .xyz = xyz};
     char key[32], label[64];
     g_snprintf(key, sizeof key, "ray%d", c);
-    g_snprintf(label, sizeof label, "Arrival of %.40s at the source", code->text);
+    g_snprintf(label, sizeof label, _("Arrival of %.40s at the source"), code->text);
     litho_report_number(r, key, label, "s", ray_time(m, code, p) + m->delay);
     g_strlcpy(shape.key, key, sizeof shape.key);
     g_snprintf(shape.label, sizeof shape.label, "Ray %.56s", code->text);
@@ -197,7 +198,8 @@ static void report_grip(const TwsmModel *m, int b, gboolean bulge, LithoReport *
     LithoShape shape = {
         .space = LITHO_SPACE_MODEL, .kind = LITHO_SHAPE_POINTS, .n = 1, .xyz = xyz};
     g_snprintf(shape.key, sizeof shape.key, "grip%d%s", b, bulge ? "bulge" : "");
-    g_snprintf(shape.label, sizeof shape.label, "%s of boundary %d", bulge ? "Centre" : "Depth", b);
+    g_snprintf(shape.label, sizeof shape.label, _("%s of boundary %d"),
+               bulge ? _("Centre") : _("Depth"), b);
     g_strlcpy(shape.grip.operator_key, "twsm", sizeof shape.grip.operator_key);
     g_strlcpy(shape.grip.param, "depths", sizeof shape.grip.param);
     if (!twsm_depths_around(m, b, bulge, &shape.grip))
@@ -267,13 +269,13 @@ void twsm_report_strips(const TwsmCost *cost, double beams, double elements, dou
     static const struct {
         const char *key, *name;
         double seconds;
-    } paper[] = {{"strip_paper_alg", "paper: algorithms 1, 2", 97200},
-                 {"strip_paper_core", "mod. 2", 57600},
-                 {"strip_paper_cores", "8 cores", 7200},
+    } paper[] = {{"strip_paper_alg", N_("paper: algorithms 1, 2"), 97200},
+                 {"strip_paper_core", N_("mod. 2"), 57600},
+                 {"strip_paper_cores", N_("8 cores"), 7200},
                  {"strip_paper_gpu", "C2070", 600}};
     // One plot, so that both are in sight while the width moves.
-    const char *group = "Time and memory against strip width", *x = "rows M of a strip";
-    const char *y = "ms / 1e9 beams, MB";
+    const char *group = _("Time and memory against strip width"), *x = _("rows M of a strip");
+    const char *y = _("ms / 1e9 beams, MB");
     double ours[TWSM_COSTS], rows[13], megabytes[13];
     for (guint k = 0; k < cost->n; k++)
         ours[k] = cost->ms[k] / (1e-9 * beams);
@@ -297,7 +299,7 @@ void twsm_report_gpus(const TwsmCost *cost, double beams, LithoReport *r)
     // The paper's table: modified algorithm 2 on a cluster of Tesla C2070, seconds.
     static const double gpus[] = {1, 2, 3, 6, 10, 12, 15, 20, 24, 30};
     static const double seconds[] = {600, 302, 204, 106, 69, 58, 47, 37, 32, 28};
-    const char *group = "Time against GPUs", *x = "GPUs", *y = "ms per billion beams";
+    const char *group = _("Time against GPUs"), *x = "GPUs", *y = _("ms per billion beams");
     double ours[TWSM_COSTS], paper[G_N_ELEMENTS(gpus)], ideal[G_N_ELEMENTS(gpus)];
     for (guint k = 0; k < cost->n; k++)
         ours[k] = cost->ms[k] / (1e-9 * beams);
@@ -305,7 +307,7 @@ void twsm_report_gpus(const TwsmCost *cost, double beams, LithoReport *r)
         paper[k] = 1000 * seconds[k] / (112e3 * 112e3 * 128e-9);
         ideal[k] = paper[0] / gpus[k];
     }
-    curve(r, "gpu_time", group, "this model, measured", x, y, cost->n, cost->at, ours);
+    curve(r, "gpu_time", group, _("this model, measured"), x, y, cost->n, cost->at, ours);
     curve(r, "gpu_paper", group, "paper", x, y, G_N_ELEMENTS(gpus), gpus, paper);
-    curve(r, "gpu_ideal", group, "paper, ideal", x, y, G_N_ELEMENTS(gpus), gpus, ideal);
+    curve(r, "gpu_ideal", group, _("paper, ideal"), x, y, G_N_ELEMENTS(gpus), gpus, ideal);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/twsm/depths.h"
 #include "kernels/twsm/report.h"
 
@@ -34,7 +35,7 @@ static void G_GNUC_PRINTF(2, 3) note(TwsmSetup *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_ptr_array_add(s->notes, g_strdup_vprintf(format, args));
+    g_ptr_array_add(s->notes, litho_text_vprintf(format, args));
     va_end(args);
 }
 
@@ -72,9 +73,9 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **e
         return NULL;
     double samples = model->record / model->dt;
     if (!(samples >= 2 && samples <= 1e6)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "record %g s at dt %g s gives %g samples; 2 to 1000000 are needed",
-                    model->record, model->dt, samples);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "record %g s at dt %g s gives %g samples; 2 to 1000000 are needed",
+                     model->record, model->dt, samples);
         return NULL;
     }
     TwsmSetup *s = g_new0(TwsmSetup, 1);
@@ -89,9 +90,10 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **e
     s->model = g_steal_pointer(&model);
     s->known = known ? litho_resolved_ref(known) : NULL;
     if (2 * s->n_frequencies >= s->n_time) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%d frequencies up to %g Hz need a dt under %g s; it is %g s", s->n_frequencies,
-                    s->n_frequencies / s->record, 0.5 * s->record / s->n_frequencies, s->dt);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%d frequencies up to %g Hz need a dt under %g s; it is %g s",
+                     s->n_frequencies, s->n_frequencies / s->record,
+                     0.5 * s->record / s->n_frequencies, s->dt);
         twsm_setup_free(s);
         return NULL;
     }
@@ -111,7 +113,7 @@ void twsm_setup_grid(const TwsmSetup *s, LithoGrid *grid)
     // Several sources over an area of receivers are stacked along the inlines: no affine map then.
     grid->has_xy = m->n_sources == 1;
     grid->xy_source = LITHO_FROM_COMPUTED;
-    g_strlcpy(grid->xy_evidence, "receivers of the model", sizeof grid->xy_evidence);
+    g_strlcpy(grid->xy_evidence, _("receivers of the model"), sizeof grid->xy_evidence);
     grid->origin[0] = m->receiver_first[0];
     grid->origin[1] = m->receiver_first[1];
     grid->inline_step[0] = 0;
@@ -148,20 +150,21 @@ static gboolean check_cells(TwsmSetup *s, int b, const TwsmParams *p, GError **e
     double wave = shortest_wave(s, b), cells = wave / mesh->edge;
     double wanted = mesh->cells[0] ? 2.0 : 4.0;
     if (cells < 1.2 && !p->force) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "boundary %d has %.2f cells per shortest wavelength (%.3g m); 2.5 are needed, "
-                    "and under 1.2 only force=on computes",
-                    b, cells, wave);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "boundary %d has %.2f cells per shortest wavelength (%.3g m); 2.5 are needed, "
+                     "and under 1.2 only force=on computes",
+                     b, cells, wave);
         return FALSE;
     }
     if (cells < wanted * 0.999)
-        note(s,
-             "boundary %d has %.2f cells per shortest wavelength (%.3g m); %s needs %.3g or more",
-             b, cells, wave, mesh->cells[0] ? "a regular mesh" : "an irregular mesh", wanted);
+        note(
+            s,
+            _("boundary %d has %.2f cells per shortest wavelength (%.3g m); %s needs %.3g or more"),
+            b, cells, wave, mesh->cells[0] ? _("a regular mesh") : _("an irregular mesh"), wanted);
     if (mesh->sag > 0.01 * wave)
         note(s,
-             "boundary %d bends by %.2g m within a cell, more than 1 %% of the shortest "
-             "wavelength (%.3g m): use more cells per wavelength",
+             _("boundary %d bends by %.2g m within a cell, more than 1 %% of the shortest "
+               "wavelength (%.3g m): use more cells per wavelength"),
              b, mesh->sag, wave);
     return TRUE;
 }
@@ -209,7 +212,7 @@ static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, int threads, GEr
             continue;
         s->mesh[b] = twsm_mesh_new(m, b, cell[b], m->taper, threads, s->centre, error);
         if (!s->mesh[b]) {
-            g_prefix_error(error, "boundary %d: ", b);
+            g_prefix_error(error, _("boundary %d: "), b);
             return FALSE;
         }
         if (!check_cells(s, b, p, error))
@@ -358,9 +361,10 @@ static void build_chain(TwsmSetup *s, const TwsmParams *p, int c)
         chain->leg[chain->n_legs++] = leg;
     }
     if (s->coef[c] == TWSM_COEF_PLANE)
-        note(s,
-             "plane-wave coefficients have a kink at the critical angle that focuses on the axis: "
-             "false events up to 78 %% of a reflection; coefficients=auto is without");
+        note(
+            s,
+            _("plane-wave coefficients have a kink at the critical angle that focuses on the axis: "
+              "false events up to 78 %% of a reflection; coefficients=auto is without"));
 }
 
 // Farthest and most grazing incidence of the sources on the first boundary, over live elements.
@@ -453,9 +457,9 @@ static void check_fresnel(TwsmSetup *s)
             }
             if (inside < radius)
                 note(s,
-                     "wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m inside the untapered "
-                     "part; "
-                     "a Fresnel radius is %.0f m: widen the extent or narrow the taper",
+                     _("wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m inside the untapered "
+                       "part; "
+                       "a Fresnel radius is %.0f m: widen the extent or narrow the taper"),
                      code->text, code->hit[h].boundary, p[h + 1][0], p[h + 1][1], inside, radius);
         }
     }
@@ -484,8 +488,8 @@ static void check_record(TwsmSetup *s)
         time *= vertical > 0 ? sqrt(1 + far * far / (vertical * vertical)) : 1;
         if (time + m->delay + 1.5 / m->ricker > s->record)
             note(s,
-                 "wave %s arrives after about %.3g s; with a record of %.4g s it wraps around: "
-                 "use a longer record",
+                 _("wave %s arrives after about %.3g s; with a record of %.4g s it wraps around: "
+                   "use a longer record"),
                  m->code[c].text, time + m->delay, s->record);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/twsm/heights.h"
 
 void twsm_sheet_free(TwsmSheet *sheet)
@@ -82,8 +83,8 @@ static gboolean read_lines(Reader *r, char *text, const char *path, GError **err
         number++;
         if (!read_line(r, line)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "line %d of %s is not a vertex of three numbers or a triangle of three "
-                        "known vertices: %.40s",
+                        _("line %d of %s is not a vertex of three numbers or a triangle of three "
+                          "known vertices: %.40s"),
                         number, path, line);
             return FALSE;
         }
@@ -101,10 +102,11 @@ TwsmSheet *twsm_sheet_load(const char *path, GError **error)
     TwsmSheet *sheet = NULL;
     if (read_lines(&r, text, path, error)) {
         if (r.triangles->len == 0)
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "%s holds no triangles; \"v\" and \"f\" or \"VRTX\" and \"TRGL\" lines are "
-                        "needed",
-                        path);
+            g_set_error(
+                error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                _("%s holds no triangles; \"v\" and \"f\" or \"VRTX\" and \"TRGL\" lines are "
+                  "needed"),
+                path);
         else
             sheet = g_new0(TwsmSheet, 1);
     }

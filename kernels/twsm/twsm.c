@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "kernels/twsm/setup.h"
 
 // --- CPU backend ------------------------------------------------------------------------------
@@ -135,111 +136,124 @@ static const LithoRetiredChoice matrix = {
 
 static const LithoParam rows[] = {
     // First, since it shows only where a person has chosen the strips.
-    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
-              .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
-              .log = true, .stage = TWSM_STAGE_PROPAGATE,
-              .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
-    LITHO_FILE(TwsmParams, model, .label = "Model", .def_text = "flat", .stage = TWSM_STAGE_PLAN,
-               .doc =
-                   "Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
-                   "a built-in model: flat, dipping, syncline, dome, twolayer."),
+    LITHO_INT(
+        TwsmParams, strip_width, .label = N_("Strip width"), .when = "algorithm=alg1|alg2|mod2",
+        .unit = N_("rows"), .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
+        .log = true, .stage = TWSM_STAGE_PROPAGATE,
+        .doc = N_("Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2.")),
+    LITHO_FILE(
+        TwsmParams, model, .label = N_("Model"), .def_text = "flat", .stage = TWSM_STAGE_PLAN,
+        .doc = N_("Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
+                  "a built-in model: flat, dipping, syncline, dome, twolayer.")),
     LITHO_TEXT(
-        TwsmParams, depths, .label = "Boundary depths", .advanced = true, .stage = TWSM_STAGE_MESH,
-        .doc = "Depths in m in the place of the model's, boundary after boundary: 600,1350. A "
-               "bulge takes its height behind a colon, 1000:200, and - leaves a boundary as "
-               "it is. Grips in the model's picture write them; empty leaves all to the "
-               "model."),
-    LITHO_FLOAT(TwsmParams, source_x, .label = "Source x", .special = TWSM_MODEL_S,
-                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
+        TwsmParams, depths, .label = N_("Boundary depths"), .advanced = true,
+        .stage = TWSM_STAGE_MESH,
+        .doc = N_("Depths in m in the place of the model's, boundary after boundary: 600,1350. A "
+                  "bulge takes its height behind a colon, 1000:200, and - leaves a boundary as "
+                  "it is. Grips in the model's picture write them; empty leaves all to the "
+                  "model.")),
+    LITHO_FLOAT(TwsmParams, source_x, .label = N_("Source x"), .special = TWSM_MODEL_S,
+                .special_text = N_("from the model"), .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
-                .doc = "Where the source is, east; one source instead of the model's."),
-    LITHO_FLOAT(TwsmParams, source_y, .label = "Source y", .special = TWSM_MODEL_S,
-                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
+                .doc = N_("Where the source is, east; one source instead of the model's.")),
+    LITHO_FLOAT(TwsmParams, source_y, .label = N_("Source y"), .special = TWSM_MODEL_S,
+                .special_text = N_("from the model"), .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
-                .doc = "Where the source is, north; one source instead of the model's."),
-    LITHO_FLOAT(TwsmParams, source_z, .label = "Source depth", .special = TWSM_MODEL_S,
-                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
+                .doc = N_("Where the source is, north; one source instead of the model's.")),
+    LITHO_FLOAT(TwsmParams, source_z, .label = N_("Source depth"), .special = TWSM_MODEL_S,
+                .special_text = N_("from the model"), .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = 0, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
-                .doc = "Depth of the source; one source instead of the model's."),
-    LITHO_FLOAT(TwsmParams, wavelet, .label = "Wavelet peak", .special_text = "from the model",
-                .unit = "Hz", .def = 0, .min = 0, .max = 2000, .soft_max = 100,
-                .stage = TWSM_STAGE_MESH,
-                .doc = "Peak frequency of the Ricker wavelet; 0 leaves it to the model."),
+                .doc = N_("Depth of the source; one source instead of the model's.")),
+    LITHO_FLOAT(TwsmParams, wavelet, .label = N_("Wavelet peak"),
+                .special_text = N_("from the model"), .unit = "Hz", .def = 0, .min = 0, .max = 2000,
+                .soft_max = 100, .stage = TWSM_STAGE_MESH,
+                .doc = N_("Peak frequency of the Ricker wavelet; 0 leaves it to the model.")),
     LITHO_FLOAT(
-        TwsmParams, fmax, .label = "Highest frequency", .special_text = "from the model",
+        TwsmParams, fmax, .label = N_("Highest frequency"), .special_text = N_("from the model"),
         .unit = "Hz", .def = 0, .min = 0, .max = 5000, .soft_max = 200, .stage = TWSM_STAGE_PLAN,
-        .doc = "Frequencies up to this are computed, and the elements made small enough for "
-               "them; 0 leaves it to the model (2.5 times the wavelet's peak)."),
+        .doc = N_("Frequencies up to this are computed, and the elements made small enough for "
+                  "them; 0 leaves it to the model (2.5 times the wavelet's peak).")),
     LITHO_INT(
-        TwsmParams, frequencies, .label = "Frequencies", .special_text = "all", .def = 0, .min = 0,
-        .max = 100000, .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
-        .doc = "Number of frequencies K, from one per record on; 0 takes all up to the highest."),
-    LITHO_FLOAT(TwsmParams, record, .label = "Record", .special_text = "from the model",
+        TwsmParams, frequencies, .label = N_("Frequencies"), .special_text = N_("all"), .def = 0,
+        .min = 0, .max = 100000, .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
+        .doc =
+            N_("Number of frequencies K, from one per record on; 0 takes all up to the highest.")),
+    LITHO_FLOAT(TwsmParams, record, .label = N_("Record"), .special_text = N_("from the model"),
                 .unit = "s", .def = 0, .min = 0, .max = 100, .soft_max = 8, .advanced = true,
                 .stage = TWSM_STAGE_PLAN,
-                .doc = "Length of the record; arrivals later than this wrap around to its start. 0 "
-                       "leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength",
-                .special_text = "from the model", .def = 0, .min = 0, .max = 20, .soft_max = 6,
+                .doc =
+                    N_("Length of the record; arrivals later than this wrap around to its start. 0 "
+                       "leaves it to the model.")),
+    LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = N_("Cells per wavelength"),
+                .special_text = N_("from the model"), .def = 0, .min = 0, .max = 20, .soft_max = 6,
                 .stage = TWSM_STAGE_MESH,
-                .doc =
+                .doc = /* xgettext:no-c-format */ N_(
                     "Cells of the boundaries' meshes per shortest wavelength; 2.5 gives 0.05 % on "
-                    "plane boundaries, 4 on curved ones. 0 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, taper, .label = "Edge taper", .special = -1,
-                .special_text = "from the model", .def = -1, .min = -1, .max = 0.5, .soft_min = 0,
-                .soft_max = 0.5, .advanced = true, .stage = TWSM_STAGE_MESH,
-                .doc =
-                    "Part of the width at each edge of the model over which the boundaries fade "
-                    "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
-                    "the model (0.15)."),
-    LITHO_CHOICE(TwsmParams, coefficients, "auto\0effective\0pair\0plane\0",
-                 .label = "Coefficients", .advanced = true, .stage = TWSM_STAGE_MESH,
-                 .doc =
-                     "Reflection and transmission: effective (exact for a point source at the "
-                     "first boundary), pair (plane wave per pair of elements, held below the "
-                     "critical angle), plane (raw, rings at the critical angle). auto is effective "
-                     "for waves that meet one boundary and pair for longer ones."),
-    LITHO_CHOICE(TwsmParams, near_field, "auto\0on\0off\0", .label = "Near field", .advanced = true,
-                 .stage = TWSM_STAGE_MESH,
-                 .doc = "The beams' near-field term, 1/(kR) of the far field. auto: with effective "
-                        "coefficients only, where it is exact."),
-    LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .advanced = true,
-                 .stage = TWSM_STAGE_MESH,
-                 .doc = "segment drops beams whose straight way leaves the layer."),
-    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .def = 0.25, .min = 0, .max = 2,
-                .advanced = true, .stage = TWSM_STAGE_MESH,
-                .doc = "Width of the shadow's edge in Fresnel lengths sqrt(wavelength distance); "
-                       "0 is sharp."),
-    LITHO_BOOL(TwsmParams, absorption, .label = "Absorption", .def = 0, .advanced = true,
-               .stage = TWSM_STAGE_MESH,
-               .doc = "Takes out of the field on a boundary what would cross the other layer along "
-                      "blocked ways of the same boundary."),
-    LITHO_FLOAT(TwsmParams, damping, .label = "Wrap-around damping", .def = 0, .min = 0, .max = 4.6,
-                .advanced = true, .stage = TWSM_STAGE_MESH,
-                .doc =
-                    "Natural logarithm by which arrivals later than the record are weakened when "
-                    "they wrap around; noise late in the record grows by the same factor."),
-    LITHO_BOOL(TwsmParams, force, .label = "Compute coarse meshes", .def = 0, .advanced = true,
-               .stage = TWSM_STAGE_MESH,
-               .doc = "Computes with fewer than 1.2 cells per wavelength too."),
+                    "plane boundaries, 4 on curved ones. 0 leaves it to the model.")),
+    LITHO_FLOAT(
+        TwsmParams, taper, .label = N_("Edge taper"), .special = -1,
+        .special_text = N_("from the model"), .def = -1, .min = -1, .max = 0.5, .soft_min = 0,
+        .soft_max = 0.5, .advanced = true, .stage = TWSM_STAGE_MESH,
+        .doc = N_("Part of the width at each edge of the model over which the boundaries fade "
+                  "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
+                  "the model (0.15).")),
     LITHO_CHOICE(
-        TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0", .label = "Algorithm",
-        .retired = &matrix, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
-        .doc = "How the sum over all pairs is done; all give the same traces within 1e-5, fast "
-               "within its own error. alg1, alg2 and mod2 are the paper's; fused stores "
-               "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
-               "meet through a few nodes; auto is fft where it applies, else fused."),
+        TwsmParams, coefficients,
+        N_("auto") "\0" N_("effective") "\0" N_("pair") "\0" N_("plane") "\0",
+        .label = N_("Coefficients"), .advanced = true, .stage = TWSM_STAGE_MESH,
+        .doc = N_("Reflection and transmission: effective (exact for a point source at the "
+                  "first boundary), pair (plane wave per pair of elements, held below the "
+                  "critical angle), plane (raw, rings at the critical angle). auto is effective "
+                  "for waves that meet one boundary and pair for longer ones.")),
+    LITHO_CHOICE(TwsmParams, near_field, N_("auto") "\0" N_("on") "\0" N_("off") "\0",
+                 .label = N_("Near field"), .advanced = true, .stage = TWSM_STAGE_MESH,
+                 .doc =
+                     N_("The beams' near-field term, 1/(kR) of the far field. auto: with effective "
+                        "coefficients only, where it is exact.")),
+    LITHO_CHOICE(TwsmParams, mask, N_("none") "\0" N_("segment") "\0", .label = N_("Shadows"),
+                 .advanced = true, .stage = TWSM_STAGE_MESH,
+                 .doc = N_("segment drops beams whose straight way leaves the layer.")),
+    LITHO_FLOAT(TwsmParams, mask_soft, .label = N_("Shadow edge"), .def = 0.25, .min = 0, .max = 2,
+                .advanced = true, .stage = TWSM_STAGE_MESH,
+                .doc =
+                    N_("Width of the shadow's edge in Fresnel lengths sqrt(wavelength distance); "
+                       "0 is sharp.")),
+    LITHO_BOOL(TwsmParams, absorption, .label = N_("Absorption"), .def = 0, .advanced = true,
+               .stage = TWSM_STAGE_MESH,
+               .doc =
+                   N_("Takes out of the field on a boundary what would cross the other layer along "
+                      "blocked ways of the same boundary.")),
+    LITHO_FLOAT(
+        TwsmParams, damping, .label = N_("Wrap-around damping"), .def = 0, .min = 0, .max = 4.6,
+        .advanced = true, .stage = TWSM_STAGE_MESH,
+        .doc = N_("Natural logarithm by which arrivals later than the record are weakened when "
+                  "they wrap around; noise late in the record grows by the same factor.")),
+    LITHO_BOOL(TwsmParams, force, .label = N_("Compute coarse meshes"), .def = 0, .advanced = true,
+               .stage = TWSM_STAGE_MESH,
+               .doc = N_("Computes with fewer than 1.2 cells per wavelength too.")),
+    LITHO_CHOICE(
+        TwsmParams, algorithm,
+        N_("auto") "\0"
+                   "alg1\0alg2\0mod2\0" N_("fused") "\0"
+                                                    "fft\0" N_("fast") "\0",
+        .label = N_("Algorithm"), .retired = &matrix, .advanced = true,
+        .stage = TWSM_STAGE_PROPAGATE,
+        .doc = N_("How the sum over all pairs is done; all give the same traces within 1e-5, fast "
+                  "within its own error. alg1, alg2 and mod2 are the paper's; fused stores "
+                  "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
+                  "meet through a few nodes; auto is fft where it applies, else fused.")),
     LITHO_CHOICE(TwsmParams, fast_error,
                  "1e-3\0"
                  "1e-4\0"
                  "2e-5\0",
-                 .label = "Error of fast", .when = "algorithm=fast", .advanced = true,
+                 .label = N_("Error of fast"), .when = "algorithm=fast", .advanced = true,
                  .stage = TWSM_STAGE_PROPAGATE,
-                 .doc = "What algorithm=fast may leave in the traces, relative to their RMS: the "
-                        "smaller, the more nodes clusters meet through."),
+                 .doc =
+                     N_("What algorithm=fast may leave in the traces, relative to their RMS: the "
+                        "smaller, the more nodes clusters meet through.")),
 };
 
 // The algorithms with a store of strips, and sums by FFT, run on one device of a process.
@@ -254,38 +268,39 @@ static LithoSplit split(const LithoGrid *in, const void *params)
 static const char *const stages[] = {"plan", "mesh", "source", "propagate", "traces", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "the built-in flat model"},
-    {"syncline", "model=syncline", "a trough whose focus lies below the receivers"},
-    {"accurate", "cells_per_wavelength=4 taper=0.2", "finer elements and a wider taper"},
-    {"published", "algorithm=mod2 strip_width=512",
-     "the published strips of 512 rows, modified algorithm 2"},
+    {N_("default"), "", N_("the built-in flat model")},
+    {N_("syncline"), "model=syncline", N_("a trough whose focus lies below the receivers")},
+    {N_("accurate"), "cells_per_wavelength=4 taper=0.2", N_("finer elements and a wider taper")},
+    {N_("published"), "algorithm=mod2 strip_width=512",
+     N_("the published strips of 512 rows, modified algorithm 2")},
     {NULL},
 };
 
-static const LithoDemo demo = {NULL, "model=syncline", "the bow tie of a trough"};
+static const LithoDemo demo = {NULL, "model=syncline", N_("the bow tie of a trough")};
 
 static const LithoNumberDoc numbers[] = {
-    {"elements", "Triangles of the largest boundary."},
-    {"frequencies", "Frequencies that are computed."},
-    {"record", "Length that is computed; what comes later would fold back."},
-    {"beams", "Pairs of triangles times frequencies: the work of the superposition."},
-    {"propagate", "Time that the superposition took."},
-    {"beam_rate", "Pairs times frequencies summed in a second."},
-    {"strip_memory", "Memory for the coefficients of the strips that are kept."},
-    {"strip_width", "Rows of triangles whose coefficients are kept at once."},
-    {"direct_share", "Part of the pairs that is summed directly, near to each other; the others go "
-                     "through interpolation."},
-    {"gpus", "Graphics cards that share the work."},
+    {"elements", N_("Triangles of the largest boundary.")},
+    {"frequencies", N_("Frequencies that are computed.")},
+    {"record", N_("Length that is computed; what comes later would fold back.")},
+    {"beams", N_("Pairs of triangles times frequencies: the work of the superposition.")},
+    {"propagate", N_("Time that the superposition took.")},
+    {"beam_rate", N_("Pairs times frequencies summed in a second.")},
+    {"strip_memory", N_("Memory for the coefficients of the strips that are kept.")},
+    {"strip_width", N_("Rows of triangles whose coefficients are kept at once.")},
+    {"direct_share",
+     N_("Part of the pairs that is summed directly, near to each other; the others go "
+        "through interpolation.")},
+    {"gpus", N_("Graphics cards that share the work.")},
     {NULL},
 };
 
 const LithoOperator litho_operator_twsm = {
     .key = "twsm",
-    .title = "Tip-wave modelling",
+    .title = N_("Tip-wave modelling"),
     .summary =
-        "Seismograms of single waves of a layered model, by superposition of tip-wave beams: "
-        "every boundary is a sheet of triangles, every pair of triangles a beam, and caustics, "
-        "diffractions and head waves of the first boundary come out of the sum.",
+        N_("Seismograms of single waves of a layered model, by superposition of tip-wave beams: "
+           "every boundary is a sheet of triangles, every pair of triangles a beam, and caustics, "
+           "diffractions and head waves of the first boundary come out of the sum."),
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(TwsmParams)},
     .presets = presets,

@@ -139,9 +139,10 @@ gboolean wp_guesses(const LithoWavepacketParams *params);
 // Samples of the survey that the guesses in `box` depend on, and `box`.
 LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *params, LithoBox box);
 // A copy of the samples in `box`, which `in` holds, with guesses in place of missing traces; these
-// are live then. *guessed NULL: there is nothing to guess.
+// are live then. *guessed NULL: there is nothing to guess. `engine` guesses where it can, if `box`
+// is all that `in` holds; NULL = the host does.
 gboolean wp_guess(const LithoWavepacketParams *params, const LithoCube *in, LithoBox box,
-                  LithoCube **guessed, LithoRun *run, GError **error);
+                  WpEngine *engine, LithoCube **guessed, LithoRun *run, GError **error);
 // Traces of job->result that are dead in `in` become zeros.
 gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error);
 
@@ -201,6 +202,13 @@ gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int block, GErr
 gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int corrections,
                         GError **error);
 
+// --- coarse.c ------------------------------------------------------------------------------------
+
+// rule->coarse on the coarse box, from c to out, which may be one array; kept[0] grows by what
+// stays, as a share of the box's number. Waits for the engine.
+gboolean wp_coarse_shrink(WpEngine *engine, const float *c, float *out, const WpRule *rule,
+                          guint64 *kept, LithoRun *run, GError **error);
+
 // --- thresholds.c --------------------------------------------------------------------------------
 
 // Chooses the coefficients from which the noise level is measured; once per job.
@@ -208,7 +216,7 @@ void wp_probes_new(WpJob *job);
 void wp_probes_free(WpJob *job);
 // Negative = failed.
 double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error);
-// Level k sigma sigma_b per box, coarse box never thresholded; g_free().
+// Level k sigma sigma_b per box, 0 for the coarse one; g_free().
 float *wp_levels(const WpJob *job, double k_sigma);
 // The magnitude below which coefficients are dropped so that `count` are kept, over all blocks.
 // counts[WP_BINS]: the histogram of |c| it was found from.
@@ -228,8 +236,7 @@ guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p);
 gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
                        GError **error);
 void wp_forget_noise(WpJob *job);
-// Level per box: k times the deviation that job->noise has in it; the coarse box is never
-// thresholded; g_free().
+// Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
 float *wp_noise_levels(const WpJob *job, double k);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------

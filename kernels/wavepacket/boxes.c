@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 int wp_smooth(int n, gboolean even)
 {
@@ -438,8 +439,8 @@ static gboolean check_size(const WpSpec *spec, GError **error)
     for (int a = 0; a < 3; a++)
         if (spec->n[a] < WP_THINNEST) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "the volume is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                        " x %" G_GINT64_FORMAT "; wave packets need 16 or more along every axis",
+                        _("the volume is %" PRId64 " x %" PRId64 " x %" PRId64
+                          "; wave packets need 16 or more along every axis"),
                         spec->n[0], spec->n[1], spec->n[2]);
             return FALSE;
         }

@@ -9,6 +9,7 @@
 #include "core/io/output.h"
 #include "core/json.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 static const char MAGIC[8] = "LITHOWP2";
 static const char MAGIC_1[8] = "LITHOWP1"; // the layout before, without a checksum
@@ -145,7 +146,7 @@ static GBytes *pack(const void *data, gsize size, GError **error)
         return NULL;
     gsize used = ZSTD_compress(out, bound, data, size, ZSTD_EFFORT);
     if (ZSTD_isError(used)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "zstd could not compress: %s",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("zstd could not compress: %s"),
                     ZSTD_getErrorName(used));
         g_free(out);
         return NULL;
@@ -162,8 +163,8 @@ static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **err
     gsize got = ZSTD_decompress(out, size, data, packed);
     if (ZSTD_isError(got) || got != size) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "the coefficient file is damaged: a part of %" G_GSIZE_FORMAT
-                    " bytes does not unpack",
+                    _("the coefficient file is damaged: a part of %zu"
+                      " bytes does not unpack"),
                     packed);
         g_free(out);
         return NULL;
@@ -243,9 +244,9 @@ static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes,
         double found = litho_json_number_or(o, names[i], -1);
         if (found == values[i])
             continue;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "the coefficient file was made with %s = %g, here it is %g", names[i], found,
-                    values[i]);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "the coefficient file was made with %s = %g, here it is %g", names[i], found,
+                     values[i]);
         return FALSE;
     }
     const struct {
@@ -264,8 +265,8 @@ static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes,
     if (sizes->kept <= total && sizes->gaps <= 10 * sizes->kept && sizes->values <= 8 * sizes->kept)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "the coefficient file says %" G_GUINT64_FORMAT " coefficients in %" G_GUINT64_FORMAT
-                " bytes, which cannot be",
+                _("the coefficient file says %" PRIu64 " coefficients in %" PRIu64
+                  " bytes, which cannot be"),
                 sizes->kept, sizes->gaps + sizes->values);
     return FALSE;
 }
@@ -390,14 +391,15 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     memcpy(&length, data + 8, sizeof length);
     length = GUINT32_FROM_LE(length);
     if (length > size - 12) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s ends inside its description", path);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s ends inside its description"),
+                    path);
         return FALSE;
     }
     if (!check_description(job, data + 12, length, &r->sizes, error))
         return FALSE;
     const gsize rest = size - 12 - length;
     if (r->sizes.gaps_packed > rest || r->sizes.values_packed != rest - r->sizes.gaps_packed) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is cut off", path);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s is cut off"), path);
         return FALSE;
     }
     const guint8 *parts = (const guint8 *)data + 12 + length;
@@ -440,7 +442,7 @@ static gboolean read_block(WpLane *lane, Reader *r, float *c, GError **error)
         }
         if (r->damaged) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "the coefficient file is damaged: coefficients and values do not match");
+                        _("the coefficient file is damaged: coefficients and values do not match"));
             return FALSE;
         }
         if (!lane->engine->class->upload(lane->engine, v, c, box->at, box->floats, error))

@@ -24,6 +24,9 @@ typedef struct WpRule {
     // Host, wp_local_limits(): the residual box is thresholded in local Fourier windows (local.h);
     // `key` and `x` are one array then and `out` another one. NULL = by its level.
     const float *local;
+    // Host, wp_local_limits(): the coarse box likewise. Engines go by its level; wp_coarse_shrink()
+    // is for the caller to call. NULL = none.
+    const float *coarse;
 } WpRule;
 
 enum { WP_BIN_BITS = 15, WP_BINS = 1 << WP_BIN_BITS }; // bins by the top bits of a positive float
@@ -117,6 +120,9 @@ typedef struct WpEngineClass {
     gboolean (*load)(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
                      GError **error);
     gboolean (*store)(WpEngine *engine, const float *volume, LithoCube *cube, GError **error);
+    // `in` with guesses in place of its missing traces, as litho_gaps_guess() makes them; NULL: the
+    // host makes them.
+    LithoCube *(*guess)(WpEngine *engine, const LithoCube *in, LithoRun *run, GError **error);
     // A cube that store() can fill, for results on the way.
     LithoCube *(*new_cube)(WpEngine *engine, const LithoGrid *grid, GError **error);
     // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values

@@ -20,11 +20,13 @@ LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *p, L
 }
 
 gboolean wp_guess(const LithoWavepacketParams *p, const LithoCube *in, LithoBox box,
-                  LithoCube **guessed, LithoRun *run, GError **error)
+                  WpEngine *engine, LithoCube **guessed, LithoRun *run, GError **error)
 {
     *guessed = NULL;
     if (!wp_guesses(p) || !litho_gaps_any(in, box))
         return TRUE;
+    if (engine && engine->class->guess && litho_box_equal(box, in->held))
+        return (*guessed = engine->class->guess(engine, in, run, error)) != NULL;
     if (!litho_cube_host(in, error))
         return FALSE;
     g_autoptr(LithoCube) cube = litho_cube_copy_box(in, box, error);

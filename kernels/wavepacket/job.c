@@ -430,7 +430,7 @@ static gboolean load(WpJob *job, const LithoWavepacketParams *p, const LithoCube
     const WpEngineClass *k = job->engine->class;
     g_autoptr(LithoCube) guessed = NULL;
     return k->load(job->engine, in, job->volume, run, error) &&
-           wp_guess(p, in, in->held, &guessed, run, error) &&
+           wp_guess(p, in, in->held, job->engine, &guessed, run, error) &&
            (!guessed || k->load(job->engine, guessed, job->volume, run, error));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Levels of the residual box in local Fourier windows.
+// Levels of the residual and the coarse box in local Fourier windows.
 #include "kernels/wavepacket/local.h"
 
 #include <complex.h>
@@ -52,7 +52,20 @@ static void contract(double share[N][FINE], const double *from, int rows, double
         }
 }
 
-float *wp_local_limits(const WpTiling *tiling, const LithoNoise *noise, double sigma, double k)
+// Power of the noise in the box at frequency (i, j, l) / FINE of its lattice.
+static double lattice_power(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+                            double sigma, const int index[3])
+{
+    double xi[3];
+    for (int a = 0; a < 3; a++)
+        xi[a] = (double)(index[a] < N ? index[a] : index[a] - FINE) / FINE * box->n[a] / box->M[a];
+    const double phi = box->kind == WP_COARSE ? wp_window_coarse(tiling, xi)
+                                              : wp_window_residual(tiling, xi);
+    return phi * phi * power_at(noise, sigma, fabs(xi[2]));
+}
+
+float *wp_local_limits(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+                       double sigma, double k)
 {
     g_autofree double *a = g_new(double, FINE * FINE * FINE);
     g_autofree double *b = g_new(double, N * FINE * FINE);
@@ -61,12 +74,9 @@ float *wp_local_limits(const WpTiling *tiling, const LithoNoise *noise, double s
     window_spectrum(share);
     for (int i = 0; i < FINE; i++)
         for (int j = 0; j < FINE; j++)
-            for (int l = 0; l < FINE; l++) {
-                const double xi[3] = {(double)i / FINE, (double)j / FINE, (double)l / FINE};
-                const double phi = wp_window_residual(tiling, xi);
+            for (int l = 0; l < FINE; l++)
                 a[(i * FINE + j) * FINE + l] =
-                    phi * phi * power_at(noise, sigma, MIN(l, FINE - l) / (double)FINE);
-            }
+                    lattice_power(tiling, box, noise, sigma, (const int[3]){i, j, l});
     contract(share, a, FINE * FINE, b); // [k3][f1][f2]
     contract(share, b, N * FINE, a);    // [k2][k3][f1]
     contract(share, a, N * N, b);       // [k1][k2][k3]

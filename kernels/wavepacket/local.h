@@ -10,15 +10,20 @@
 // windows that follow each other along the traces are real and imaginary part of one transform.
 //
 // Windows begin half a window before the box, and zeros are beyond its faces.
+//
+// The coarse box is denoised in such windows, too, on its own lattice: its coefficients hold the
+// lowest wavenumbers of all dips, so that a threshold on them could not tell events from noise.
+// They are a few thousand and real but for a phase: the host does it for every engine (coarse.c).
 
 enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
 
 void wp_local_taper(float taper[WP_LOCAL]);
 
 // |F|^2 [k1][k2][k3] of a pair of windows below which its coefficients are dropped: k^2 times their
-// mean in noise that has passed the residual's window. The noise has the spectrum `noise`, or is
-// white with deviation `sigma` (noise NULL). g_free().
-float *wp_local_limits(const WpTiling *tiling, const LithoNoise *noise, double sigma, double k);
+// mean in noise that has passed the window of `box`, the residual or the coarse one. The noise has
+// the spectrum `noise`, or is white with deviation `sigma` (noise NULL). g_free().
+float *wp_local_limits(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+                       double sigma, double k);
 
 // Windows, and pairs of them, along an axis of n samples.
 static inline int wp_local_windows(int n)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/coefficients.h"
 #include "kernels/wavepacket/local.h"
@@ -12,13 +13,26 @@ typedef struct Filter {
     int corrections;
 } Filter;
 
+// The coarse box's windows hold all of an event's lowest wavenumbers, most of them little above the
+// noise: 0.5 to 0.6 times the threshold of other boxes is best on every kind of cube, in white
+// noise and in that of low frequency.
+static const double COARSE_THRESHOLD = 0.55;
+
+// Coefficients of a block that the rule keeps, in lane->d.
+static gboolean shrink_block(WpLane *lane, const float *c, const WpRule *rule, GError **error)
+{
+    WpEngine *engine = lane->engine;
+    return wp_reserve(engine, &lane->d, WP_COEFFICIENTS, error) &&
+           engine->class->shrink(engine, c, c, lane->d, rule, lane->kept, error) &&
+           (!rule->coarse ||
+            wp_coarse_shrink(engine, c, lane->d, rule, lane->kept, lane->run, error));
+}
+
 static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
     const Filter *f = data;
-    const WpEngineClass *k = lane->engine->class;
     const float *c = wp_lane_coefficients(job, lane, b, error);
-    if (!c || !wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) ||
-        !k->shrink(lane->engine, c, c, lane->d, f->rule, lane->kept, error))
+    if (!c || !shrink_block(lane, c, f->rule, error))
         return FALSE;
     float *u = wp_lane_target(job, lane, error);
     return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
@@ -47,15 +61,23 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
     g_autofree float *level = measured ? wp_noise_levels(job, p->threshold)
                                        : wp_levels(job, p->threshold * sigma);
-    g_autofree float *local =
-        p->threshold > 0 ? wp_local_limits(job->geometry->tiling, measured ? &job->noise : NULL,
-                                           sigma, p->threshold)
-                         : NULL;
-    const WpRule rule = {.level = level, .soft = p->rule == 1, .local = local};
-    for (int b = 0; b < job->geometry->n_boxes; b++)
-        if (job->geometry->boxes[b].kind == WP_RESIDUAL)
-            level[b] *= (float)job->real;
-    wp_report_threshold(job->counts, "coefficient, × noise of its box", p->threshold * sigma, run);
+    const LithoNoise *noise = measured ? &job->noise : NULL;
+    const WpBox *residual = wp_residual(job->geometry), *coarse = &job->geometry->boxes[0];
+    const WpTiling *tiling = job->geometry->tiling;
+    const gboolean windows = p->threshold > 0;
+    g_autofree float *in_residual =
+        windows && residual ? wp_local_limits(tiling, residual, noise, sigma, p->threshold) : NULL;
+    g_autofree float *in_coarse =
+        windows ? wp_local_limits(tiling, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold)
+                : NULL;
+    const WpRule rule = {
+        .level = level, .soft = p->rule == 1, .local = in_residual, .coarse = in_coarse};
+    if (residual)
+        level[job->geometry->n_boxes - 1] *= (float)job->real;
+    if (in_coarse)
+        level[0] = G_MAXFLOAT; // what stays comes from its windows
+    wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
+                        run);
     if (!filter_blocks(job, &rule, p->corrections, run, error))
         return FALSE;
     if (run) {
@@ -168,16 +190,16 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
         const double *y;
         gboolean log_y;
     } curves[] = {
-        {"pocs_threshold", "Threshold per iteration", "× noise of the box", "pocs", i->level,
+        {"pocs_threshold", _("Threshold per iteration"), _("× noise of the box"), "pocs", i->level,
          TRUE},
-        {"pocs_change", "Change per iteration", "relative L2", "pocs", i->change, TRUE},
-        {"pocs_cr", "Kept coefficients / samples", "CR", "", i->cr, TRUE},
-        {"pocs_snr", "SNR on the recorded traces", "dB", "", i->snr, FALSE},
+        {"pocs_change", _("Change per iteration"), _("relative L2"), "pocs", i->change, TRUE},
+        {"pocs_cr", _("Kept coefficients / samples"), "CR", "", i->cr, TRUE},
+        {"pocs_snr", _("SNR on the recorded traces"), "dB", "", i->snr, FALSE},
     };
     if (!r)
         return;
     for (guint k = 0; k < G_N_ELEMENTS(curves); k++) {
-        litho_report_curve(r, curves[k].key, curves[k].label, "iteration", curves[k].unit, i->n,
+        litho_report_curve(r, curves[k].key, curves[k].label, N_("iteration"), curves[k].unit, i->n,
                            i->x, curves[k].y);
         litho_report_curve_style(r, curves[k].key, curves[k].group, curves[k].label, FALSE,
                                  curves[k].log_y, FALSE);
@@ -185,7 +207,7 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
     litho_report_number(r, "iteration", "Iterations done", "", i->n);
     litho_report_number(r, "snr_recorded", "SNR of the packets on the recorded traces", "dB",
                         i->snr[i->n - 1]);
-    wp_report_threshold(job->counts, "coefficient, × noise of its box", i->level[i->n - 1], run);
+    wp_report_threshold(job->counts, _("coefficient, × noise of its box"), i->level[i->n - 1], run);
     wp_report_kept(job, run);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise.h"
 #include "kernels/wavepacket/apply.h"
@@ -51,7 +52,7 @@ typedef struct Head {
 char *wp_measure_key(const void *params)
 {
     const LithoWavepacketParams *p = params;
-    return p->sigma > 0 || p->mode != WP_DENOISE ? NULL : g_strdup("noise level by frequency");
+    return p->sigma > 0 || p->mode != WP_DENOISE ? NULL : g_strdup(_("noise level by frequency"));
 }
 
 static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
@@ -59,7 +60,7 @@ static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
     const Head head = {VERSION, noise->n, noise->df, noise->total, noise->low, noise->high};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autofree char *key = wp_measure_key(params);
-    g_autofree char *text = g_strdup_printf("noise level %.4g", noise->total);
+    g_autofree char *text = litho_text_printf(_("noise level %.4g"), noise->total);
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     g_byte_array_append(bytes, (const guint8 *)noise->sigma,
                         (guint)(noise->n * sizeof *noise->sigma));

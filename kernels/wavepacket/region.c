@@ -134,7 +134,7 @@ static gboolean load(WpJob *job, const LithoPass *pass, const LithoCube *in, Lit
     const LithoBox need = wp_guess_box(&job->survey, pass->params, job->window);
     g_autoptr(LithoCube) guessed = NULL;
     if (!k->load(job->engine, in, job->volume, run, error) ||
-        !wp_guess(pass->params, pass->in, need, &guessed, run, error))
+        !wp_guess(pass->params, pass->in, need, NULL, &guessed, run, error))
         return FALSE;
     g_autoptr(LithoCube) window = guessed ? window_of(job, guessed, error) : NULL;
     return !guessed || (window && k->load(job->engine, window, job->volume, run, error));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "kernels/wavepacket/apply.h"
 
 // Middle of histogram bin i: the top 16 bits of a positive float.
@@ -31,8 +32,8 @@ static gboolean report_histogram(const double *counts, const char *what, LithoRu
         for (int i = 0; i < MERGE; i++)
             y[n] += counts[m * MERGE + i];
     }
-    litho_report_curve(run->report, "magnitudes", "Coefficient magnitudes", what, "coefficients", n,
-                       x, y);
+    litho_report_curve(run->report, N_("magnitudes"), N_("Coefficient magnitudes"), what,
+                       N_("coefficients"), n, x, y);
     litho_report_curve_style(run->report, "magnitudes", "", "", TRUE, TRUE, TRUE);
     return n > 0;
 }
@@ -112,11 +113,11 @@ static void report_boxes(const WpJob *job, gboolean kept, LithoRun *run)
     for (int k = 0; k <= g->tiling->scales; k++) {
         char label[64];
         const double percent = 100 * sum[k].kept / (sum[k].points * job->n_blocks);
-        int at =
-            k ? g_snprintf(label, sizeof label, "Scale %d, %d directions", k, g->tiling->dir[k].n)
-              : g_snprintf(label, sizeof label, "Coarse");
+        int at = k ? g_snprintf(label, sizeof label, _("Scale %d, %d directions"), k,
+                                g->tiling->dir[k].n)
+                   : g_snprintf(label, sizeof label, _("Coarse"));
         if (kept)
-            g_snprintf(label + at, sizeof label - at, ": %.3g %% kept", percent);
+            litho_text_put(label + at, sizeof label - at, _(": %.3g %% kept"), percent);
         report_scale(job, k, strongest, label, run);
     }
 }
@@ -138,11 +139,11 @@ static void report_energies(const WpJob *job, LithoRun *run)
     for (int b = 0; b < g->n_boxes; b++)
         if (g->boxes[b].kind == WP_DIRECTION && g->boxes[b].scale == finest)
             direction[g->boxes[b].direction] = job->stats[b].energy;
-    litho_report_curve(run->report, "scales", "Energy per scale", "scale (0 coarse, last residual)",
-                       "energy", finest + 2, x, energy);
+    litho_report_curve(run->report, N_("scales"), N_("Energy per scale"),
+                       N_("scale (0 coarse, last residual)"), N_("energy"), finest + 2, x, energy);
     litho_report_curve_style(run->report, "scales", "", "", FALSE, TRUE, TRUE);
-    litho_report_curve(run->report, "directions", "Energy per direction, finest scale", "direction",
-                       "energy", n, index, direction);
+    litho_report_curve(run->report, N_("directions"), N_("Energy per direction, finest scale"),
+                       N_("direction"), N_("energy"), n, index, direction);
     litho_report_curve_style(run->report, "directions", "", "", FALSE, TRUE, TRUE);
 }
 
@@ -157,7 +158,7 @@ void wp_report_spectrum(const WpJob *job, LithoRun *run)
     if (job->segment > 0)
         litho_report_used(run->report, "wavepacket", "block", job->segment);
     report_boxes(job, FALSE, run);
-    report_histogram(job->counts, "coefficient, × noise of its box", run);
+    report_histogram(job->counts, _("coefficient, × noise of its box"), run);
     report_energies(job, run);
 }
 
@@ -179,8 +180,8 @@ void wp_report_kept(const WpJob *job, LithoRun *run)
     litho_report_number(run->report, "total", "Coefficients in all", "", total);
     litho_report_number(run->report, "cr", "Kept coefficients / samples", "",
                         kept / (double)job->samples);
-    litho_report_curve(run->report, "kept_scales", "Kept per scale",
-                       "scale (0 coarse, last residual)", "%", n, x, share);
+    litho_report_curve(run->report, N_("kept_scales"), N_("Kept per scale"),
+                       N_("scale (0 coarse, last residual)"), "%", n, x, share);
     litho_report_curve_style(run->report, "kept_scales", "", "", FALSE, TRUE, TRUE);
     report_boxes(job, TRUE, run);
 }

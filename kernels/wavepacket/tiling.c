@@ -230,16 +230,6 @@ WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
     return rise;
 }
 
-WP_INLINE gboolean any_positive(const WpVec *v)
-{
-    const WpVecInt positive = *v > 0;
-    guint64 pairs[WP_VEC / 2], any = 0;
-    memcpy(pairs, &positive, sizeof pairs);
-    for (int i = 0; i < WP_VEC / 2; i++)
-        any |= pairs[i];
-    return any != 0;
-}
-
 // The bump of one direction at sixteen unit vectors u.
 WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3],
                        const WpVec *open, WpVec *value)
@@ -248,7 +238,7 @@ WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3
     WpVec v = dx * dx + dy * dy + dz * dz;
     const WpVec scale = *open * nb->inv_radius2, near = 1 - v * scale;
     // The angle is no less than the chord: where that is beyond the bump, the bump is zero.
-    if (!any_positive(&near)) {
+    if (!wp_vec_any_positive(&near)) {
         *value = (WpVec){0};
         return;
     }
@@ -278,11 +268,11 @@ WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb,
             const float q = (float)opening(t, k, r);
             open[i] = power == 1.5f ? q * sqrtf(q) : powf(q, power);
         }
-        if (any_positive(&v2))
+        if (wp_vec_any_positive(&v2))
             bump_of(t, &nb[0], u, &open, &own);
         own *= v2; // both are needed
         sum = own;
-        if (any_positive(&own)) {
+        if (wp_vec_any_positive(&own)) {
             bump_of(t, &nb[0], u, &open, &sum);
             for (int m = 1; m < count; m++) {
                 bump_of(t, &nb[m], u, &open, &v);

@@ -7,100 +7,114 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "kernels/wavepacket/apply.h"
 
 #define FIELD LithoWavepacketParams
 
 static const LithoParam rows[] = {
-    LITHO_CHOICE(FIELD, mode, "denoise\0compress\0interpolate\0reconstruct\0", .label = "Mode",
-                 .stage = WP_STAGE_PLAN,
-                 .doc = "What is done with the coefficients: drop those below the noise, keep the "
-                        "largest, fill missing traces, or nothing (shows the transform's error)."),
-    LITHO_FLOAT(FIELD, threshold, .label = "Threshold", .when = "mode=denoise", .unit = "sigma",
-                .def = 2.75, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
-                .doc = "Denoise: coefficients below this many standard deviations of the noise are "
-                       "dropped; 2.75 gives the best SNR at 0 dB, 2.5 keeps weak events."),
-    LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .when = "mode=denoise",
-                .special_text = "measured", .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
-                .stage = WP_STAGE_SHRINK,
-                .doc = "Standard deviation of white noise in units of the data; 0 = measured per "
-                       "frequency, so that each box has its own level."),
-    LITHO_CHOICE(FIELD, rule, "hard\0soft\0", .label = "Rule", .when = "mode=denoise",
-                 .stage = WP_STAGE_SHRINK,
-                 .doc = "Hard keeps what passes the threshold as it is; soft shrinks it by the "
-                        "threshold, which is smoother and loses amplitude (use about half of it)."),
-    LITHO_FLOAT(FIELD, keep, .label = "Keep", .when = "mode=compress", .unit = "of samples",
-                .def = 0.14, .min = 1e-6, .max = 20, .soft_min = 0.001, .soft_max = 1, .log = true,
-                .stage = WP_STAGE_SHRINK,
-                .doc = "Compress: number of the largest coefficients kept, per sample of the cube "
-                       "(the papers' CR; they show 0.14 and 0.02)."),
-    LITHO_INT(FIELD, refit, .label = "Refit", .when = "mode=compress", .unit = "steps", .def = 0,
-              .min = 0, .max = 100, .soft_max = 20, .advanced = true, .stage = WP_STAGE_SHRINK,
-              .doc =
-                  "Compress: least-squares steps on the kept coefficients; 8 recover most of the "
-                  "amplitude that plain dropping loses, each costs a transform both ways."),
-    LITHO_INT(FIELD, iterations, .label = "Iterations", .when = "mode=interpolate", .def = 30,
-              .min = 1, .max = 1000, .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
-              .doc = "Interpolate: steps between the largest and the smallest threshold."),
-    LITHO_FLOAT(FIELD, floor, .label = "Threshold floor", .when = "mode=interpolate", .def = 0.01,
-                .min = 1e-6, .max = 1, .soft_min = 0.001, .soft_max = 0.3, .log = true,
+    LITHO_CHOICE(
+        FIELD, mode,
+        N_("denoise") "\0" N_("compress") "\0" N_("interpolate") "\0" N_("reconstruct") "\0",
+        .label = N_("Mode"), .stage = WP_STAGE_PLAN,
+        .doc = N_("What is done with the coefficients: drop those below the noise, keep the "
+                  "largest, fill missing traces, or nothing (shows the transform's error).")),
+    LITHO_FLOAT(
+        FIELD, threshold, .label = N_("Threshold"), .when = "mode=denoise", .unit = N_("sigma"),
+        .def = 2.75, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
+        .doc = N_("Denoise: coefficients below this many standard deviations of the noise are "
+                  "dropped; 2.75 gives the best SNR at 0 dB, 2.5 keeps weak events.")),
+    LITHO_FLOAT(FIELD, sigma, .label = N_("Noise level"), .when = "mode=denoise",
+                .special_text = N_("measured"), .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
                 .stage = WP_STAGE_SHRINK,
                 .doc =
-                    "Interpolate: last threshold as a part of the first; higher for noisy data."),
-    LITHO_FLOAT(FIELD, trust, .label = "Trust in recorded traces", .when = "mode=interpolate",
-                .def = 1, .min = 0, .max = 1, .advanced = true, .stage = WP_STAGE_SHRINK,
-                .doc = "Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
-                       "0.8 lets the packets denoise them."),
-    LITHO_FILE(FIELD, coefficients, .label = "Coefficient file",
-               .when = "mode=compress|reconstruct", .written_when = "mode=compress",
-               .advanced = true, .stage = WP_STAGE_SHRINK,
-               .doc = "Compress writes the kept coefficients to this file, reconstruct reads them "
-                      "from it; empty = none."),
+                    N_("Standard deviation of white noise in units of the data; 0 = measured per "
+                       "frequency, so that each box has its own level.")),
+    LITHO_CHOICE(
+        FIELD, rule, N_("hard") "\0" N_("soft") "\0", .label = N_("Rule"), .when = "mode=denoise",
+        .stage = WP_STAGE_SHRINK,
+        .doc = N_("Hard keeps what passes the threshold as it is; soft shrinks it by the "
+                  "threshold, which is smoother and loses amplitude (use about half of it).")),
+    LITHO_FLOAT(FIELD, keep, .label = N_("Keep"), .when = "mode=compress", .unit = N_("of samples"),
+                .def = 0.14, .min = 1e-6, .max = 20, .soft_min = 0.001, .soft_max = 1, .log = true,
+                .stage = WP_STAGE_SHRINK,
+                .doc =
+                    N_("Compress: number of the largest coefficients kept, per sample of the cube "
+                       "(the papers' CR; they show 0.14 and 0.02).")),
     LITHO_INT(
-        FIELD, corrections, .label = "Corrections", .when = "mode=denoise|reconstruct", .def = 0,
-        .min = 0, .max = 10, .soft_max = 3, .advanced = true, .stage = WP_STAGE_INVERSE,
-        .doc = "Improvement steps of the inverse: the adjoint alone errs by 1e-3, one step by "
-               "1e-5; costs a transform both ways each. Denoise and reconstruct."),
-    LITHO_CHOICE(FIELD, design, "compact\0default\0full\0", .label = "Design", .def = WP_DEFAULT,
-                 .advanced = true, .stage = WP_STAGE_PLAN,
-                 .doc = "Windows: compact needs two thirds of the memory and errs by 8e-3; full "
+        FIELD, refit, .label = N_("Refit"), .when = "mode=compress", .unit = N_("steps"), .def = 0,
+        .min = 0, .max = 100, .soft_max = 20, .advanced = true, .stage = WP_STAGE_SHRINK,
+        .doc = N_("Compress: least-squares steps on the kept coefficients; 8 recover most of the "
+                  "amplitude that plain dropping loses, each costs a transform both ways.")),
+    LITHO_INT(FIELD, iterations, .label = N_("Iterations"), .when = "mode=interpolate", .def = 30,
+              .min = 1, .max = 1000, .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
+              .doc = N_("Interpolate: steps between the largest and the smallest threshold.")),
+    LITHO_FLOAT(
+        FIELD, floor, .label = N_("Threshold floor"), .when = "mode=interpolate", .def = 0.01,
+        .min = 1e-6, .max = 1, .soft_min = 0.001, .soft_max = 0.3, .log = true,
+        .stage = WP_STAGE_SHRINK,
+        .doc = N_("Interpolate: last threshold as a part of the first; higher for noisy data.")),
+    LITHO_FLOAT(FIELD, trust, .label = N_("Trust in recorded traces"), .when = "mode=interpolate",
+                .def = 1, .min = 0, .max = 1, .advanced = true, .stage = WP_STAGE_SHRINK,
+                .doc =
+                    N_("Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
+                       "0.8 lets the packets denoise them.")),
+    LITHO_FILE(
+        FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
+        .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
+        .doc = N_("Compress writes the kept coefficients to this file, reconstruct reads them "
+                  "from it; empty = none.")),
+    LITHO_INT(
+        FIELD, corrections, .label = N_("Corrections"), .when = "mode=denoise|reconstruct",
+        .def = 0, .min = 0, .max = 10, .soft_max = 3, .advanced = true, .stage = WP_STAGE_INVERSE,
+        .doc = N_("Improvement steps of the inverse: the adjoint alone errs by 1e-3, one step by "
+                  "1e-5; costs a transform both ways each. Denoise and reconstruct.")),
+    LITHO_CHOICE(FIELD, design, N_("compact") "\0" N_("default") "\0" N_("full") "\0",
+                 .label = N_("Design"), .def = WP_DEFAULT, .advanced = true, .stage = WP_STAGE_PLAN,
+                 .doc =
+                     N_("Windows: compact needs two thirds of the memory and errs by 8e-3; full "
                         "covers the corners of the frequency cube with directions at three times "
-                        "the memory."),
-    LITHO_INT(FIELD, scales, .label = "Scales", .special_text = "automatic", .def = 0, .min = 0,
-              .max = WP_MAX_SCALES, .advanced = true, .stage = WP_STAGE_PLAN,
-              .doc = "Directional scales; 0 = log2 of the shortest axis less 4, and one more to denoise."),
-    LITHO_INT(FIELD, directions, .label = "Directions", .unit = "per edge", .def = 3, .min = 3,
-              .max = 9, .stage = WP_STAGE_PLAN,
-              .doc =
-                  "Directions along an edge of the coarsest scale; 5 gives finer angles and half "
-                  "a dB in denoising for a quarter more memory."),
-    LITHO_CHOICE(FIELD, kernel, "kaiser\0gaussian\0", .label = "Interpolation kernel",
+                        "the memory.")),
+    LITHO_INT(
+        FIELD, scales, .label = N_("Scales"), .special_text = N_("automatic"), .def = 0, .min = 0,
+        .max = WP_MAX_SCALES, .advanced = true, .stage = WP_STAGE_PLAN,
+        .doc = N_(
+            "Directional scales; 0 = log2 of the shortest axis less 4, and one more to denoise.")),
+    LITHO_INT(
+        FIELD, directions, .label = N_("Directions"), .unit = N_("per edge"), .def = 3, .min = 3,
+        .max = 9, .stage = WP_STAGE_PLAN,
+        .doc = N_("Directions along an edge of the coarsest scale; 5 gives finer angles and half "
+                  "a dB in denoising for a quarter more memory.")),
+    LITHO_CHOICE(FIELD, kernel, "kaiser\0gaussian\0", .label = N_("Interpolation kernel"),
                  .advanced = true, .stage = WP_STAGE_PLAN,
-                 .doc = "Kernel of the unequally spaced FFT: Kaiser-Bessel, or the Gaussian of the "
-                        "papers, which needs 11 taps for what Kaiser-Bessel does with 6."),
-    LITHO_INT(FIELD, kernel_width, .label = "Kernel width", .unit = "taps", .def = 5, .min = 4,
-              .max = WP_MAX_WIDTH, .advanced = true, .stage = WP_STAGE_PLAN,
-              .doc = "Fine-grid points per axis under the kernel; 5 errs by 4e-4, 7 by 1e-5."),
-    LITHO_FLOAT(FIELD, oversampling, .label = "Oversampling", .def = 1.5, .min = 1.25, .max = 3,
+                 .doc =
+                     N_("Kernel of the unequally spaced FFT: Kaiser-Bessel, or the Gaussian of the "
+                        "papers, which needs 11 taps for what Kaiser-Bessel does with 6.")),
+    LITHO_INT(FIELD, kernel_width, .label = N_("Kernel width"), .unit = N_("taps"), .def = 5,
+              .min = 4, .max = WP_MAX_WIDTH, .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = N_("Fine-grid points per axis under the kernel; 5 errs by 4e-4, 7 by 1e-5.")),
+    LITHO_FLOAT(FIELD, oversampling, .label = N_("Oversampling"), .def = 1.5, .min = 1.25, .max = 3,
                 .soft_min = 1.25, .soft_max = 2, .advanced = true, .stage = WP_STAGE_PLAN,
-                .doc = "Size of the fine frequency grid over that of the data; 2 is more accurate "
-                       "for the same taps and needs 2.4 times the memory."),
-    LITHO_INT(FIELD, block, .label = "Segment size", .special_text = "whole volume",
-              .unit = "samples", .def = 0, .min = 0, .max = 2048, .soft_max = 512, .advanced = true,
-              .stage = WP_STAGE_PLAN,
-              .doc = "Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
+                .doc =
+                    N_("Size of the fine frequency grid over that of the data; 2 is more accurate "
+                       "for the same taps and needs 2.4 times the memory.")),
+    LITHO_INT(FIELD, block, .label = N_("Segment size"), .special_text = N_("whole volume"),
+              .unit = N_("samples"), .def = 0, .min = 0, .max = 2048, .soft_max = 512,
+              .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc =
+                  N_("Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
                      "the whole volume at once, or the largest segments that memory holds; long "
-                     "thin volumes, which need far more memory than their samples, are cut, too."),
-    LITHO_INT(FIELD, overlap, .label = "Segment overlap", .when = "block!=0", .unit = "samples",
-              .def = 32, .min = 0, .max = 1024, .soft_max = 128, .advanced = true,
-              .stage = WP_STAGE_PLAN,
-              .doc = "Samples that neighbouring segments share; at least 16 and an eighth of a "
-                     "segment are taken."),
-    LITHO_CHOICE(FIELD, adjoint, "tiles\0gather\0", .label = "Adjoint on the GPU", .advanced = true,
-                 .stage = WP_STAGE_PLAN,
-                 .doc = "How the inverse adds up without write conflicts: shared-memory tiles "
-                        "(fastest), or the papers' gather from the grid's side. The CPU has one "
-                        "way."),
+                     "thin volumes, which need far more memory than their samples, are cut, too.")),
+    LITHO_INT(FIELD, overlap, .label = N_("Segment overlap"), .when = "block!=0",
+              .unit = N_("samples"), .def = 32, .min = 0, .max = 1024, .soft_max = 128,
+              .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = N_("Samples that neighbouring segments share; at least 16 and an eighth of a "
+                        "segment are taken.")),
+    LITHO_CHOICE(FIELD, adjoint, N_("tiles") "\0" N_("gather") "\0",
+                 .label = N_("Adjoint on the GPU"), .advanced = true, .stage = WP_STAGE_PLAN,
+                 .doc = N_("How the inverse adds up without write conflicts: shared-memory tiles "
+                           "(fastest), or the papers' gather from the grid's side. The CPU has one "
+                           "way.")),
 };
 
 // Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no
@@ -113,13 +127,13 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoWavepacketParams *p = params;
     if (p->block > 0 && p->block < 32) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "segments of %d samples are too small; block is 0 or 32 and more", p->block);
+                    _("segments of %d samples are too small; block is 0 or 32 and more"), p->block);
         return FALSE;
     }
     for (int a = 0; a < 3 && in; a++)
         if (in->axis[a].n < MIN_SAMPLES) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "the cube has %" G_GINT64_FORMAT " %s; wave packets need %d or more",
+                        _("the cube has %" PRId64 " %s; wave packets need %d or more"),
                         in->axis[a].n, (const char *[]){"inlines", "crosslines", "samples"}[a],
                         MIN_SAMPLES);
             return FALSE;
@@ -202,48 +216,50 @@ static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .m
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "random noise, hard threshold at 2.75 sigma"},
-    {"gentle", "threshold=2.5", "keeps weak events"},
-    {"fine", "directions=5", "finer angles: better for straight events, and slower"},
-    {"compress", "mode=compress keep=0.14 refit=8", "the papers' rate, refitted"},
-    {"fill", "mode=interpolate", "missing traces, 30 iterations"},
-    {"exact", "mode=reconstruct corrections=1 kernel_width=7", "no change but 1e-5"},
-    {"published", "adjoint=gather kernel=gaussian kernel_width=11 oversampling=2",
-     "the published gather with a Gaussian of 11 taps"},
+    {N_("default"), "", N_("random noise, hard threshold at 2.75 sigma")},
+    {N_("gentle"), "threshold=2.5", N_("keeps weak events")},
+    {N_("fine"), "directions=5", N_("finer angles: better for straight events, and slower")},
+    {N_("compress"), "mode=compress keep=0.14 refit=8", N_("the papers' rate, refitted")},
+    {N_("fill"), "mode=interpolate", N_("missing traces, 30 iterations")},
+    {N_("exact"), "mode=reconstruct corrections=1 kernel_width=7", N_("no change but 1e-5")},
+    {N_("published"), "adjoint=gather kernel=gaussian kernel_width=11 oversampling=2",
+     N_("the published gather with a Gaussian of 11 taps")},
     {NULL},
 };
 
-static const LithoDemo demo = {"conflict", "", "crossing dips come out of noise side by side"};
+static const LithoDemo demo = {"conflict", "", N_("crossing dips come out of noise side by side")};
 
 static const LithoFindRow find[] = {{"threshold", 2, 5}, {"directions", 3, 5}, {NULL}};
 
 static const LithoNumberDoc numbers[] = {
-    {"sigma", "Standard deviation of the noise, all frequencies together."},
+    {"sigma", N_("Standard deviation of the noise, all frequencies together.")},
     {"sigma_estimated",
-     "Standard deviation of the noise as the finest packets show it: they hold little signal."},
-    {"iteration", "Iterations of the filling done so far."},
+     N_("Standard deviation of the noise as the finest packets show it: they hold little signal.")},
+    {"iteration", N_("Iterations of the filling done so far.")},
     {"snr_recorded",
-     "How well the packets match the traces that were recorded; grows with the iterations."},
-    {"missing", "Part of the traces that is not recorded and is filled."},
-    {"snr_fourier", "What the same number of values of a plain Fourier transform would give: the "
-                    "packets should be above it."},
-    {"snr_plain", "Before the kept coefficients were fitted to the input again."},
-    {"level", "Magnitude of the smallest coefficient that was kept."},
-    {"threshold_level", "Coefficients below it are set to zero; in multiples of the deviation that "
-                        "noise has in their box."},
-    {"redundancy", "Real numbers that the transform makes of one sample; more gives smoother "
-                   "results and takes longer."},
-    {"boxes", "Boxes that frequencies are cut into: one for each scale and direction."},
-    {"blocks", "Segments of the volume that are transformed one by one; they overlap."},
-    {"kept", "Coefficients above the threshold, of which the output is made."},
-    {"total", "Coefficients of the transform of the whole volume."},
-    {"cr", "Kept coefficients for each sample: small where few packets describe the data."},
-    {"snr",
-     "Energy of the input over that of its difference to the output; it is no measure of noise."},
-    {"error", "Norm of the difference to the input over the norm of the input."},
-    {"file_bytes", "Size of the file the coefficients were written to."},
-    {"file_ratio", "How many times smaller than the samples the file is."},
-    {"file_kept", "Coefficients written to the file."},
+     N_("How well the packets match the traces that were recorded; grows with the iterations.")},
+    {"missing", N_("Part of the traces that is not recorded and is filled.")},
+    {"snr_fourier",
+     N_("What the same number of values of a plain Fourier transform would give: the "
+        "packets should be above it.")},
+    {"snr_plain", N_("Before the kept coefficients were fitted to the input again.")},
+    {"level", N_("Magnitude of the smallest coefficient that was kept.")},
+    {"threshold_level",
+     N_("Coefficients below it are set to zero; in multiples of the deviation that "
+        "noise has in their box.")},
+    {"redundancy", N_("Real numbers that the transform makes of one sample; more gives smoother "
+                      "results and takes longer.")},
+    {"boxes", N_("Boxes that frequencies are cut into: one for each scale and direction.")},
+    {"blocks", N_("Segments of the volume that are transformed one by one; they overlap.")},
+    {"kept", N_("Coefficients above the threshold, of which the output is made.")},
+    {"total", N_("Coefficients of the transform of the whole volume.")},
+    {"cr", N_("Kept coefficients for each sample: small where few packets describe the data.")},
+    {"snr", N_("Energy of the input over that of its difference to the output; it is no measure of "
+               "noise.")},
+    {"error", N_("Norm of the difference to the input over the norm of the input.")},
+    {"file_bytes", N_("Size of the file the coefficients were written to.")},
+    {"file_ratio", N_("How many times smaller than the samples the file is.")},
+    {"file_kept", N_("Coefficients written to the file.")},
     {NULL},
 };
 
@@ -254,25 +270,26 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
     if (evidence->missing > 0.02) {
         litho_suggest_add(
             list, op, "mode", WP_INTERPOLATE,
-            g_strdup_printf("%.0f %% of the traces are missing", 100 * evidence->missing));
+            litho_text_printf(_("%.0f %% of the traces are missing"), 100 * evidence->missing));
         return;
     }
     litho_suggest_add(list, op, "mode", WP_DENOISE,
-                      g_strdup("no traces are missing: there is noise to remove"));
+                      g_strdup(_("no traces are missing: there is noise to remove")));
     if (band->sigma > 0)
         litho_suggest_add(
             list, op, "sigma", litho_suggest_rounded(band->sigma),
-            g_strdup_printf("white noise of this level makes the floor above %.3g Hz", band->high));
+            litho_text_printf(_("white noise of this level makes the floor above %.3g Hz"),
+                              band->high));
 }
 
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
-    .title = "Wave packets",
+    .title = N_("Wave packets"),
     .summary =
-        "Decomposes the cube into wave packets: short plane waves of one direction and scale "
-        "each. Noise spreads thinly over all of them while events gather in few, so a "
-        "threshold removes noise, the largest alone compress the cube, and missing traces "
-        "can be filled from what the packets say of the others.",
+        N_("Decomposes the cube into wave packets: short plane waves of one direction and scale "
+           "each. Noise spreads thinly over all of them while events gather in few, so a "
+           "threshold removes noise, the largest alone compress the cube, and missing traces "
+           "can be filled from what the packets say of the others."),
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
     .presets = presets,

@@ -57,6 +57,14 @@ void gui_forget_flow(Gui *gui)
     litho_session_restore_flow(gui->session, none, -1, litho_history_new());
 }
 
+void gui_show_operator(Gui *gui, const LithoOperator *op)
+{
+    gui_forget_flow(gui);
+    litho_session_add_step(gui->session, op);
+    litho_session_cancel(gui->session);
+    gui_spin(gui, 0.3);
+}
+
 char *gui_write_odd(Gui *gui, const char *name, const Make *make, const char *client)
 {
     g_autoptr(GByteArray) file = make_file(make);

@@ -17,6 +17,8 @@ Make gui_odd_make(void);
 void gui_open_file(Gui *gui, const char *path);
 
 void gui_forget_flow(Gui *gui); // and its history
+// The panel of one operator alone, without its result.
+void gui_show_operator(Gui *gui, const LithoOperator *op);
 double gui_gain(Gui *gui);      // of the first step, which is the example operator
 void gui_set_gain(Gui *gui, double value);
 // Opens a file, makes the example operator with this gain the flow, waits for the result.

@@ -95,7 +95,8 @@ void gui_open(Gui *gui, int width, int height)
 void gui_reopen(Gui *gui)
 {
     g_clear_object(&gui->mirror);
-    gtk_window_close(GTK_WINDOW(gui->window));
+    if (gui->window) // else it has closed itself
+        gtk_window_close(GTK_WINDOW(gui->window));
     gui_spin(gui, 0.2);
     make_window(gui);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/io/sample_codec.h"
+#include "core/text.h"
 #include "ui/import/import_private.h"
 #include "ui/import/import_profile.h"
 #include "ui/panel/parts.h"
@@ -109,20 +110,26 @@ static void read_values(LithoImport *self)
 static gboolean show_number(GtkSpinButton *spin, gpointer words)
 {
     double value = gtk_spin_button_get_value(spin);
-    if (value != 0)
-        return FALSE;
-    if (strcmp(gtk_editable_get_text(GTK_EDITABLE(spin)), words) != 0)
-        gtk_editable_set_text(GTK_EDITABLE(spin), words);
+    char number[32];
+    litho_text_put(number, sizeof number, "%.*f", (int)gtk_spin_button_get_digits(spin), value);
+    const char *text = value != 0 ? number : words;
+    if (strcmp(gtk_editable_get_text(GTK_EDITABLE(spin)), text) != 0)
+        gtk_editable_set_text(GTK_EDITABLE(spin), text);
     return TRUE;
 }
 
 static int parse_number(GtkSpinButton *spin, double *value, gpointer words)
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
-    if (strcmp(text, words) != 0 && *text)
-        return FALSE; // GTK's own way, which complains about what is no number
-    *value = 0;
-    return TRUE;
+    if (strcmp(text, words) == 0 || !*text) {
+        *value = 0;
+        return TRUE;
+    }
+    char *end;
+    g_autofree char *plain = g_strstrip(g_strdup(text));
+    litho_text_unmark(plain);
+    *value = g_ascii_strtod(plain, &end);
+    return end != plain && !*end ? TRUE : GTK_INPUT_ERROR;
 }
 
 static void add_row(GtkWidget *grid, int row, const char *label, const char *doc, GtkWidget *widget)
@@ -162,9 +169,9 @@ static GtkWidget *choice(LithoImport *self, const char *const *names)
 
 static GtkWidget *make_formats(LithoImport *self)
 {
-    GtkStringList *names = gtk_string_list_new((const char *const[]){"As the file says", NULL});
+    GtkStringList *names = gtk_string_list_new((const char *const[]){_("As the file says"), NULL});
     for (guint k = 1; k < G_N_ELEMENTS(formats); k++)
-        gtk_string_list_append(names, litho_format_name(formats[k]));
+        gtk_string_list_append(names, litho_text(litho_format_name(formats[k])));
     GtkWidget *drop = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
     g_signal_connect_swapped(drop, "notify::selected", G_CALLBACK(read_values), self);
     return drop;
@@ -172,50 +179,51 @@ static GtkWidget *make_formats(LithoImport *self)
 
 GtkWidget *litho_import_make_form(LithoImport *self)
 {
-    static const char *const lines[] = {"From line numbers", "Traces in file order", NULL};
-    static const char *const domains[] = {"As the file says", "Time", "Depth", NULL};
-    static const char *const orders[] = {"Find out", "Big endian", "Little endian", NULL};
-    static const char *const names[] = {"Inline byte", "Crossline byte", "X byte", "Y byte"};
-    static const char *const docs[] = {
-        "First byte of the inline number in the trace header, 1 to 237",
-        "First byte of the crossline number in the trace header, 1 to 237",
-        "First byte of the X coordinate in the trace header, 1 to 237",
-        "First byte of the Y coordinate in the trace header, 1 to 237"};
+    const char *const lines[] = {_("From line numbers"), _("Traces in file order"), NULL};
+    const char *const domains[] = {_("As the file says"), _("Time"), _("Depth"), NULL};
+    const char *const orders[] = {_("Find out"), _("Big endian"), _("Little endian"), NULL};
+    const char *const names[] = {_("Inline byte"), _("Crossline byte"), _("X byte"), _("Y byte")};
+    const char *const docs[] = {
+        _("First byte of the inline number in the trace header, 1 to 237"),
+        _("First byte of the crossline number in the trace header, 1 to 237"),
+        _("First byte of the X coordinate in the trace header, 1 to 237"),
+        _("First byte of the Y coordinate in the trace header, 1 to 237")};
     GtkWidget *grid = gtk_grid_new();
     gtk_grid_set_row_spacing(GTK_GRID(grid), 6);
     gtk_grid_set_column_spacing(GTK_GRID(grid), 12);
     self->lines = choice(self, lines);
-    add_row(grid, 0, "Geometry", "How traces are arranged; file order always works", self->lines);
+    add_row(grid, 0, _("Geometry"), _("How traces are arranged; file order always works"),
+            self->lines);
     for (int k = 0; k < 4; k++) {
-        self->bytes[k] = number(self, 0, 237, 0, "Find out");
+        self->bytes[k] = number(self, 0, 237, 0, _("Find out"));
         add_row(grid, 1 + k, names[k], docs[k], self->bytes[k]);
     }
-    static const char *const sizes[] = {"Inlines", "Crosslines", "Samples"};
-    static const char *const whats[] = {"Number of inlines: the slowest axis of the file",
-                                        "Traces per inline", "Samples per trace: the fastest axis"};
+    const char *const sizes[] = {_("Inlines"), _("Crosslines"), _("Samples")};
+    const char *const whats[] = {_("Number of inlines: the slowest axis of the file"),
+                                 _("Traces per inline"), _("Samples per trace: the fastest axis")};
     for (int a = 0; a < 3; a++) {
-        self->shape[a] = number(self, 0, G_MAXINT32, 0, "Not given");
+        self->shape[a] = number(self, 0, G_MAXINT32, 0, _("Not given"));
         add_row(grid, 5 + a, sizes[a], whats[a], self->shape[a]);
     }
     self->type = choice(self, types);
-    add_row(grid, 8, "Sample type", "How the samples are stored", self->type);
-    self->scalar = number(self, -10000, 10000, 0, "Byte 71");
-    add_row(grid, 9, "Coordinate scalar",
-            "In place of trace header byte 71: -100 divides by 100, 10 multiplies by 10",
+    add_row(grid, 8, _("Sample type"), _("How the samples are stored"), self->type);
+    self->scalar = number(self, -10000, 10000, 0, _("Byte 71"));
+    add_row(grid, 9, _("Coordinate scalar"),
+            _("In place of trace header byte 71: -100 divides by 100, 10 multiplies by 10"),
             self->scalar);
     for (int k = 0; k < 2; k++) {
-        self->spacing[k] = number(self, 0, 10000, 2, "As the file says");
-        add_row(grid, 10 + k, k ? "Crossline spacing" : "Inline spacing",
-                "Distance from line to line, m", self->spacing[k]);
+        self->spacing[k] = number(self, 0, 10000, 2, _("As the file says"));
+        add_row(grid, 10 + k, k ? _("Crossline spacing") : _("Inline spacing"),
+                _("Distance from line to line, m"), self->spacing[k]);
     }
-    self->interval = number(self, 0, 1000, 3, "As the file says");
-    add_row(grid, 12, "Sample interval", "ms, or m for depth", self->interval);
+    self->interval = number(self, 0, 1000, 3, _("As the file says"));
+    add_row(grid, 12, _("Sample interval"), _("ms, or m for depth"), self->interval);
     self->domain = choice(self, domains);
-    add_row(grid, 13, "Sample axis", "Time or depth", self->domain);
+    add_row(grid, 13, _("Sample axis"), _("Time or depth"), self->domain);
     self->format = make_formats(self);
-    add_row(grid, 14, "Sample format", "How the samples are stored", self->format);
+    add_row(grid, 14, _("Sample format"), _("How the samples are stored"), self->format);
     self->order = choice(self, orders);
-    add_row(grid, 15, "Byte order", "Of headers and samples", self->order);
+    add_row(grid, 15, _("Byte order"), _("Of headers and samples"), self->order);
     return grid;
 }
 
@@ -286,22 +294,22 @@ GtkWidget *litho_import_make_profiles(LithoImport *self)
     GtkWidget *popover = gtk_popover_new(), *joined = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(joined, "linked");
     self->profile = gtk_entry_new();
-    gtk_entry_set_placeholder_text(GTK_ENTRY(self->profile), "Name of a profile");
+    gtk_entry_set_placeholder_text(GTK_ENTRY(self->profile), _("Name of a profile"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->profile), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Name of the import profile", -1);
+                                   _("Name of the import profile"), -1);
     g_signal_connect_swapped(self->profile, "changed", G_CALLBACK(profile_typed), self);
     self->profile_menu = gtk_menu_button_new();
     self->profile_list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->profile_list);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(self->profile_menu), popover);
-    gtk_widget_set_tooltip_text(self->profile_menu, "Load a profile");
+    gtk_widget_set_tooltip_text(self->profile_menu, _("Load a profile"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->profile_menu),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Load a profile", -1);
-    self->save = gtk_button_new_with_label("Keep");
-    gtk_widget_set_tooltip_text(self->save, "Keep these choices under this name; files with a "
-                                            "similar text header will be offered them");
-    self->remove = gtk_button_new_with_label("Delete");
-    gtk_widget_set_tooltip_text(self->remove, "Delete the profile of this name");
+                                   GTK_ACCESSIBLE_PROPERTY_LABEL, _("Load a profile"), -1);
+    self->save = gtk_button_new_with_label(_("Keep"));
+    gtk_widget_set_tooltip_text(self->save, _("Keep these choices under this name; files with a "
+                                              "similar text header will be offered them"));
+    self->remove = gtk_button_new_with_label(_("Delete"));
+    gtk_widget_set_tooltip_text(self->remove, _("Delete the profile of this name"));
     g_signal_connect_swapped(self->save, "clicked", G_CALLBACK(on_save), self);
     g_signal_connect_swapped(self->remove, "clicked", G_CALLBACK(on_remove), self);
     gtk_box_append(GTK_BOX(joined), self->profile);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/io/sample_codec.h"
+#include "core/text.h"
 #include "render/raster.h"
 #include "render/ticks.h"
 
@@ -64,9 +65,9 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
     o.format = format;
     LithoDecoding d = {.format = format};
     g_autoptr(LithoCube) line = first_line(paths, &o, run);
-    const char *name = format ? litho_format_name(format) : "As stored";
+    const char *name = format ? litho_text(litho_format_name(format)) : _("As stored");
     if (!line) {
-        d.label = g_strdup_printf("%s: the traces cannot be read like this", name);
+        d.label = g_strdup_printf(_("%s: the traces cannot be read like this"), name);
         return d;
     }
     LithoRaster raster = {.input = line,
@@ -87,7 +88,7 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
     }
     g_autofree char *amplitude = litho_format_amplitude(stats.p50);
     GString *label = g_string_new(NULL);
-    g_string_printf(label, "%s, typical amplitude %s", name, amplitude);
+    g_string_printf(label, _("%s, typical amplitude %s"), name, amplitude);
     g_string_replace(label, "\u2009", "\u202f", 0); // a number is not broken over two lines
     d.label = g_string_free(label, FALSE);
     return d;
@@ -101,18 +102,15 @@ static char *summarise(const LithoSurvey *survey)
     LithoSurveyCounts c = litho_survey_counts(survey);
     LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_AUTO);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text,
-                           "%" G_GINT64_FORMAT " inline%s × %" G_GINT64_FORMAT
-                           " crossline%s × %" G_GINT64_FORMAT " samples, %.4g %s\n",
-                           g->axis[0].n, g->axis[0].n == 1 ? "" : "s", g->axis[1].n,
-                           g->axis[1].n == 1 ? "" : "s", g->axis[2].n, g->axis[2].step * how.factor,
-                           how.unit);
-    g_string_append_printf(text,
-                           "%" G_GINT64_FORMAT " traces, %" G_GINT64_FORMAT
-                           " cells without one, %" G_GINT64_FORMAT
-                           " duplicates; bins %.4g × %.4g m\n",
-                           c.traces, c.missing, c.duplicates, litho_grid_spacing(g, LITHO_INLINE),
-                           litho_grid_spacing(g, LITHO_XLINE));
+    litho_text_add(
+        text, _("%" PRId64 " inline%s × %" PRId64 " crossline%s × %" PRId64 " samples, %.4g %s\n"),
+        g->axis[0].n, g->axis[0].n == 1 ? "" : "s", g->axis[1].n, g->axis[1].n == 1 ? "" : "s",
+        g->axis[2].n, g->axis[2].step * how.factor, how.unit);
+    litho_text_add(text,
+                   _("%" PRId64 " traces, %" PRId64 " cells without one, %" PRId64
+                     " duplicates; bins %.4g × %.4g m\n"),
+                   c.traces, c.missing, c.duplicates, litho_grid_spacing(g, LITHO_INLINE),
+                   litho_grid_spacing(g, LITHO_XLINE));
     g_string_append(text, litho_survey_format(survey));
     return g_string_free(text, FALSE);
 }

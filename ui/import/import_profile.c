@@ -9,6 +9,7 @@
 #include "core/io/output.h"
 #include "core/json.h"
 #include "core/io/open_options.h"
+#include "core/text.h"
 
 // Two text headers of one origin share their wording and differ in names, dates and numbers; of
 // different origins they share little more than "client" and "line".
@@ -31,10 +32,11 @@ static char *path_of(const char *name)
 const char *litho_profile_bad_name(const char *name)
 {
     if (!*name)
-        return "A profile needs a name.";
+        return _("A profile needs a name.");
     if (*name == '.' || strpbrk(name, "/\\") || strlen(name) > 100)
-        return "The name of a profile has no slashes, does not begin with a dot and is not longer "
-               "than 100 letters.";
+        return _(
+            "The name of a profile has no slashes, does not begin with a dot and is not longer "
+            "than 100 letters.");
     return NULL;
 }
 
@@ -97,8 +99,8 @@ static JsonNode *load(const char *name, GError **error)
         return root;
     g_clear_pointer(&root, json_node_unref);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "the import profile '%s' cannot be read: %s", name,
-                why ? why->message : "it is no JSON object");
+                _("the import profile '%s' cannot be read: %s"), name,
+                why ? why->message : _("it is no JSON object"));
     return NULL;
 }
 
@@ -113,7 +115,7 @@ gboolean litho_profile_save(const char *name, const LithoOpenOptions *options, c
     }
     if (g_mkdir_with_parents(dir, 0700) != 0) {
         int code = errno;
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot make %s: %s", dir,
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot make %s: %s"), dir,
                     g_strerror(code));
         return FALSE;
     }
@@ -151,7 +153,7 @@ gboolean litho_profile_delete(const char *name, GError **error)
     if (g_unlink(path) == 0)
         return TRUE;
     int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot remove %s: %s", path,
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot remove %s: %s"), path,
                 g_strerror(code));
     return FALSE;
 }

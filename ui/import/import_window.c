@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/window/dialog.h"
 #include "ui/import/import_guess.h"
 #include "ui/import/import_private.h"
@@ -60,8 +61,8 @@ static GtkWidget *candidate_row(const LithoCandidate *c)
 {
     GtkWidget *row = gtk_list_box_row_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     g_autofree char *pair = g_strdup_printf("%d / %d", c->inline_byte, c->xline_byte);
-    g_autofree char *score = g_strdup_printf("%.2f", c->score);
-    g_autofree char *label = g_strdup_printf("Bytes %d and %d, score %s: %s", c->inline_byte,
+    g_autofree char *score = litho_text_printf("%.2f", c->score);
+    g_autofree char *label = g_strdup_printf(_("Bytes %d and %d, score %s: %s"), c->inline_byte,
                                              c->xline_byte, score, c->evidence);
     cell(line, pair, 9, NULL);
     cell(line, score, 4, NULL);
@@ -121,7 +122,7 @@ static void show_decodings(LithoImport *self, const LithoImportPreview *p)
         gtk_picture_set_paintable(GTK_PICTURE(self->picture[k]),
                                   d->picture ? GDK_PAINTABLE(d->picture) : NULL);
         gtk_label_set_text(GTK_LABEL(self->picture_label[k]), d->label);
-        g_autofree char *name = g_strdup_printf("First traces as %s", d->label);
+        g_autofree char *name = g_strdup_printf(_("First traces as %s"), d->label);
         gtk_picture_set_alternative_text(GTK_PICTURE(self->picture[k]), name);
         gtk_accessible_update_property(GTK_ACCESSIBLE(self->picture[k]),
                                        GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
@@ -175,9 +176,9 @@ static void read_progress(const LithoProgress *p, gpointer data)
     LithoImport *self = ((Reading *)data)->self;
     if (!self->dialog)
         return;
-    g_autofree char *text = p->total > 0
-                                ? g_strdup_printf("%s %.0f %%", p->what, 100.0 * p->done / p->total)
-                                : g_strdup(p->what);
+    g_autofree char *text = p->total > 0 ? litho_text_printf("%s %.0f %%", litho_text(p->what),
+                                                             100.0 * p->done / p->total)
+                                         : g_strdup(litho_text(p->what));
     gtk_label_set_text(GTK_LABEL(self->busy), text);
 }
 
@@ -254,9 +255,9 @@ static GtkWidget *make_candidates(LithoImport *self)
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(self->candidates), GTK_SELECTION_NONE);
     gtk_widget_add_css_class(self->candidates, "litho-candidates");
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->candidates), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Header bytes that may number the lines", -1);
+                                   _("Header bytes that may number the lines"), -1);
     g_signal_connect(self->candidates, "row-activated", G_CALLBACK(on_candidate), self);
-    GtkWidget *none = gtk_label_new("Nothing in the headers numbers lines.");
+    GtkWidget *none = gtk_label_new(_("Nothing in the headers numbers lines."));
     gtk_widget_add_css_class(none, "dim-label");
     gtk_list_box_set_placeholder(GTK_LIST_BOX(self->candidates), none);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
@@ -275,12 +276,12 @@ static GtkWidget *make_left(LithoImport *self)
     self->evidence = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     gtk_widget_set_vexpand(self->evidence, TRUE);
     gtk_box_append(GTK_BOX(self->evidence),
-                   heading("Found in the headers: inline / crossline bytes, score"));
+                   heading(_("Found in the headers: inline / crossline bytes, score")));
     gtk_box_append(GTK_BOX(self->evidence), make_candidates(self));
     gtk_box_append(GTK_BOX(box), self->evidence);
-    gtk_box_append(GTK_BOX(box), heading("By hand"));
+    gtk_box_append(GTK_BOX(box), heading(_("By hand")));
     gtk_box_append(GTK_BOX(box), litho_import_make_form(self));
-    gtk_box_append(GTK_BOX(box), heading("Profile"));
+    gtk_box_append(GTK_BOX(box), heading(_("Profile")));
     gtk_box_append(GTK_BOX(box), litho_import_make_profiles(self));
     return box;
 }
@@ -305,8 +306,8 @@ static GtkWidget *make_pictures(LithoImport *self)
         self->picture_label[k] = wrapped("dim-label");
         gtk_widget_set_hexpand(self->picture_label[k], TRUE);
         gtk_widget_set_size_request(foot, -1, 36); // with and without its button
-        self->use[k] = gtk_button_new_with_label("Use this");
-        gtk_widget_set_tooltip_text(self->use[k], "Take this sample format");
+        self->use[k] = gtk_button_new_with_label(_("Use this"));
+        gtk_widget_set_tooltip_text(self->use[k], _("Take this sample format"));
         g_signal_connect(self->use[k], "clicked", G_CALLBACK(on_use), self);
         gtk_widget_set_visible(self->use[k], FALSE);
         gtk_box_append(GTK_BOX(foot), self->picture_label[k]);
@@ -331,9 +332,9 @@ static GtkWidget *make_right(LithoImport *self)
     gtk_widget_set_size_request(self->map, -1, 160);
     gtk_widget_set_hexpand(box, TRUE);
     gtk_widget_set_visible(self->problem, FALSE);
-    gtk_box_append(GTK_BOX(box), heading("First traces"));
+    gtk_box_append(GTK_BOX(box), heading(_("First traces")));
     gtk_box_append(GTK_BOX(box), make_pictures(self));
-    gtk_box_append(GTK_BOX(box), heading("Survey"));
+    gtk_box_append(GTK_BOX(box), heading(_("Survey")));
     gtk_box_append(GTK_BOX(box), self->problem);
     gtk_box_append(GTK_BOX(box), self->summary);
     gtk_box_append(GTK_BOX(box), self->map);
@@ -361,8 +362,8 @@ static void on_cancel(LithoImport *self)
 
 static GtkWidget *make_header(LithoImport *self)
 {
-    GtkWidget *header = gtk_header_bar_new(), *cancel = gtk_button_new_with_mnemonic("_Cancel");
-    self->open = gtk_button_new_with_mnemonic("_Open");
+    GtkWidget *header = gtk_header_bar_new(), *cancel = gtk_button_new_with_mnemonic(_("_Cancel"));
+    self->open = gtk_button_new_with_mnemonic(_("_Open"));
     gtk_widget_add_css_class(self->open, "suggested-action");
     self->busy = gtk_label_new(NULL);
     gtk_widget_add_css_class(self->busy, "numeric");
@@ -447,7 +448,7 @@ void litho_import_open(LithoWindow *window, const char *const *paths,
     if (self->kind == LITHO_IMPORT_RAW && !options->shape[0])
         guess_shape(self);
     g_autofree char *base = g_path_get_basename(paths[0]);
-    g_autofree char *title = g_strdup_printf("Import %s", base);
+    g_autofree char *title = g_strdup_printf(_("Import %s"), base);
     self->dialog = litho_dialog_new(GTK_WINDOW(window), title, 1184, 760);
     gtk_widget_add_css_class(box, "litho-import");
     gtk_window_set_titlebar(GTK_WINDOW(self->dialog), make_header(self));

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/area_pictures.h"
 #include "ui/panel/parts.h"
@@ -18,7 +19,7 @@ struct _LithoAreaPanel {
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
 
-static const char *const names[] = {"input", "output", "removed"};
+static const char *const names[] = {N_("input"), N_("output"), N_("removed")};
 
 static void refresh(LithoAreaPanel *self);
 
@@ -39,8 +40,7 @@ static void show_place(LithoAreaPanel *self)
         g_autofree char *name = g_ascii_strdown(how.label, -1);
         double lo = litho_axis_shown(&how, &grid->axis[a], area->box.lo[a]);
         double hi = litho_axis_shown(&how, &grid->axis[a], area->box.hi[a] - 1);
-        g_string_append_printf(text, ", %s %.5g to %.5g%s%s", name, lo, hi, *how.unit ? " " : "",
-                               how.unit);
+        litho_text_add(text, ", %s %.5g to %.5g%s%s", name, lo, hi, *how.unit ? " " : "", how.unit);
     }
     text->str[0] = g_ascii_toupper(text->str[0]);
     gtk_label_set_text(GTK_LABEL(self->place), text->str);
@@ -64,16 +64,16 @@ char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
     g_autofree char *width = litho_format_amplitude(metric ? wide : traces + 1);
     g_autofree char *height = litho_format_amplitude(high * (grid->is_depth ? 1 : 1000));
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "Diagonal %s to the right: %s %s a trace",
+    g_string_append_printf(text, _("Diagonal %s to the right: %s %s a trace"),
                            area->diagonal > 0 ? "down" : "up", dip, grid->is_depth ? "m" : "ms");
     if (metric && grid->is_depth)
-        g_string_append_printf(text, ", %.1f°", atan2(high, wide) * 180 / G_PI);
+        litho_text_add(text, ", %.1f°", atan2(high, wide) * 180 / G_PI);
     else if (metric)
         g_string_append_printf(text, ", %s m/s", speed);
-    g_string_append_printf(text, ". Width %s %s, height %s %s", width, metric ? "m" : "traces",
+    g_string_append_printf(text, _(". Width %s %s, height %s %s"), width, metric ? "m" : "traces",
                            height, grid->is_depth ? "m" : "ms");
     if (!grid->is_depth)
-        g_string_append_printf(text, ", one period at %.3g Hz", 1 / high);
+        litho_text_add(text, _(", one period at %.3g Hz"), 1 / high);
     return g_string_free(text, FALSE);
 }
 
@@ -100,13 +100,13 @@ char *litho_area_dips(const LithoGrid *grid, const double slope[2])
     g_autofree char *second = litho_format_amplitude(slope[1] * unit);
     const char *what = grid->is_depth ? "m" : "ms";
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "Two dips: %s %s a crossline, %s %s an inline", first, what,
+    g_string_append_printf(text, _("Two dips: %s %s a crossline, %s %s an inline"), first, what,
                            second, what);
     if (metric && grid->is_depth)
-        g_string_append_printf(text, "; together %.1f°", atan(both) * 180 / G_PI);
+        litho_text_add(text, _("; together %.1f°"), atan(both) * 180 / G_PI);
     else if (metric && both > 0) {
         g_autofree char *speed = litho_format_amplitude(1 / both);
-        g_string_append_printf(text, "; together %s m/s", speed);
+        g_string_append_printf(text, _("; together %s m/s"), speed);
     }
     return g_string_free(text, FALSE);
 }
@@ -149,7 +149,7 @@ static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers)
             x[f] = nyquist * f / (n - 1);
             y[f] = 20 * log10(MAX(fk->spectrum[f] / top, 1e-4));
         }
-        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, names[w],
+        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, litho_text(names[w]),
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
     litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid->is_depth ? "1/km" : "Hz", "dB");
@@ -185,9 +185,9 @@ static void on_larger(GtkWidget *button, LithoAreaPanel *self)
 static void litho_area_panel_init(LithoAreaPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    GtkWidget *title = litho_label_new("Area", "heading");
-    GtkWidget *close =
-        litho_icon_button_new("window-close-symbolic", "Close the area", "Close the area (F)");
+    GtkWidget *title = litho_label_new(_("Area"), "heading");
+    GtkWidget *close = litho_icon_button_new("window-close-symbolic", _("Close the area"),
+                                             _("Close the area (F)"));
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     gtk_widget_set_hexpand(title, TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(close), "win.area");
@@ -202,7 +202,7 @@ static void litho_area_panel_init(LithoAreaPanel *self)
     gtk_label_set_wrap(GTK_LABEL(self->ruler), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(self->ruler), 12);
     gtk_box_append(GTK_BOX(self), self->ruler);
-    self->spectrum = litho_plot_new("Spectrum of the area", 132);
+    self->spectrum = litho_plot_new(_("Spectrum of the area"), 132);
     gtk_box_append(GTK_BOX(self), self->spectrum);
 }
 
@@ -211,11 +211,11 @@ static GtkWidget *make_choice(LithoAreaPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *kind = gtk_drop_down_new_from_strings((const char *const[]){"f-k", "f-x", NULL});
-    GtkWidget *larger = gtk_button_new_with_label("Larger…");
+    GtkWidget *larger = gtk_button_new_with_label(_("Larger…"));
     gtk_widget_add_css_class(kind, "litho-small-choice");
     gtk_widget_add_css_class(line, "litho-tools");
-    litho_name_choice(kind, "Pictures of the area", "Against wavenumber, or trace by trace");
-    gtk_widget_set_tooltip_text(larger, "f-k and f-x in a window of their own");
+    litho_name_choice(kind, _("Pictures of the area"), _("Against wavenumber, or trace by trace"));
+    gtk_widget_set_tooltip_text(larger, _("f-k and f-x in a window of their own"));
     g_signal_connect(kind, "notify::selected", G_CALLBACK(on_kind), self);
     g_signal_connect(larger, "clicked", G_CALLBACK(on_larger), self);
     gtk_box_append(GTK_BOX(line), kind);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/window/dialog.h"
@@ -16,7 +17,7 @@ struct _LithoAreaPictures {
 
 G_DEFINE_TYPE(LithoAreaPictures, litho_area_pictures, GTK_TYPE_BOX)
 
-static const char *const names[] = {"input", "output", "removed"};
+static const char *const names[] = {N_("input"), N_("output"), N_("removed")};
 
 // --- axes ---------------------------------------------------------------------------------------
 
@@ -102,8 +103,9 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
     self->session = g_object_ref(session);
     self->by_trace = by_trace;
     for (int w = 0; w < 3; w++) {
-        self->view[w] = litho_fk_view_new(names[w], by_trace ? "Frequency and trace"
-                                                             : "Frequency and wavenumber");
+        self->view[w] =
+            litho_fk_view_new(litho_text(names[w]),
+                              by_trace ? _("Frequency and trace") : _("Frequency and wavenumber"));
         gtk_box_append(GTK_BOX(self), self->view[w]);
     }
     g_signal_connect_object(session, "area-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
@@ -114,8 +116,8 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
 
 GtkWidget *litho_area_window_open(GtkWindow *parent, LithoSession *session)
 {
-    static const char *const titles[] = {"Frequency and wavenumber", "Frequency and trace"};
-    GtkWidget *window = litho_dialog_new(parent, "Frequencies of the area", 980, 640);
+    const char *const titles[] = {_("Frequency and wavenumber"), _("Frequency and trace")};
+    GtkWidget *window = litho_dialog_new(parent, _("Frequencies of the area"), 980, 640);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     gtk_widget_add_css_class(box, "litho-help");
     gtk_window_set_modal(GTK_WINDOW(window), FALSE); // the area is dragged beside it

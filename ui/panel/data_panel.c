@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/view/plot.h"
@@ -110,7 +111,7 @@ static void on_band(LithoPlot *plot, guint k, double x, LithoDataPanel *self)
 // All three below the largest amplitude of the input, or of the result where that stands alone.
 static void load_spectrum(LithoDataPanel *self)
 {
-    static const char *const labels[] = {"in", "out", "removed"};
+    const char *const labels[] = {_("in"), _("out"), _("removed")};
     const LithoCubeNumbers *both[2];
     litho_data_numbers(self->session, both);
     const LithoSpectrum *spectra[3] = {both[0] ? &both[0]->spectrum : NULL,
@@ -133,7 +134,7 @@ static void load_spectrum(LithoDataPanel *self)
     litho_plot_set_y_range(LITHO_PLOT(self->spectrum), floor, 3);
     litho_plot_set_x_range(LITHO_PLOT(self->spectrum), 0, nyquist);
     litho_plot_set_axes(LITHO_PLOT(self->spectrum), factor > 1 ? "1/km" : "Hz",
-                        "dB below the input");
+                        _("dB below the input"));
     load_band(self, nyquist);
 }
 
@@ -167,7 +168,7 @@ static void histogram_span(LithoDataPanel *self, const LithoCubeNumbers *both[2]
 
 static void load_histogram(LithoDataPanel *self)
 {
-    static const char *const labels[] = {"in", "out"};
+    const char *const labels[] = {_("in"), _("out")};
     const LithoCubeNumbers *both[2];
     const LithoLook *look = &litho_session_display(self->session)->look;
     double lo, hi;
@@ -189,10 +190,10 @@ static void load_histogram(LithoDataPanel *self)
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
     const char *unit = litho_session_unit(self->session);
-    const LithoPlotHandle ends[] = {{"Lower end of the colours", look->lo},
-                                    {"Upper end of the colours", look->hi}};
+    const LithoPlotHandle ends[] = {{_("Lower end of the colours"), look->lo},
+                                    {_("Upper end of the colours"), look->hi}};
     litho_plot_set_x_range(LITHO_PLOT(self->histogram), lo, hi);
-    litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : "amplitude", "%");
+    litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : _("amplitude"), "%");
     litho_plot_set_handles(LITHO_PLOT(self->histogram), both[0] || both[1] ? 2 : 0, ends, TRUE);
 }
 
@@ -229,8 +230,8 @@ static GtkWidget *make_range(LithoDataPanel *self)
     gtk_drop_down_set_selected(GTK_DROP_DOWN(self->range), USUAL_DECIBELS);
     gtk_widget_add_css_class(self->range, "litho-small-choice");
     gtk_widget_set_valign(self->range, GTK_ALIGN_CENTER);
-    litho_name_choice(self->range, "Range of the spectrum",
-                      "How far below the input's largest amplitude the curves are shown");
+    litho_name_choice(self->range, _("Range of the spectrum"),
+                      _("How far below the input's largest amplitude the curves are shown"));
     g_signal_connect_swapped(self->range, "notify::selected", G_CALLBACK(load_spectrum), self);
     return self->range;
 }
@@ -239,16 +240,16 @@ static void litho_data_panel_init(LithoDataPanel *self)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     GtkWidget *box = GTK_WIDGET(self), *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    GtkWidget *title = litho_label_new("Spectrum", "heading");
+    GtkWidget *title = litho_label_new(_("Spectrum"), "heading");
     gtk_widget_set_hexpand(title, TRUE);
     gtk_widget_add_css_class(head, "litho-head");
     gtk_box_append(GTK_BOX(head), title);
-    self->spectrum = litho_plot_new("Spectrum of input, output and removed", 148);
+    self->spectrum = litho_plot_new(_("Spectrum of input, output and removed"), 148);
     gtk_box_append(GTK_BOX(head), make_range(self));
     gtk_box_append(GTK_BOX(box), head);
     gtk_box_append(GTK_BOX(box), self->spectrum);
-    gtk_box_append(GTK_BOX(box), litho_label_new("Amplitudes", "heading"));
-    self->histogram = litho_plot_new("Histogram of input and output, with the clip", 120);
+    gtk_box_append(GTK_BOX(box), litho_label_new(_("Amplitudes"), "heading"));
+    self->histogram = litho_plot_new(_("Histogram of input and output, with the clip"), 120);
     gtk_box_append(GTK_BOX(box), self->histogram);
     g_signal_connect(self->spectrum, "handle-moved", G_CALLBACK(on_band), self);
     g_signal_connect(self->histogram, "handle-moved", G_CALLBACK(on_end), self);

@@ -7,6 +7,7 @@
 #include "core/engine/find.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
 #include "core/suggest.h"
@@ -129,9 +130,9 @@ static void format(Search *s, const LithoParam *row, double value, char *out, gs
 {
     LithoCube *in = litho_session_input(litho_window_session(s->window));
     if (row->type == LITHO_PARAM_CHOICE)
-        g_strlcpy(out, litho_param_choice(row, (guint)value), size);
+        g_strlcpy(out, litho_param_choice_shown(row, (guint)value), size);
     else if (row->type == LITHO_PARAM_BOOL)
-        g_strlcpy(out, value != 0 ? "on" : "off", size);
+        g_strlcpy(out, value != 0 ? _("on") : _("off"), size);
     else
         litho_param_format_unit(row, value, in && in->grid.is_depth, out, size);
 }
@@ -155,18 +156,19 @@ static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row,
         return;
     format(s, row, now, from, sizeof from);
     format(s, row, value, to, sizeof to);
-    GtkWidget *tick = gtk_check_button_new_with_label(row->label);
+    GtkWidget *tick = gtk_check_button_new_with_label(litho_text(row->label));
     gboolean differs = now != value;
-    g_autofree char *name = g_strdup_printf("%s: %s instead of %s, %s", row->label, to, from, gain);
+    g_autofree char *name =
+        g_strdup_printf(_("%s: %s instead of %s, %s"), litho_text(row->label), to, from, gain);
     litho_name_widget(tick, name);
-    litho_set_tooltip(tick, why ? why : row->doc);
+    litho_set_tooltip(tick, why ? why : litho_text(row->doc));
     gtk_check_button_set_active(GTK_CHECK_BUTTON(tick), ticked && differs);
     gtk_widget_set_sensitive(tick, differs);
     gtk_widget_set_hexpand(tick, TRUE);
     gtk_size_group_add_widget(s->column[0], tick);
     gtk_grid_attach(GTK_GRID(grid), tick, 0, line, 1, 1);
     cell(s, grid, from, 1, line, "numeric");
-    cell(s, grid, differs ? to : "as it is", 2, line, "numeric");
+    cell(s, grid, differs ? to : _("as it is"), 2, line, "numeric");
     cell(s, grid, gain, 3, line, "numeric");
     s->row[s->n_rows++] = (Row){row, value, tick};
     g_signal_connect_swapped(tick, "toggled", G_CALLBACK(on_tick), s);
@@ -174,7 +176,7 @@ static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row,
 
 static void add_head(Search *s, GtkWidget *grid, const char *last)
 {
-    const char *const heads[COLUMNS] = {"Parameter", "now", "found", last};
+    const char *const heads[COLUMNS] = {_("Parameter"), _("now"), _("found"), last};
     for (int k = 0; k < COLUMNS; k++)
         cell(s, grid, heads[k], k, 0, "dim-label");
 }
@@ -191,7 +193,7 @@ static void add_waiting(Search *s)
         if (!row || !litho_param_applies(&s->op->params, row, step->params))
             continue;
         format(s, row, litho_param_get(row, step->params), now, sizeof now);
-        GtkWidget *tick = gtk_check_button_new_with_label(row->label);
+        GtkWidget *tick = gtk_check_button_new_with_label(litho_text(row->label));
         gtk_widget_set_sensitive(tick, FALSE);
         gtk_widget_set_hexpand(tick, TRUE);
         gtk_size_group_add_widget(s->column[0], tick);
@@ -232,7 +234,7 @@ static void fill_suggested(Search *s)
     for (guint k = 0; k < list->len; k++, line += 2) {
         LithoSuggestion *g = &g_array_index(list, LithoSuggestion, k);
         if (litho_param_get(g->row, step->params) == g->value) {
-            g_string_append_printf(same, "%s%s", same->len ? ", " : "", g->row->label);
+            g_string_append_printf(same, "%s%s", same->len ? ", " : "", litho_text(g->row->label));
             continue;
         }
         if (s->n_rows == 0)
@@ -245,11 +247,11 @@ static void fill_suggested(Search *s)
         gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, COLUMNS, 1);
     }
     if (same->len > 0) {
-        g_string_append(same, ": as the data suggest.");
+        g_string_append(same, _(": as the data suggest."));
         add_sentence(s->suggested, line, same->str);
     }
     if (list->len == 0)
-        add_sentence(s->suggested, 0, "The data say nothing about these parameters.");
+        add_sentence(s->suggested, 0, _("The data say nothing about these parameters."));
     g_array_unref(list);
 }
 
@@ -279,8 +281,9 @@ static gboolean tick_clock(gpointer data)
     int seconds = (int)((g_get_monotonic_time() - s->began_us) / G_USEC_PER_SEC);
     g_autofree char *best = litho_format_decibels(gain, 2, TRUE);
     g_autofree char *text =
-        trials > 0 ? g_strdup_printf("%d s: %u settings tried, the best %s", seconds, trials, best)
-                   : g_strdup_printf("%d s: measuring the noise and the setting as it is", seconds);
+        trials > 0
+            ? g_strdup_printf(_("%d s: %u settings tried, the best %s"), seconds, trials, best)
+            : g_strdup_printf(_("%d s: measuring the noise and the setting as it is"), seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
     return G_SOURCE_CONTINUE;
 }
@@ -296,7 +299,7 @@ static void done(gpointer result, const GError *error, gpointer data)
     gtk_widget_set_visible(s->stop, FALSE);
     if (!find) {
         gboolean stopped = error && litho_error_is_cancelled(error);
-        gtk_label_set_text(GTK_LABEL(s->status), stopped ? "Stopped." : error->message);
+        gtk_label_set_text(GTK_LABEL(s->status), stopped ? _("Stopped.") : error->message);
         return;
     }
     fill_found(s, find);
@@ -304,13 +307,16 @@ static void done(gpointer result, const GError *error, gpointer data)
     g_autofree char *level = litho_format_decibels(q->expected_snr_db, 1, FALSE);
     g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
     g_autofree char *snr =
-        isfinite(q->expected_snr_db) ? g_strdup_printf(", expected SNR %s", level) : g_strdup("");
+        isfinite(q->expected_snr_db) && !q->is_filtered
+            ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
+            : g_strdup("");
     g_autofree char *text =
         find->gain_db > 0.05
-            ? g_strdup_printf("Together %s%s: %u settings in %.1f s.", gain, snr, find->trials,
-                              find->seconds)
-            : g_strdup_printf("The values as they are cannot be bettered%s: %u settings in %.1f s.",
-                              snr, find->trials, find->seconds);
+            ? litho_text_printf(_("Together %s%s: %u settings in %.1f s."), gain, snr, find->trials,
+                                find->seconds)
+            : litho_text_printf(
+                  _("The values as they are cannot be bettered%s: %u settings in %.1f s."), snr,
+                  find->trials, find->seconds);
     // A sentence of its own, with a capital letter.
     g_autofree char *note =
         *find->why ? g_strdup_printf("%s\n%c%s.", text, g_ascii_toupper(*find->why), find->why + 1)
@@ -329,7 +335,8 @@ static void on_apply(Search *s)
     for (guint k = 0; k < s->n_rows; k++)
         if (gtk_check_button_get_active(GTK_CHECK_BUTTON(s->row[k].tick)))
             litho_param_set(s->row[k].row, params, s->row[k].value, NULL);
-    litho_session_set_params(litho_window_session(s->window), s->step, params, "Found values for");
+    litho_session_set_params(litho_window_session(s->window), s->step, params,
+                             _("Found values for"));
     gtk_window_destroy(GTK_WINDOW(s->dialog));
 }
 
@@ -353,10 +360,11 @@ static void start(Search *s)
     LithoSession *session = litho_window_session(s->window);
     if (!s->op->find || !litho_judgement_applies(session)) {
         gtk_label_set_text(GTK_LABEL(s->status),
-                           s->op->find ? "Output and input cannot be compared: there is no "
-                                         "expected SNR to search by."
-                                       : "This operator names no parameters to search by expected "
-                                         "SNR.");
+                           s->op->find
+                               ? _("Output and input cannot be compared: there is no "
+                                   "expected SNR to search by.")
+                               : _("This operator names no parameters to search by expected "
+                                   "SNR."));
         gtk_widget_set_visible(s->stop, FALSE);
         return;
     }
@@ -393,11 +401,11 @@ static GtkWidget *make_foot(Search *s)
     gtk_label_set_wrap(GTK_LABEL(s->status), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(s->status), 24);
     gtk_widget_set_hexpand(s->status, TRUE);
-    s->stop = gtk_button_new_with_label("Stop");
-    s->apply = gtk_button_new_with_label("Apply");
+    s->stop = gtk_button_new_with_label(_("Stop"));
+    s->apply = gtk_button_new_with_label(_("Apply"));
     gtk_widget_add_css_class(s->apply, "suggested-action");
-    gtk_widget_set_tooltip_text(s->apply, "Ticked values become the flow's; one undo takes them "
-                                          "back");
+    gtk_widget_set_tooltip_text(s->apply, _("Ticked values become the flow's; one undo takes them "
+                                            "back"));
     gtk_widget_set_sensitive(s->apply, FALSE);
     GtkWidget *buttons[] = {s->stop, s->apply};
     gtk_box_append(GTK_BOX(line), s->status);
@@ -415,12 +423,12 @@ static void build(Search *s)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
     GtkWidget *lists = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
     GtkWidget *scroll = gtk_scrolled_window_new();
-    s->found = make_grid("Values with the highest expected SNR");
-    s->suggested = make_grid("Values from the spectrum and the size of the data");
+    s->found = make_grid(_("Values with the highest expected SNR"));
+    s->suggested = make_grid(_("Values from the spectrum and the size of the data"));
     gtk_box_append(GTK_BOX(lists),
-                   litho_label_new("Highest expected SNR, area in view", "heading"));
+                   litho_label_new(_("Highest expected SNR, area in view"), "heading"));
     gtk_box_append(GTK_BOX(lists), s->found);
-    gtk_box_append(GTK_BOX(lists), litho_label_new("From spectrum and size", "heading"));
+    gtk_box_append(GTK_BOX(lists), litho_label_new(_("From spectrum and size"), "heading"));
     gtk_box_append(GTK_BOX(lists), s->suggested);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -429,7 +437,7 @@ static void build(Search *s)
     gtk_widget_add_css_class(box, "litho-help");
     gtk_box_append(GTK_BOX(box), scroll);
     gtk_box_append(GTK_BOX(box), make_foot(s));
-    g_autofree char *title = g_strdup_printf("Find: %s", s->op->title);
+    g_autofree char *title = g_strdup_printf(_("Find: %s"), litho_text(s->op->title));
     s->dialog = litho_dialog_new(GTK_WINDOW(s->window), title, 560, 430);
     gtk_window_set_child(GTK_WINDOW(s->dialog), box);
     g_object_set_data(G_OBJECT(s->dialog), "litho-find", s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/flow_list.h"
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 
 struct _LithoFlowList {
@@ -76,7 +77,7 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     GtkWidget *row = gtk_list_box_row_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     g_autofree char *number = g_strdup_printf("%u", k + 1);
     GtkWidget *index = litho_label_new(number, "dim-label");
-    GtkWidget *title = litho_label_new(step->op->title, NULL);
+    GtkWidget *title = litho_label_new(litho_text(step->op->title), NULL);
     gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(title, TRUE);
     gtk_widget_set_opacity(title, step->enabled ? 1 : 0.55);
@@ -84,14 +85,14 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     GtkWidget *toggle = gtk_switch_new();
     gtk_switch_set_active(GTK_SWITCH(toggle), step->enabled);
     gtk_widget_set_valign(toggle, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(toggle, "Switch this step on or off");
-    g_autofree char *label = g_strdup_printf("%s on", step->op->title);
+    gtk_widget_set_tooltip_text(toggle, _("Switch this step on or off"));
+    g_autofree char *label = g_strdup_printf(_("%s on"), litho_text(step->op->title));
     litho_name_widget(toggle, label);
     g_signal_connect(toggle, "notify::active", G_CALLBACK(on_enabled), self);
 
-    g_autofree char *remove_label = g_strdup_printf("Remove %s", step->op->title);
-    GtkWidget *remove =
-        litho_icon_button_new("window-close-symbolic", remove_label, "Remove this step (Delete)");
+    g_autofree char *remove_label = g_strdup_printf(_("Remove %s"), litho_text(step->op->title));
+    GtkWidget *remove = litho_icon_button_new("window-close-symbolic", remove_label,
+                                              _("Remove this step (Delete)"));
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);
 
     g_object_set_data(G_OBJECT(row), op_key, (gpointer)step->op);
@@ -204,8 +205,9 @@ static void on_operator(GtkButton *button, LithoFlowList *self)
 static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    GtkWidget *title = litho_label_new(op->title, "heading"), *summary = litho_text_new(56);
-    gtk_label_set_text(GTK_LABEL(summary), op->summary);
+    GtkWidget *title = litho_label_new(litho_text(op->title), "heading"),
+              *summary = litho_text_new(56);
+    gtk_label_set_text(GTK_LABEL(summary), litho_text(op->summary));
     gtk_widget_add_css_class(summary, "dim-label");
     gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), summary);
@@ -221,7 +223,7 @@ static GtkWidget *make_add(LithoFlowList *self)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
         gtk_box_append(GTK_BOX(box), make_choice(self, *op));
-    return litho_popover_button_new("list-add-symbolic", "Add an operator", box);
+    return litho_popover_button_new("list-add-symbolic", _("Add an operator"), box);
 }
 
 static void litho_flow_list_init(LithoFlowList *self)
@@ -231,18 +233,18 @@ static void litho_flow_list_init(LithoFlowList *self)
     self->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(self->list), GTK_SELECTION_BROWSE);
     gtk_widget_add_css_class(self->list, "litho-flow");
-    litho_name_widget(self->list, "Steps of the flow");
+    litho_name_widget(self->list, _("Steps of the flow"));
     g_signal_connect(self->list, "row-selected", G_CALLBACK(on_selected), self);
     GtkEventController *keys = gtk_event_controller_key_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     gtk_widget_add_controller(self->list, keys);
 
-    self->empty = gtk_label_new("No operator yet. Add one with +.");
+    self->empty = gtk_label_new(_("No operator yet. Add one with +."));
     gtk_widget_add_css_class(self->empty, "dim-label");
     gtk_widget_add_css_class(self->empty, "litho-empty");
     self->add = make_add(self);
-    gtk_box_append(GTK_BOX(self), litho_panel_title_new(gtk_label_new("Flow"), self->add));
+    gtk_box_append(GTK_BOX(self), litho_panel_title_new(gtk_label_new(_("Flow")), self->add));
     gtk_box_append(GTK_BOX(self), self->list);
     gtk_box_append(GTK_BOX(self), self->empty);
 }

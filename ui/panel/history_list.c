@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/history_list.h"
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 
 static const char steps_key[] = "litho-steps", list_key[] = "litho-list";
@@ -20,9 +21,9 @@ static void append(GtkWidget *list, LithoSession *session, const char *name, int
     GtkWidget *label = litho_label_new(name, steps > 0    ? "dim-label"
                                              : steps == 0 ? "heading"
                                                           : NULL);
-    g_autofree char *said = steps == 0  ? g_strdup_printf("%s, now", name)
-                            : steps < 0 ? g_strdup_printf("%s, go back to it", name)
-                                        : g_strdup_printf("%s, undone; repeat up to it", name);
+    g_autofree char *said = steps == 0  ? g_strdup_printf(_("%s, now"), name)
+                            : steps < 0 ? g_strdup_printf(_("%s, go back to it"), name)
+                                        : g_strdup_printf(_("%s, undone; repeat up to it"), name);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_label_set_max_width_chars(GTK_LABEL(label), 40);
     gtk_button_set_child(GTK_BUTTON(button), label);
@@ -45,7 +46,7 @@ static void fill(GtkWidget *popover, LithoSession *session)
     guint n = litho_history_length(history, FALSE);
     for (guint k = 0; k < n; k++)
         append(list, session, litho_history_name(history, FALSE, k), -(int)k);
-    append(list, session, "Beginning", -(int)n);
+    append(list, session, _("Beginning"), -(int)n);
 }
 
 GtkWidget *litho_history_button_new(LithoSession *session)
@@ -62,7 +63,7 @@ GtkWidget *litho_history_button_new(LithoSession *session)
     g_signal_connect_object(popover, "show", G_CALLBACK(fill), session, 0);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "pan-down-symbolic");
-    gtk_widget_set_tooltip_text(button, "History: the changes by name");
-    litho_name_widget(button, "History");
+    gtk_widget_set_tooltip_text(button, _("History: the changes by name"));
+    litho_name_widget(button, _("History"));
     return button;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/medium_panel.h"
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/view/medium_picture.h"
@@ -24,11 +25,11 @@ static void refresh(MediumPanel *self)
     litho_medium_range(medium, &lo, &hi);
     g_autofree char *low = litho_format_amplitude(lo), *high = litho_format_amplitude(hi);
     g_autofree char *range =
-        lo < hi ? g_strdup_printf("%s (dark) to %s (light) %s", low, high, layer->unit)
-                : g_strdup_printf("%s %s everywhere", low, layer->unit);
+        lo < hi ? g_strdup_printf(_("%s (dark) to %s (light) %s"), low, high, layer->unit)
+                : g_strdup_printf(_("%s %s everywhere"), low, layer->unit);
     g_autofree char *name =
-        g_strdup_printf("%s under the inline in front, %s", layer->label, range);
-    gtk_label_set_text(GTK_LABEL(self->title), layer->label);
+        g_strdup_printf(_("%s under the inline in front, %s"), litho_text(layer->label), range);
+    gtk_label_set_text(GTK_LABEL(self->title), litho_text(layer->label));
     gtk_label_set_text(GTK_LABEL(self->range), range);
     gtk_picture_set_paintable(GTK_PICTURE(self->picture), GDK_PAINTABLE(texture));
     litho_name_widget(self->picture, name);
@@ -54,16 +55,16 @@ GtkWidget *litho_medium_panel_new(LithoSession *session)
     self->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     self->title = litho_label_new(NULL, "heading");
     self->picture = gtk_picture_new();
-    litho_name_widget(self->picture, "Section through the velocity");
+    litho_name_widget(self->picture, _("Section through the velocity"));
     self->range = litho_label_new(NULL, "numeric");
     self->opacity = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 100, 5);
     gtk_picture_set_content_fit(GTK_PICTURE(self->picture), GTK_CONTENT_FIT_FILL);
     gtk_widget_set_size_request(self->picture, -1, PICTURE_H);
     gtk_label_set_wrap(GTK_LABEL(self->range), TRUE);
     gtk_widget_set_hexpand(self->opacity, TRUE);
-    litho_name_widget(self->opacity, "Opacity over the sections in percent");
-    gtk_widget_set_tooltip_text(self->opacity, "How strongly it lies over the sections (O)");
-    gtk_box_append(GTK_BOX(line), gtk_label_new("Over the image"));
+    litho_name_widget(self->opacity, _("Opacity over the sections in percent"));
+    gtk_widget_set_tooltip_text(self->opacity, _("How strongly it lies over the sections (O)"));
+    gtk_box_append(GTK_BOX(line), gtk_label_new(_("Over the image")));
     gtk_box_append(GTK_BOX(line), self->opacity);
     GtkWidget *parts[] = {self->title, self->picture, self->range, line};
     for (guint k = 0; k < G_N_ELEMENTS(parts); k++)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
@@ -131,7 +132,21 @@ static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
 // The words of a special value, or nothing at all.
 static gboolean says_special(const LithoParam *row, const char *text)
 {
-    return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0);
+    return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0 ||
+                                 strcmp(text, litho_text(row->special_text)) == 0);
+}
+
+// Typed text as the rows read it: the unit by its own name, a point in the number. g_free().
+static char *plain_number(const LithoParamEditor *self, const char *typed)
+{
+    const char *unit = unit_of(self), *shown = litho_text(unit);
+    GString *text = g_string_new(typed);
+    if (*unit && strcmp(unit, shown) != 0 && g_str_has_suffix(typed, shown)) {
+        g_string_truncate(text, text->len - strlen(shown));
+        g_string_append(text, unit);
+    }
+    litho_text_unmark(text->str);
+    return g_string_free(text, FALSE);
 }
 
 // A refused number is told in words and the last good one comes back.
@@ -152,18 +167,19 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     double x;
     g_autofree char *sentence = NULL;
     g_autoptr(GError) error = NULL;
+    g_autofree char *plain = plain_number(self, text);
     gboolean number =
-        litho_param_number(row, text, self->axis.step != 0 ? &self->axis : NULL, &x, &error);
+        litho_param_number(row, plain, self->axis.step != 0 ? &self->axis : NULL, &x, &error);
     with_unit(self, row->min, lo, sizeof lo);
     with_unit(self, row->max, hi, sizeof hi);
-    if (!number && g_ascii_strtod(text, &end) == 0 && end == text)
-        sentence = g_strdup_printf("“%s” is not a number", text);
+    if (!number && g_ascii_strtod(plain, &end) == 0 && end == plain)
+        sentence = g_strdup_printf(_("“%s” is not a number"), text);
     else if (!number)
         sentence = g_strdup(error->message);
     else if (!(x >= row->min && x <= row->max))
-        sentence = g_strdup_printf("%s is outside %s to %s", text, lo, hi);
+        sentence = g_strdup_printf(_("%s is outside %s to %s"), text, lo, hi);
     else if (row->type == LITHO_PARAM_INT && x != rint(x))
-        sentence = g_strdup("a whole number is needed");
+        sentence = g_strdup(_("a whole number is needed"));
     if (sentence) {
         litho_param_editor_complain(self, sentence);
         return GTK_INPUT_ERROR;
@@ -294,8 +310,9 @@ static void file_chosen(GtkNativeDialog *dialog, int response, LithoParamEditor 
 static void on_browse(GtkButton *button, LithoParamEditor *self)
 {
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(button));
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        self->row->label, GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_OPEN, "_Choose", "_Cancel");
+    GtkFileChooserNative *dialog =
+        gtk_file_chooser_native_new(litho_text(self->row->label), GTK_WINDOW(root),
+                                    GTK_FILE_CHOOSER_ACTION_OPEN, _("_Choose"), _("_Cancel"));
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     g_signal_connect_object(dialog, "response", G_CALLBACK(file_chosen), self, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
@@ -305,7 +322,7 @@ static GtkWidget *make_choice(LithoParamEditor *self)
 {
     GtkStringList *names = gtk_string_list_new(NULL);
     for (guint k = 0; k < litho_param_n_choices(self->row); k++)
-        gtk_string_list_append(names, litho_param_choice(self->row, k));
+        gtk_string_list_append(names, litho_param_choice_shown(self->row, k));
     GtkWidget *choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
     g_signal_connect(choice, "notify::selected", G_CALLBACK(on_choice), self);
     return choice;
@@ -337,17 +354,17 @@ static void describe(LithoParamEditor *self, GtkWidget *control)
 {
     const LithoParam *row = self->row;
     const char *unit = unit_of(self);
-    g_autofree char *label =
-        *unit ? g_strdup_printf("%s in %s", row->label, unit) : g_strdup(row->label);
+    g_autofree char *label = *unit ? g_strdup_printf(_("%s in %s"), litho_text(row->label), unit)
+                                   : g_strdup(litho_text(row->label));
     gtk_accessible_update_property(GTK_ACCESSIBLE(control), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
-                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, row->doc ? row->doc : "",
-                                   -1);
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   row->doc ? litho_text(row->doc) : "", -1);
 }
 
 static char *tooltip_of(const LithoParamEditor *self)
 {
     const LithoParam *row = self->row;
-    const char *doc = row->doc ? row->doc : "";
+    const char *doc = row->doc ? litho_text(row->doc) : "";
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
         return g_strdup(doc);
     double lo, hi;
@@ -361,11 +378,11 @@ static char *tooltip_of(const LithoParamEditor *self)
     const double endless = 1e9; // a limit that only keeps out what is no number
     if (row->special_text && row->min == row->special)
         g_strlcpy(min, "0", sizeof min);
-    g_autofree char *possible = row->max >= endless ? g_strdup_printf("%s or more", min)
+    g_autofree char *possible = row->max >= endless ? g_strdup_printf(_("%s or more"), min)
                                                     : g_strdup_printf("%s to %s", min, max);
-    return g_strdup_printf("%s\nTypical %s to %s, default %s; possible %s%s%s.", doc, from, to, def,
-                           possible, row->special_text ? ", or " : "",
-                           row->special_text ? row->special_text : "");
+    return g_strdup_printf(_("%s\nTypical %s to %s, default %s; possible %s%s%s."), doc, from, to,
+                           def, possible, row->special_text ? _(", or ") : "",
+                           row->special_text ? litho_text(row->special_text) : "");
 }
 
 // On the name and on what is clicked or typed into, not on the slider: it would lie over the next
@@ -387,7 +404,7 @@ static GtkWidget *make_dot(LithoParamEditor *self)
     gtk_widget_add_css_class(dot, "flat");
     gtk_widget_add_css_class(dot, "litho-dot");
     gtk_widget_set_valign(dot, GTK_ALIGN_CENTER);
-    g_autofree char *label = g_strdup_printf("Reset %s", self->row->label);
+    g_autofree char *label = g_strdup_printf(_("Reset %s"), litho_text(self->row->label));
     litho_name_widget(dot, label);
     g_signal_connect(dot, "clicked", G_CALLBACK(on_dot), self);
     return dot;
@@ -416,10 +433,11 @@ static void fill_text(LithoParamEditor *self)
     self->text = make_text(self);
     gtk_box_append(GTK_BOX(line), self->text);
     if (self->row->type == LITHO_PARAM_FILE) {
-        g_autofree char *name = g_strdup_printf("Choose a file: %s", self->row->label);
+        g_autofree char *name =
+            g_strdup_printf(_("Choose a file: %s"), litho_text(self->row->label));
         GtkWidget *browse = gtk_button_new_from_icon_name("document-open-symbolic");
         litho_name_widget(browse, name);
-        gtk_widget_set_tooltip_text(browse, "Choose a file");
+        gtk_widget_set_tooltip_text(browse, _("Choose a file"));
         g_signal_connect(browse, "clicked", G_CALLBACK(on_browse), self);
         gtk_box_append(GTK_BOX(line), browse);
     }
@@ -436,10 +454,11 @@ static void fill(LithoParamEditor *self)
     gtk_box_append(GTK_BOX(line), self->dot);
     // At any size of text the panel is as wide as the names need; long ones take two lines.
     gboolean number = row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT;
-    self->name = litho_label_new(row->label, NULL);
+    self->name = litho_label_new(litho_text(row->label), NULL);
     gtk_label_set_wrap(GTK_LABEL(self->name), TRUE);
-    gtk_label_set_width_chars(GTK_LABEL(self->name),
-                              MIN((int)g_utf8_strlen(row->label, -1), number ? 12 : 15));
+    gtk_label_set_width_chars(
+        GTK_LABEL(self->name),
+        MIN((int)g_utf8_strlen(litho_text(row->label), -1), number ? 12 : 15));
     gtk_widget_set_hexpand(self->name, TRUE);
     gtk_box_append(GTK_BOX(line), self->name);
     gtk_box_append(GTK_BOX(self), line);
@@ -454,7 +473,8 @@ static void fill(LithoParamEditor *self)
     } else if (row->type == LITHO_PARAM_CHOICE) {
         self->choice = make_choice(self);
         gtk_box_append(GTK_BOX(line), self->choice);
-        litho_name_choice(self->choice, row->label, row->doc ? row->doc : "");
+        litho_name_choice(self->choice, litho_text(row->label),
+                          row->doc ? litho_text(row->doc) : "");
     } else {
         fill_text(self);
     }
@@ -510,11 +530,12 @@ static void show_words(LithoParamEditor *self, gboolean special)
 {
     const LithoParam *row = self->row;
     if (!special || !isfinite(self->used)) {
-        gtk_label_set_text(GTK_LABEL(self->name), row->label);
+        gtk_label_set_text(GTK_LABEL(self->name), litho_text(row->label));
         return;
     }
-    g_autofree char *markup = g_markup_printf_escaped(
-        "%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>", row->label, row->special_text);
+    g_autofree char *markup =
+        g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>",
+                                litho_text(row->label), litho_text(row->special_text));
     gtk_label_set_markup(GTK_LABEL(self->name), markup);
 }
 
@@ -536,7 +557,7 @@ static void show_number(LithoParamEditor *self, double value)
     else
         gtk_widget_remove_css_class(self->slider, "litho-special");
     if (special && isfinite(self->used))
-        g_snprintf(words, sizeof words, "%s: %s", self->row->special_text, text);
+        g_snprintf(words, sizeof words, "%s: %s", litho_text(self->row->special_text), text);
     else
         g_strlcpy(words, text, sizeof words);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider), GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT,
@@ -576,10 +597,10 @@ void litho_param_editor_load(LithoParamEditor *self, const void *params, const v
     litho_param_editor_complain(self, NULL);
 
     gboolean changed = !litho_param_equal(row, params, defaults);
-    const char *words = litho_param_special(row, defaults), *unit = words ? "" : unit_of(self);
-    g_autofree char *def = words ? g_strdup(words) : litho_param_print(row, defaults);
-    g_autofree char *tip = g_strdup_printf("Changed; click to go back to %s%s%s",
-                                           *def ? def : "nothing", *unit ? " " : "", unit);
+    const char *unit = litho_param_special(row, defaults) ? "" : litho_text(unit_of(self));
+    g_autofree char *def = litho_param_shown(row, defaults);
+    g_autofree char *tip = g_strdup_printf(_("Changed; click to go back to %s%s%s"),
+                                           *def ? def : _("nothing"), *unit ? " " : "", unit);
     gtk_widget_set_tooltip_text(self->dot, changed ? tip : NULL);
     gtk_widget_set_sensitive(self->dot, changed);
     gtk_widget_set_opacity(self->dot, changed ? 1 : 0);

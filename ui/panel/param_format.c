@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/param_format.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,11 +50,11 @@ gboolean litho_param_is_special(const LithoParam *row, double value)
 void litho_param_format(const LithoParam *row, double value, char *out, gsize size)
 {
     if (litho_param_is_special(row, value))
-        g_strlcpy(out, row->special_text, size);
+        g_strlcpy(out, litho_text(row->special_text), size);
     else if (row->type == LITHO_PARAM_INT)
-        g_snprintf(out, size, "%.0f", value);
+        litho_text_put(out, size, "%.0f", value);
     else
-        g_snprintf(out, size, "%.5g", value);
+        litho_text_put(out, size, "%.5g", value);
 }
 
 const char *litho_param_unit(const LithoParam *row, gboolean is_depth)
@@ -62,6 +63,10 @@ const char *litho_param_unit(const LithoParam *row, gboolean is_depth)
     return unit ? unit : "";
 }
 
+// For translators: of one, "1 trace".
+G_GNUC_UNUSED static const char *const singles[] = {
+    N_("trace"), N_("sample"), N_("degree"), N_("cell"), N_("row"), N_("tap"), N_("step")};
+
 // "3 traces", "1 trace"; "ms" and "m/s" are no plurals.
 static void append_unit(const char *unit, gboolean is_one, char *out, gsize size)
 {
@@ -69,10 +74,9 @@ static void append_unit(const char *unit, gboolean is_one, char *out, gsize size
     while (g_ascii_isalpha(unit[n]))
         n++;
     const gboolean plural = n > 3 && !unit[n] && unit[n - 1] == 's';
+    g_autofree char *own = g_strndup(unit, is_one && plural ? n - 1 : strlen(unit));
     g_strlcat(out, " ", size);
-    g_strlcat(out, unit, size);
-    if (is_one && plural && strlen(out) + 1 < size)
-        out[strlen(out) - 1] = 0;
+    g_strlcat(out, litho_text(own), size);
 }
 
 void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
@@ -89,7 +93,7 @@ void litho_param_format_used(const LithoParam *row, double value, gboolean is_de
 {
     const char *unit = litho_param_unit(row, is_depth);
     gboolean whole = row->type == LITHO_PARAM_INT || fabs(value) >= 1000;
-    g_snprintf(out, size, whole ? "%.0f" : "%.3g", value);
+    litho_text_put(out, size, whole ? "%.0f" : "%.3g", value);
     if (*unit)
         append_unit(unit, strcmp(out, "1") == 0, out, size);
 }

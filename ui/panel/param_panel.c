@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/panel/param_editor.h"
 #include "ui/panel/param_pages.h"
 #include "ui/panel/parts.h"
@@ -114,8 +115,8 @@ static void show_problem(LithoParamPanel *self)
     g_autofree char *sentence =
         tell ? g_strdup_printf("%s. %s", problem,
                                litho_session_result(self->session)
-                                   ? "The views show the last result that could be computed."
-                                   : "There is no result.")
+                                   ? _("The views show the last result that could be computed.")
+                                   : _("There is no result."))
              : g_strdup("");
     *sentence = g_ascii_toupper(*sentence);
     gtk_label_set_text(GTK_LABEL(self->problem), sentence);
@@ -144,9 +145,9 @@ static void format_bytes(char *out, gsize size, guint64 bytes)
 {
     const double mib = 1 << 20, gib = 1 << 30;
     if (bytes < 0.1 * gib)
-        g_snprintf(out, size, "%.3g MiB", bytes / mib);
+        litho_text_put(out, size, "%.3g MiB", bytes / mib);
     else
-        g_snprintf(out, size, "%.*f GiB", bytes < 100 * gib, bytes / gib);
+        litho_text_put(out, size, "%.*f GiB", bytes < 100 * gib, bytes / gib);
 }
 
 // Shows the memory of a run before it is begun; amber with a way out when it is too much.
@@ -161,14 +162,14 @@ static void show_memory(LithoParamPanel *self)
     format_bytes(need, sizeof need, plan->need);
     format_bytes(total, sizeof total, plan->total);
     g_autofree char *text =
-        fits ? g_strdup_printf("needs %s of %s", need, total)
-             : g_strdup_printf("needs %s, there are %s: the whole cube does not fit. "
-                               "lithoscope-cli run computes it in slabs (Copy as command).",
+        fits ? g_strdup_printf(_("needs %s of %s"), need, total)
+             : g_strdup_printf(_("needs %s, there are %s: the whole cube does not fit. "
+                                 "lithoscope-cli run computes it in slabs (Copy as command)."),
                                need, total);
     gtk_label_set_text(GTK_LABEL(self->memory), text);
     gtk_widget_set_tooltip_text(self->memory,
-                                "Memory for the whole result: input, output and what the "
-                                "operators keep, of what this program may take there");
+                                _("Memory for the whole result: input, output and what the "
+                                  "operators keep, of what this program may take there"));
     if (fits)
         gtk_widget_remove_css_class(self->memory, "litho-amber");
     else
@@ -188,8 +189,8 @@ static void on_flow(LithoSession *session, LithoParamPanel *self)
     const LithoOperator *op = step ? step->op : NULL;
     if (op != self->op) {
         self->op = op;
-        gtk_label_set_text(GTK_LABEL(self->title), op ? op->title : "");
-        gtk_label_set_text(GTK_LABEL(self->summary), op ? op->summary : "");
+        gtk_label_set_text(GTK_LABEL(self->title), op ? litho_text(op->title) : "");
+        gtk_label_set_text(GTK_LABEL(self->summary), op ? litho_text(op->summary) : "");
         build_rows(self);
     }
     gtk_widget_set_visible(GTK_WIDGET(self), op != NULL);
@@ -229,7 +230,7 @@ static void on_pages(GtkButton *button, LithoParamPanel *self)
 {
     GtkWindow *parent = GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(self)));
     gtk_popover_popdown(GTK_POPOVER(gtk_widget_get_ancestor(GTK_WIDGET(button), GTK_TYPE_POPOVER)));
-    GtkWidget *window = litho_dialog_new(parent, self->op->title, 920, 680);
+    GtkWidget *window = litho_dialog_new(parent, litho_text(self->op->title), 920, 680);
     gtk_window_set_child(GTK_WINDOW(window), litho_param_pages_new(self->op));
     gtk_window_present(GTK_WINDOW(window));
 }
@@ -237,12 +238,12 @@ static void on_pages(GtkButton *button, LithoParamPanel *self)
 static GtkWidget *make_info(LithoParamPanel *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-    GtkWidget *pages = gtk_button_new_with_label("All parameters, with pictures…");
+    GtkWidget *pages = gtk_button_new_with_label(_("All parameters, with pictures…"));
     self->summary = litho_text_new(48);
     g_signal_connect(pages, "clicked", G_CALLBACK(on_pages), self);
     gtk_box_append(GTK_BOX(box), self->summary);
     gtk_box_append(GTK_BOX(box), pages);
-    return litho_popover_button_new("help-about-symbolic", "What this operator does", box);
+    return litho_popover_button_new("help-about-symbolic", _("What this operator does"), box);
 }
 
 static GtkWidget *make_header(LithoParamPanel *self)
@@ -250,9 +251,9 @@ static GtkWidget *make_header(LithoParamPanel *self)
     self->title = gtk_label_new(NULL);
     GtkWidget *line = litho_panel_title_new(self->title, make_info(self));
     gtk_box_set_spacing(GTK_BOX(line), 0);
-    self->reset = gtk_button_new_with_label("Reset");
+    self->reset = gtk_button_new_with_label(_("Reset"));
     gtk_widget_add_css_class(self->reset, "flat");
-    gtk_widget_set_tooltip_text(self->reset, "All parameters back to their defaults");
+    gtk_widget_set_tooltip_text(self->reset, _("All parameters back to their defaults"));
     g_signal_connect(self->reset, "clicked", G_CALLBACK(on_reset), self);
     gtk_box_append(GTK_BOX(line), self->reset);
     return line;
@@ -273,13 +274,13 @@ static GtkWidget *make_foot(void)
     GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(foot, "litho-foot");
     gtk_box_append(GTK_BOX(foot),
-                   make_tool("Find…", "win.find",
-                             "Better values by expected SNR and from the spectrum, as a list to "
-                             "choose from (Ctrl+F)"));
-    gtk_box_append(GTK_BOX(foot), make_tool("Sweep…", "win.sweep",
-                                            "One parameter or two over their values, side by "
-                                            "side (Ctrl+P)"));
-    gtk_box_append(GTK_BOX(foot), make_tool("Race", "win.race", "CPU against GPU (Ctrl+R)"));
+                   make_tool(_("Find…"), "win.find",
+                             _("Better values by expected SNR and from the spectrum, as a list to "
+                               "choose from (Ctrl+F)")));
+    gtk_box_append(GTK_BOX(foot), make_tool(_("Sweep…"), "win.sweep",
+                                            _("One parameter or two over their values, side by "
+                                              "side (Ctrl+P)")));
+    gtk_box_append(GTK_BOX(foot), make_tool(_("Race"), "win.race", _("CPU against GPU (Ctrl+R)")));
     return foot;
 }
 
@@ -287,9 +288,9 @@ static GtkWidget *make_body(LithoParamPanel *self)
 {
     GtkWidget *body = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->rows = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    self->advanced = gtk_expander_new("Advanced");
+    self->advanced = gtk_expander_new(_("Advanced"));
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
-    litho_name_widget(self->advanced, "Advanced parameters");
+    litho_name_widget(self->advanced, _("Advanced parameters"));
     gtk_expander_set_child(GTK_EXPANDER(self->advanced), gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);

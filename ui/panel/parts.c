@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "ui/view/tooltip.h"
 
 void litho_name_widget(GtkWidget *widget, const char *name)
@@ -105,23 +106,23 @@ GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content)
 char *litho_format_decibels(double db, int decimals, gboolean change)
 {
     const double unit = pow(10, -decimals), shown = rint(db / unit) * unit;
-    return g_strdup_printf("%s%.*f dB",
-                           shown < 0             ? "−"
-                           : change && shown > 0 ? "+"
-                                                 : "",
-                           decimals, fabs(shown));
+    return litho_text_printf("%s%.*f dB",
+                             shown < 0             ? "−"
+                             : change && shown > 0 ? "+"
+                                                   : "",
+                             decimals, fabs(shown));
 }
 
 char *litho_format_duration(double ms)
 {
     if (ms < 10)
-        return g_strdup_printf("%.2f ms", ms);
+        return litho_text_printf("%.2f ms", ms);
     if (ms < 999.5)
-        return g_strdup_printf("%.0f ms", ms);
+        return litho_text_printf("%.0f ms", ms);
     if (ms < 99950)
-        return g_strdup_printf("%.*f s", ms < 9995 ? 2 : 1, ms / 1000);
+        return litho_text_printf("%.*f s", ms < 9995 ? 2 : 1, ms / 1000);
     int seconds = (int)(ms / 1000 + 0.5);
-    return g_strdup_printf("%d min %d s", seconds / 60, seconds % 60);
+    return g_strdup_printf(_("%d min %d s"), seconds / 60, seconds % 60);
 }
 
 // --- wheel --------------------------------------------------------------------------------------

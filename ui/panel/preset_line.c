@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/session/presets.h"
 
@@ -72,7 +73,7 @@ static GtkWidget *make_own_row(LithoPresetLine *self, const Set *set)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *label = litho_label_new(set->name, NULL);
-    g_autofree char *what = g_strdup_printf("Remove the preset %s", set->name);
+    g_autofree char *what = g_strdup_printf(_("Remove the preset %s"), set->name);
     GtkWidget *remove = litho_icon_button_new("window-close-symbolic", what, what);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_tooltip_text(label, set->name);
@@ -92,11 +93,11 @@ static void show_sets(LithoPresetLine *self)
         gtk_box_remove(GTK_BOX(self->list), child);
     for (guint k = 0; k < self->sets->len; k++) {
         const Set *set = g_ptr_array_index(self->sets, k);
-        gtk_string_list_append(names, set->name);
+        gtk_string_list_append(names, set->own ? set->name : litho_text(set->name));
         if (set->own)
             gtk_box_append(GTK_BOX(self->list), make_own_row(self, set));
     }
-    gtk_string_list_append(names, "custom");
+    gtk_string_list_append(names, _("custom"));
     gtk_drop_down_set_model(GTK_DROP_DOWN(self->choice), G_LIST_MODEL(names));
 }
 
@@ -133,7 +134,8 @@ static void on_choice(GtkDropDown *choice, GParamSpec *spec, LithoPresetLine *se
     if (self->loading || step < 0 || k >= self->sets->len)
         return;
     const Set *set = g_ptr_array_index(self->sets, k);
-    g_autofree char *what = g_strdup_printf("Preset %s of", set->name);
+    g_autofree char *what =
+        g_strdup_printf(_("Preset %s of"), set->own ? set->name : litho_text(set->name));
     litho_session_set_params(self->session, step, set->params, what);
 }
 
@@ -183,10 +185,10 @@ static GtkWidget *make_menu(LithoPresetLine *self)
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *button = gtk_menu_button_new();
     self->name = gtk_entry_new();
-    gtk_entry_set_placeholder_text(GTK_ENTRY(self->name), "Name for these parameters");
+    gtk_entry_set_placeholder_text(GTK_ENTRY(self->name), _("Name for these parameters"));
     gtk_editable_set_width_chars(GTK_EDITABLE(self->name), 24);
-    litho_name_widget(self->name, "Name of a preset for the present parameters");
-    self->save = gtk_button_new_with_label("Save");
+    litho_name_widget(self->name, _("Name of a preset for the present parameters"));
+    self->save = gtk_button_new_with_label(_("Save"));
     g_signal_connect_swapped(self->name, "activate", G_CALLBACK(on_save), self);
     g_signal_connect_swapped(self->save, "clicked", G_CALLBACK(on_save), self);
     gtk_widget_set_hexpand(self->name, TRUE);
@@ -204,20 +206,21 @@ static GtkWidget *make_menu(LithoPresetLine *self)
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), self->popover);
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "view-more-symbolic");
     gtk_widget_add_css_class(button, "flat");
-    gtk_widget_set_tooltip_text(button, "Save these parameters as a preset, remove yours");
-    litho_name_widget(button, "Presets of your own");
+    gtk_widget_set_tooltip_text(button, _("Save these parameters as a preset, remove yours"));
+    litho_name_widget(button, _("Presets of your own"));
     return button;
 }
 
 static void litho_preset_line_init(LithoPresetLine *self)
 {
-    GtkWidget *label = litho_label_new("Preset", NULL);
+    GtkWidget *label = litho_label_new(_("Preset"), NULL);
     gtk_box_set_spacing(GTK_BOX(self), 6);
     gtk_widget_add_css_class(GTK_WIDGET(self), "litho-preset");
     gtk_widget_set_hexpand(label, TRUE);
     self->sets = g_ptr_array_new_with_free_func(set_free);
     self->choice = gtk_drop_down_new(NULL, NULL);
-    litho_name_choice(self->choice, "Preset", "Sets of parameters for common cases, and your own");
+    litho_name_choice(self->choice, _("Preset"),
+                      _("Sets of parameters for common cases, and your own"));
     g_signal_connect(self->choice, "notify::selected", G_CALLBACK(on_choice), self);
     gtk_box_append(GTK_BOX(self), label);
     gtk_box_append(GTK_BOX(self), self->choice);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/area_panel.h"
 #include "ui/panel/data_panel.h"
@@ -45,10 +46,11 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     gtk_widget_add_css_class(name, "dim-label");
     gtk_widget_add_css_class(number, "numeric");
     g_autofree char *tip =
-        newest ? g_strdup(doc)
-               : g_strdup_printf("%s%sOf the computation before; the one that runs has not told it "
-                                 "yet.",
-                                 doc ? doc : "", doc ? " " : "");
+        newest
+            ? g_strdup(doc)
+            : g_strdup_printf(_("%s%sOf the computation before; the one that runs has not told it "
+                                "yet."),
+                              doc ? doc : "", doc ? " " : "");
     if (!newest)
         gtk_widget_add_css_class(number, "dim-label");
     litho_set_tooltip(name, tip);
@@ -60,11 +62,11 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
 // The size of the amplitudes; of velocities and energies their mean, from where to where.
 static int add_sizes(LithoQcPanel *self, int row)
 {
-    static const char *const labels[2][2] = {{"RMS in", "RMS out"}, {"Mean in", "Mean out"}};
-    static const char *const ranges[] = {"Range in", "Range out"};
-    static const char *const docs[] = {
-        "Root mean square of the samples of recorded traces; what a filter takes away lowers it.",
-        "Mean of the samples of recorded traces."};
+    const char *const labels[2][2] = {{_("RMS in"), _("RMS out")}, {_("Mean in"), _("Mean out")}};
+    const char *const ranges[] = {_("Range in"), _("Range out")};
+    const char *const docs[] = {_("Root mean square of the samples of recorded traces; "
+                                  "what a filter takes away lowers it."),
+                                _("Mean of the samples of recorded traces.")};
     const LithoCubeNumbers *both[2];
     litho_data_numbers(self->session, both);
     for (int w = 0; w < 2; w++) {
@@ -81,7 +83,7 @@ static int add_sizes(LithoQcPanel *self, int row)
         g_autofree char *range = g_strdup_printf("%s to %s", low, high);
         add_number(self, row++, labels[is_unsigned][w], size, docs[is_unsigned], TRUE);
         if (is_unsigned)
-            add_number(self, row++, ranges[w], range, "Smallest and largest sample.", TRUE);
+            add_number(self, row++, ranges[w], range, _("Smallest and largest sample."), TRUE);
     }
     return row;
 }
@@ -103,7 +105,7 @@ static const char *doc_of(LithoQcPanel *self, const char *key)
     const LithoFlow *flow = litho_session_flow(self->session);
     const char *doc = NULL;
     for (guint k = 0; !doc && k < litho_flow_length(flow); k++)
-        doc = litho_operator_number_doc(litho_flow_step(flow, k)->op, key);
+        doc = litho_text(litho_operator_number_doc(litho_flow_step(flow, k)->op, key));
     return doc;
 }
 
@@ -116,9 +118,10 @@ static int add_report(LithoQcPanel *self, int row)
             continue; // stands in the parameter's row
         char number[48];
         format_value(n->value, number, sizeof number);
-        g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
-        add_number(self, row++, *n->label ? n->label : n->key, text, doc_of(self, n->key),
-                   litho_session_number_is_newest(self->session, n->key));
+        g_autofree char *text =
+            g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", litho_text(n->unit));
+        add_number(self, row++, *n->label ? litho_text(n->label) : n->key, text,
+                   doc_of(self, n->key), litho_session_number_is_newest(self->session, n->key));
     }
     return row;
 }
@@ -177,7 +180,7 @@ static void rebuild_plots(LithoQcPanel *self, GPtrArray *keys)
     for (guint k = 0; k < keys->len; k++) {
         GtkWidget *title = gtk_label_new(NULL);
         gtk_label_set_xalign(GTK_LABEL(title), 0);
-        gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
+        gtk_label_set_wrap(GTK_LABEL(title), TRUE); // longer in other languages
         gtk_widget_add_css_class(title, "litho-plot-title");
         gtk_box_append(GTK_BOX(self->curves), title);
         gtk_box_append(GTK_BOX(self->curves), litho_plot_new(NULL, 132));
@@ -192,7 +195,7 @@ static char *plot_title(GArray *curves, const char *key)
     GString *title = g_string_new(NULL);
     for (guint k = 0; k < curves->len; k++) {
         const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
-        const char *own = *c->label ? c->label : c->key;
+        const char *own = *c->label ? litho_text(c->label) : c->key;
         if (g_str_equal(plot_key(c), key) && !strstr(title->str, own))
             g_string_append_printf(title, "%s%s", title->len ? ", " : "", own);
     }
@@ -213,14 +216,18 @@ static void fill_plot(LithoPlot *plot, GArray *curves, const char *key)
         first = first ? first : c;
         one_unit = one_unit && g_str_equal(c->y_label, first->y_label);
     }
-    litho_plot_set_axes(plot, first->x_label, one_unit ? first->y_label : NULL);
+    litho_plot_set_axes(plot, litho_text(first->x_label),
+                        one_unit ? litho_text(first->y_label) : NULL);
     litho_plot_set_log(plot, first->log_x, first->log_y);
     for (guint k = 0; k < curves->len; k++) {
         const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
         if (!g_str_equal(plot_key(c), key))
             continue;
         // A curve alone needs no legend and takes the accent colour, the second of the palette.
-        const char *name = single ? NULL : *c->name ? c->name : *c->label ? c->label : c->key;
+        const char *name = single      ? NULL
+                           : *c->name  ? litho_text(c->name)
+                           : *c->label ? litho_text(c->label)
+                                       : c->key;
         litho_plot_set_curve(plot, ++n, c->n, c->x, c->y, name,
                              c->bars ? LITHO_PLOT_BARS : LITHO_PLOT_LINE);
         for (guint m = 0; m < c->n_marks && n_marks < LITHO_CURVE_MARKS; m++)
@@ -287,7 +294,7 @@ static void litho_qc_panel_init(LithoQcPanel *self)
     gtk_grid_set_column_spacing(GTK_GRID(self->numbers), 12);
     gtk_grid_set_row_spacing(GTK_GRID(self->numbers), 2);
     gtk_widget_add_css_class(self->numbers, "litho-numbers");
-    self->details = litho_disclosure_new("Details", self->numbers);
+    self->details = litho_disclosure_new(_("Details"), self->numbers);
     gtk_widget_add_css_class(self->details, "litho-details");
     gtk_box_append(GTK_BOX(box), self->details);
     self->missing = litho_label_new(NULL, "dim-label");

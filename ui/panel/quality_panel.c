@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
@@ -44,7 +45,7 @@ static void show(Figure *f, const char *number, const char *words, Mark mark)
     static const char *const icons[N_MARKS] = {
         NULL, "object-select-symbolic", "dialog-information-symbolic", "dialog-warning-symbolic"};
     static const char *const css[N_MARKS] = {NULL, "litho-good", "litho-look", "litho-bad"};
-    static const char *const said[N_MARKS] = {"", "good, ", "look at it, ", "warning, "};
+    const char *const said[N_MARKS] = {"", _("good, "), _("look at it, "), _("warning, ")};
     gtk_label_set_text(GTK_LABEL(f->number), number);
     gtk_label_set_text(GTK_LABEL(f->words), words);
     gtk_image_set_from_icon_name(GTK_IMAGE(f->mark), icons[mark]);
@@ -61,9 +62,9 @@ static const double even = 0.2; // dB within which nothing is gained or lost
 static char *gain_words(double gain, Mark *mark)
 {
     *mark = gain > even ? MARK_GOOD : gain < -even ? MARK_BAD : MARK_LOOK;
-    return gain > even    ? g_strdup_printf("%.1f dB better than the input", gain)
-           : gain < -even ? g_strdup_printf("%.1f dB worse than the input", -gain)
-                          : g_strdup("about as good as the input");
+    return gain > even    ? litho_text_printf(_("%.1f dB better than the input"), gain)
+           : gain < -even ? litho_text_printf(_("%.1f dB worse than the input"), -gain)
+                          : g_strdup(_("about as good as the input"));
 }
 
 static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
@@ -77,20 +78,26 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
     const double narrow = 2; // dB; a wider interval is far from even on both sides
     g_autofree char *plain = litho_format_decibels(q->expected_snr_db, 1, FALSE);
     // An error that cannot be told from none has no upper end; the least one possible is the end.
-    g_autofree char *number = q->expected_is_bound ? g_strdup_printf("≥ %s", plain)
-                              : q->is_beyond       ? g_strdup_printf("≤ %s", plain)
-                              : half < narrow      ? g_strdup_printf("%s ±%.1f", plain, half)
-                                                   : g_strdup(plain);
+    g_autofree char *number =
+        q->is_filtered || q->is_clean ? litho_quality_expected_text(q)
+        : q->expected_is_bound        ? g_strdup_printf("≥ %s", plain)
+        : q->is_beyond                ? g_strdup_printf("≤ %s", plain)
+        : half < narrow               ? litho_text_printf("%s ±%.1f", plain, half)
+                                      : g_strdup(plain);
     Mark mark = MARK_LOOK;
     g_autofree char *words =
-        isfinite(gain) ? gain_words(gain, &mark) : g_strdup("expected of the output");
-    if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
+        isfinite(gain)   ? gain_words(gain, &mark)
+        : q->is_filtered ? g_strdup(_("clean or filtered data: no noise beside the events"))
+                         : g_strdup(_("expected of the output"));
+    if (q->is_beyond || q->is_clean) // an interval that reaches higher would contradict it
+        mark = MARK_LOOK;
+    else if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
         g_autofree char *gained = g_steal_pointer(&words);
         g_autofree char *low = litho_format_decibels(q->expected_low_db, 0, FALSE);
         g_autofree char *high = litho_format_decibels(q->expected_high_db, 0, FALSE);
         words = q->expected_high_db < 60
-                    ? g_strdup_printf("%s; %s to %s is possible", gained, low, high)
-                    : g_strdup_printf("%s; %s or more is possible", gained, low);
+                    ? g_strdup_printf(_("%s; %s to %s is possible"), gained, low, high)
+                    : g_strdup_printf(_("%s; %s or more is possible"), gained, low);
     }
     show(f, number, words, mark);
 }
@@ -104,10 +111,10 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
         return;
     LithoLeakReading reading = litho_leak_reading(q->leak.share);
     g_autofree char *number =
-        g_strdup_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
+        litho_text_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
     g_autofree char *words = reading == LITHO_LEAK_NOISE
                                  ? g_strdup(litho_leak_words(reading))
-                                 : g_strdup_printf("%s: show where", litho_leak_words(reading));
+                                 : g_strdup_printf(_("%s: show where"), litho_leak_words(reading));
     show(f, number, words, marks[reading]);
 }
 
@@ -118,7 +125,7 @@ static void show_removed(LithoQualityPanel *self, const LithoQuality *q)
     char percent[32];
     litho_format_number(percent, sizeof percent, 100 * q->removed, q->removed < 0.0995 ? 0.1 : 1);
     g_autofree char *number = g_strdup_printf("%s %%", percent);
-    show(f, number, "of the input's energy", MARK_NONE);
+    show(f, number, _("of the input's energy"), MARK_NONE);
 }
 
 static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
@@ -129,12 +136,12 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     gtk_widget_set_visible(f->row, known);
     if (!known)
         return;
-    g_autofree char *title = g_strdup_printf("SNR against %s", name);
+    g_autofree char *title = g_strdup_printf(_("SNR against %s"), name);
     gtk_label_set_text(GTK_LABEL(f->name), title);
     g_autofree char *number = litho_format_decibels(q->snr_db, 1, FALSE);
     Mark mark = MARK_NONE;
     g_autofree char *words =
-        isfinite(q->gain_db) ? gain_words(q->gain_db, &mark) : g_strdup("of the output");
+        isfinite(q->gain_db) ? gain_words(q->gain_db, &mark) : g_strdup(_("of the output"));
     show(f, number, words, mark);
 }
 
@@ -149,8 +156,9 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
         return;
     const char *apart = litho_quality_disagreement(q);
     g_autofree char *number = litho_format_decibels(q->hidden_snr_db, 1, FALSE);
-    g_autofree char *words = g_strdup_printf("on %u traces, %g %%, seed %u%s%s", q->hidden_traces,
-                                             share, seed, *apart ? ". " : "", apart);
+    g_autofree char *words =
+        litho_text_printf(_("on %u traces, %g %%, seed %u%s%s"), q->hidden_traces, share, seed,
+                          *apart ? ". " : "", apart);
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
 }
 
@@ -173,7 +181,7 @@ static void refresh(LithoQualityPanel *self)
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
     show_tools(self);
-    const char *note = q && !fresh ? "of the parameters before" : q && *q->why ? q->why : NULL;
+    const char *note = q && !fresh ? _("of the parameters before") : q && *q->why ? q->why : NULL;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
     gtk_widget_set_visible(self->note, q != NULL);
     if (!q)
@@ -255,29 +263,29 @@ static GtkWidget *make_test(LithoQualityPanel *self)
     GtkWidget *grid = gtk_grid_new();
     GtkWidget *why = litho_text_new(40);
     gtk_label_set_text(GTK_LABEL(why),
-                       "Traces at random are declared missing and predicted from the others; the "
-                       "figure compares them with what was recorded. It needs no noise level and "
-                       "is the check for filling missing traces.");
-    self->test = gtk_check_button_new_with_label("Test on hidden traces");
-    self->share = make_number("Share of hidden traces in percent", 1, 20, 5);
-    self->seed = make_number("Seed of the choice", 1, 1e6, 1);
+                       _("Traces at random are declared missing and predicted from the others; the "
+                         "figure compares them with what was recorded. It needs no noise level and "
+                         "is the check for filling missing traces."));
+    self->test = gtk_check_button_new_with_label(_("Test on hidden traces"));
+    self->share = make_number(_("Share of hidden traces in percent"), 1, 20, 5);
+    self->seed = make_number(_("Seed of the choice"), 1, 1e6, 1);
     gtk_grid_set_row_spacing(GTK_GRID(grid), 6);
     gtk_grid_set_column_spacing(GTK_GRID(grid), 12);
     gtk_grid_attach(GTK_GRID(grid), why, 0, 0, 2, 1);
     gtk_grid_attach(GTK_GRID(grid), self->test, 0, 1, 2, 1);
-    gtk_grid_attach(GTK_GRID(grid), litho_label_new("Share, %", NULL), 0, 2, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), litho_label_new(_("Share, %"), NULL), 0, 2, 1, 1);
     gtk_grid_attach(GTK_GRID(grid), self->share, 1, 2, 1, 1);
-    gtk_grid_attach(GTK_GRID(grid), litho_label_new("Seed", NULL), 0, 3, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), litho_label_new(_("Seed"), NULL), 0, 3, 1, 1);
     gtk_grid_attach(GTK_GRID(grid), self->seed, 1, 3, 1, 1);
     g_signal_connect_swapped(self->test, "toggled", G_CALLBACK(on_test), self);
     g_signal_connect_swapped(self->share, "value-changed", G_CALLBACK(on_test), self);
     g_signal_connect_swapped(self->seed, "value-changed", G_CALLBACK(on_test), self);
     GtkWidget *popover = gtk_popover_new(), *button = gtk_menu_button_new();
     gtk_popover_set_child(GTK_POPOVER(popover), grid);
-    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Hidden traces");
+    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), _("Hidden traces"));
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
-    litho_set_tooltip(button, "Test on hidden traces: the check for interpolation");
-    litho_name_widget(button, "Hidden traces");
+    litho_set_tooltip(button, _("Test on hidden traces: the check for interpolation"));
+    litho_name_widget(button, _("Hidden traces"));
     return button;
 }
 
@@ -297,15 +305,17 @@ static GtkWidget *make_tools(LithoQualityPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(line, "litho-tools");
-    self->truth = add_tool(line, gtk_button_new_with_label("Truth"), "win.truth",
-                           "Compare with the known truth of a generated survey, and back (Ctrl+T)");
-    add_tool(line, gtk_button_new_with_label("File…"), "win.reference",
-             "Compare with a file of the survey's shape (Ctrl+Shift+T)");
+    self->truth =
+        add_tool(line, gtk_button_new_with_label(_("Truth")), "win.truth",
+                 _("Compare with the known truth of a generated survey, and back (Ctrl+T)"));
+    add_tool(line, gtk_button_new_with_label(_("File…")), "win.reference",
+             _("Compare with a file of the survey's shape (Ctrl+Shift+T)"));
     add_tool(line, make_test(self), NULL, NULL);
-    self->forget = add_tool(line,
-                            litho_icon_button_new("window-close-symbolic", "Forget the reference",
-                                                  "Forget the reference"),
-                            "win.reference-forget", NULL);
+    self->forget =
+        add_tool(line,
+                 litho_icon_button_new("window-close-symbolic", _("Forget the reference"),
+                                       _("Forget the reference")),
+                 "win.reference-forget", NULL);
     return line;
 }
 
@@ -313,24 +323,25 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    self->title = litho_label_new("Is it right?", "heading");
+    self->title = litho_label_new(_("Is it right?"), "heading");
     gtk_widget_set_hexpand(self->title, TRUE);
     gtk_box_append(GTK_BOX(head), self->title);
     self->figures = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    make_figure(self, SNR, "Expected SNR",
-                "Estimated without truth on the area in view, from how the output answers to a "
-                "little more noise (SURE) and from the noise level of the input; plus or minus "
-                "what the noise level leaves open.");
-    make_figure(self, LEAK, "Signal leaving",
-                "Share of the removed energy that is alike to the output beside it, where the "
-                "output is strong. A click goes where most of it leaves.");
-    make_figure(self, REMOVED, "Removed", "Energy of input less output over that of the input.");
-    make_figure(self, TRUTH, "SNR against the truth",
-                "Energy of the reference over that of the error on the area in view. The "
-                "difference, output less reference, is what Difference shows in the views.");
-    make_figure(self, HIDDEN, "SNR on hidden traces",
-                "Traces at random are predicted from the others and compared with what was "
-                "recorded: the check for interpolation.");
+    make_figure(self, SNR, _("Expected SNR"),
+                _("Estimated without truth on the area in view, from how the output answers to a "
+                  "little more noise (SURE) and from the noise level of the input; plus or minus "
+                  "what the noise level leaves open."));
+    make_figure(self, LEAK, _("Signal leaving"),
+                _("Share of the removed energy that is alike to the output beside it, where the "
+                  "output is strong. A click goes where most of it leaves."));
+    make_figure(self, REMOVED, _("Removed"),
+                _("Energy of input less output over that of the input."));
+    make_figure(self, TRUTH, _("SNR against the truth"),
+                _("Energy of the reference over that of the error on the area in view. The "
+                  "difference, output less reference, is what Difference shows in the views."));
+    make_figure(self, HIDDEN, _("SNR on hidden traces"),
+                _("Traces at random are predicted from the others and compared with what was "
+                  "recorded: the check for interpolation."));
     self->missing = litho_label_new(NULL, "dim-label");
     self->note = litho_label_new(NULL, "dim-label");
     gtk_box_append(GTK_BOX(self), head);

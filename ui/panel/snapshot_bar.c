@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
@@ -98,13 +99,13 @@ static void tag(gpointer widget, char letter)
 static GtkWidget *make_menu(LithoSnapshotBar *self, Chip *chip, const LithoSnapshot *s)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-    GtkWidget *remove = gtk_button_new_with_label("Remove");
-    g_autofree char *name = g_strdup_printf("Name of snapshot %c", s->letter);
+    GtkWidget *remove = gtk_button_new_with_label(_("Remove"));
+    g_autofree char *name = g_strdup_printf(_("Name of snapshot %c"), s->letter);
     chip->entry = gtk_entry_new();
     gtk_editable_set_text(GTK_EDITABLE(chip->entry), s->name);
     gtk_editable_set_width_chars(GTK_EDITABLE(chip->entry), 28);
     litho_name_widget(chip->entry, name);
-    chip->compare = gtk_check_button_new_with_label("Compare the output with it");
+    chip->compare = gtk_check_button_new_with_label(_("Compare the output with it"));
     gtk_widget_add_css_class(remove, "flat");
     g_signal_connect(chip->entry, "changed", G_CALLBACK(on_named), self);
     g_signal_connect(chip->entry, "activate", G_CALLBACK(on_entered), self);
@@ -120,9 +121,9 @@ static GtkWidget *make_menu(LithoSnapshotBar *self, Chip *chip, const LithoSnaps
     gtk_popover_set_child(GTK_POPOVER(chip->popover), box);
     chip->menu = gtk_menu_button_new();
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(chip->menu), chip->popover);
-    g_autofree char *label = g_strdup_printf("Menu of snapshot %c", s->letter);
+    g_autofree char *label = g_strdup_printf(_("Menu of snapshot %c"), s->letter);
     litho_name_widget(chip->menu, label);
-    gtk_widget_set_tooltip_text(chip->menu, "Compare, rename, remove (F2)");
+    gtk_widget_set_tooltip_text(chip->menu, _("Compare, rename, remove (F2)"));
     return chip->menu;
 }
 
@@ -178,13 +179,13 @@ static void show_chip(LithoSnapshotBar *self, GtkWidget *box, guint k)
     gtk_check_button_set_active(GTK_CHECK_BUTTON(chip->compare), compared);
     set_class(chip->mark, "litho-present", present);
     set_class(box, "litho-compared", compared);
-    g_autofree char *tip = g_strdup_printf("%s\n%s%s%s", s->name,
-                                           present ? "Shown now" : "Click or Enter goes back to it",
-                                           compared ? "; the output is compared with it" : "",
-                                           s->result ? "; its result is kept" : "");
+    g_autofree char *tip = g_strdup_printf(
+        "%s\n%s%s%s", s->name, present ? _("Shown now") : _("Click or Enter goes back to it"),
+        compared ? _("; the output is compared with it") : "",
+        s->result ? _("; its result is kept") : "");
     g_autofree char *label =
-        g_strdup_printf("Snapshot %c: %s%s%s", s->letter, s->name, present ? ", shown now" : "",
-                        compared ? ", compared with" : "");
+        g_strdup_printf(_("Snapshot %c: %s%s%s"), s->letter, s->name,
+                        present ? _(", shown now") : "", compared ? _(", compared with") : "");
     litho_set_tooltip(chip->go, tip);
     litho_name_widget(chip->go, label);
 }
@@ -216,25 +217,32 @@ static void on_changed(LithoSnapshotBar *self)
     GtkWidget *child = gtk_widget_get_first_child(self->chips);
     for (guint k = 0; child; k++, child = gtk_widget_get_next_sibling(child))
         show_chip(self, child, k);
-    gtk_widget_set_visible(GTK_WIDGET(self), litho_snapshots_useful(self->snapshots));
+    // A hint is nothing to present: then the line appears with the first snapshot.
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(self));
+    const gboolean presented =
+        root && gtk_widget_has_css_class(GTK_WIDGET(root), "litho-presenting");
+    gtk_widget_set_visible(GTK_WIDGET(self),
+                           litho_snapshots_count(self->snapshots) > 0 ||
+                               (!presented && litho_snapshots_useful(self->snapshots)));
     self->loading = FALSE;
 }
 
 static void litho_snapshot_bar_init(LithoSnapshotBar *self)
 {
     GtkWidget *box = GTK_WIDGET(self), *scroll = gtk_scrolled_window_new();
-    GtkWidget *take = litho_icon_button_new("camera-photo-symbolic", "Keep a snapshot",
-                                            "Keep the flow as it stands, to come back to it and to "
-                                            "compare with it (K)");
+    GtkWidget *take =
+        litho_icon_button_new("camera-photo-symbolic", _("Keep a snapshot"),
+                              _("Keep the flow as it stands, to come back to it and to "
+                                "compare with it (K)"));
     gtk_box_set_spacing(GTK_BOX(self), 6);
     gtk_widget_add_css_class(box, "litho-chips");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(take), "win.snapshot");
     self->chips = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->chips), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Snapshots", -1);
-    self->hint = litho_label_new("Snapshots: keep one with K and compare with it", "dim-label");
+                                   _("Snapshots"), -1);
+    self->hint = litho_label_new(_("Snapshots: keep one with K and compare with it"), "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(self->hint), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_tooltip_text(self->hint, "Snapshots: keep one with K and compare with it");
+    gtk_widget_set_tooltip_text(self->hint, _("Snapshots: keep one with K and compare with it"));
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_EXTERNAL,
                                    GTK_POLICY_NEVER);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), self->chips);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/session/medium.h"
@@ -26,7 +27,7 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
     char number[48];
     double value = litho_axis_shown(&how, &grid->axis[axis], index);
     if (how.whole) // line numbers are names: no thin spaces
-        g_snprintf(number, sizeof number, "%.0f", value);
+        litho_text_put(number, sizeof number, "%.0f", value);
     else
         litho_format_number(number, sizeof number, value, fabs(grid->axis[axis].step * how.factor));
     g_string_append_printf(text, "%s%s %s%s%s", text->len ? "   " : "",
@@ -60,19 +61,19 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     if (has_in) {
         g_autofree char *number = litho_format_amplitude(in);
         const char *name = litho_session_reference_name(self->session);
-        g_string_append_printf(text, "%s %s", name ? name : "in", number);
+        g_string_append_printf(text, "%s %s", name ? name : _("in"), number);
     } else if (!has_out) {
-        g_string_append(text, "no trace here");
+        g_string_append(text, _("no trace here"));
     }
     if (has_out) {
         g_autofree char *number = litho_format_amplitude(out);
-        g_string_append_printf(text, "%sout %s", has_in ? "   " : "", number);
+        g_string_append_printf(text, _("%sout %s"), has_in ? "   " : "", number);
     }
     if (has_in && has_out && comparable) {
         const gboolean removed = !litho_session_reference_name(self->session);
         g_autofree char *number =
             litho_format_amplitude(removed ? (double)in - out : (double)out - in);
-        g_string_append_printf(text, "   %s %s", removed ? "removed" : "difference", number);
+        g_string_append_printf(text, "   %s %s", removed ? _("removed") : _("difference"), number);
     }
 }
 
@@ -85,7 +86,7 @@ static void append_medium(LithoStatusLine *self, GString *text, const double at[
         return;
     const LithoLayer *layer = litho_medium_layer(medium);
     g_autofree char *number = litho_format_amplitude(value);
-    g_autofree char *name = g_ascii_strdown(layer->label, -1);
+    g_autofree char *name = g_ascii_strdown(litho_text(layer->label), -1);
     g_string_append_printf(text, "   %s %s %s", name, number, layer->unit);
 }
 
@@ -124,10 +125,10 @@ static void show_clip(LithoStatusLine *self)
     g_autofree char *clip = litho_format_amplitude(look->hi);
     double percent = litho_session_clip_percent(self->session);
     g_autofree char *text =
-        !litho_look_is_signed(look)
-            ? g_strdup_printf("colours %s to %s%s%s", low, clip, unit ? " " : "", unit ? unit : "")
-        : percent < 0 ? g_strdup_printf("clip %s", clip)
-                      : g_strdup_printf("clip %.3g %% = %s", percent, clip);
+        !litho_look_is_signed(look) ? g_strdup_printf(_("colours %s to %s%s%s"), low, clip,
+                                                      unit ? " " : "", unit ? unit : "")
+        : percent < 0               ? g_strdup_printf(_("clip %s"), clip)
+                                    : litho_text_printf(_("clip %.3g %% = %s"), percent, clip);
     gtk_label_set_text(GTK_LABEL(self->clip), text);
 }
 
@@ -138,9 +139,9 @@ static void show_latency(LithoStatusLine *self)
     if (last <= 0)
         return;
     g_autofree char *took = litho_format_duration(last), *usual = litho_format_duration(median);
-    g_autofree char *text = g_strdup_printf("%s to pixel", took);
+    g_autofree char *text = g_strdup_printf(_("%s to pixel"), took);
     g_autofree char *tip = g_strdup_printf(
-        "From the last change to its picture on screen; median of the last changes %s", usual);
+        _("From the last change to its picture on screen; median of the last changes %s"), usual);
     gtk_label_set_text(GTK_LABEL(self->latency), text);
     litho_set_tooltip(self->latency, tip);
 }
@@ -171,10 +172,10 @@ static void litho_status_line_init(LithoStatusLine *self)
 {
     gtk_widget_add_css_class(GTK_WIDGET(self), "litho-status");
     gtk_box_set_spacing(GTK_BOX(self), 24);
-    self->place = add_label(self, 0, TRUE, "Position of the pointer");
-    self->amplitudes = add_label(self, 0, TRUE, "Amplitudes at the pointer");
-    self->clip = add_label(self, 1, FALSE, "Clip of the colours");
-    self->latency = add_label(self, 1, FALSE, "Time from a change to its picture");
+    self->place = add_label(self, 0, TRUE, _("Position of the pointer"));
+    self->amplitudes = add_label(self, 0, TRUE, _("Amplitudes at the pointer"));
+    self->clip = add_label(self, 1, FALSE, _("Clip of the colours"));
+    self->latency = add_label(self, 1, FALSE, _("Time from a change to its picture"));
     gtk_label_set_ellipsize(GTK_LABEL(self->clip), PANGO_ELLIPSIZE_NONE);
     gtk_label_set_ellipsize(GTK_LABEL(self->latency), PANGO_ELLIPSIZE_NONE);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/engine/probe.h"
+#include "core/text.h"
 #include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/sweep_axis.h"
@@ -98,8 +99,9 @@ static void done(gpointer result, const GError *error, gpointer data)
     if (sweep->again)
         start(sweep);
     else if (result)
-        gtk_label_set_text(GTK_LABEL(sweep->status), "Click a picture to adopt its values; stay on "
-                                                     "one to see it larger.");
+        gtk_label_set_text(GTK_LABEL(sweep->status),
+                           _("Click a picture to adopt its values; stay on "
+                             "one to see it larger."));
 }
 
 // --- the sheet ----------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ static void adopt(GtkButton *button, Sweep *sweep)
         g_autofree void *params = g_memdup2(s->params, s->op->params.size);
         for (int k = 0; k < 2; k++)
             litho_param_set(sweep->axis[k].row, params, sweep->axis[k].value[card->at[k]], NULL);
-        litho_session_set_params(session, step, params, "Sweep of");
+        litho_session_set_params(session, step, params, _("Sweep of"));
     } else if (same) {
         litho_session_set_param(session, step, sweep->axis[0].row,
                                 sweep->axis[0].value[card->at[0]], NULL, NULL);
@@ -189,7 +191,7 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
 {
     g_autofree char *setting = setting_of(sweep, s->at);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? "  (now)" : "");
+    g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? _("  (now)") : "");
     if (s->refused)
         return g_string_free(text, FALSE);
     if (s->judged && isfinite(s->quality.expected_snr_db)) {
@@ -198,9 +200,9 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
     }
     g_string_append_c(text, '\n');
     if (s->judged && s->quality.leak.count > 0)
-        g_string_append_printf(text, "leaves %.1f %%   ", 100 * s->quality.leak.share);
+        litho_text_add(text, _("leaves %.1f %%   "), 100 * s->quality.leak.share);
     if (!isnan(s->removed))
-        g_string_append_printf(text, "removed %.1f %%   ", 100 * s->removed);
+        litho_text_add(text, _("removed %.1f %%   "), 100 * s->removed);
     g_autofree char *time = litho_format_duration(s->ms);
     g_string_append(text, time);
     return g_string_free(text, FALSE);
@@ -226,7 +228,7 @@ static gboolean on_tooltip(GtkWidget *button, int x, int y, gboolean keyboard, G
     if (!picture)
         return FALSE;
     GtkWidget *large = gtk_picture_new_for_paintable(GDK_PAINTABLE(picture));
-    litho_name_widget(large, "Picture of this setting, large");
+    litho_name_widget(large, _("Picture of this setting, large"));
     gtk_picture_set_can_shrink(GTK_PICTURE(large), FALSE);
     gtk_tooltip_set_custom(tooltip, large);
     return TRUE;
@@ -245,7 +247,7 @@ static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
             card->thumb[k] = thumb_of(s->picture[k]);
         }
         inside = card->image = gtk_picture_new();
-        litho_name_widget(inside, "Picture of this setting");
+        litho_name_widget(inside, _("Picture of this setting"));
         show_picture(card);
     }
     gtk_widget_set_size_request(inside, THUMB_W, THUMB_H);
@@ -272,7 +274,7 @@ static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
     gtk_widget_set_sensitive(button, !s->refused);
     litho_name_widget(button, gtk_label_get_text(GTK_LABEL(label)));
     g_autofree char *name =
-        g_strdup_printf("Section with %s", gtk_label_get_text(GTK_LABEL(label)));
+        g_strdup_printf(_("Section with %s"), gtk_label_get_text(GTK_LABEL(label)));
     if (card->image)
         litho_name_widget(card->image, name);
     g_object_set_data_full(G_OBJECT(button), card_key, card, card_free);
@@ -289,7 +291,7 @@ static gboolean show_shot(gpointer data)
     if (!sweep->dialog || sweep->again) // of a sheet that is not wanted any more
         return G_SOURCE_REMOVE;
     gtk_flow_box_insert(GTK_FLOW_BOX(sweep->box), make_card(sweep, d->shot), -1);
-    g_autofree char *text = g_strdup_printf("%u of %u", ++sweep->shots, sweep->wanted);
+    g_autofree char *text = g_strdup_printf(_("%u of %u"), ++sweep->shots, sweep->wanted);
     gtk_label_set_text(GTK_LABEL(sweep->status), text);
     return G_SOURCE_REMOVE;
 }
@@ -390,7 +392,7 @@ static void start(Sweep *sweep)
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(sweep->box), columns);
     gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(sweep->box),
                                            sweep->axis[1].row ? columns : 1);
-    gtk_label_set_text(GTK_LABEL(sweep->status), "computing…");
+    gtk_label_set_text(GTK_LABEL(sweep->status), _("computing…"));
     Errand *errand = g_new(Errand, 1);
     *errand = (Errand){sweep, make_task(sweep)};
     g_atomic_int_inc(&sweep->refs);
@@ -411,16 +413,17 @@ static void on_destroy(GtkWidget *dialog, Sweep *sweep)
 
 static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
 {
-    static const char *const kinds[] = {"Output", "Removed", "Similarity", NULL};
+    const char *const kinds[] = {_("Output"), _("Removed"), _("Similarity"), NULL};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
-    GtkWidget *button = gtk_button_new_with_label("Start");
+    GtkWidget *button = gtk_button_new_with_label(_("Start"));
     for (int k = 0; k < 2; k++) {
         sweep->line[k] = litho_sweep_line_new(op, k == 1);
         gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
     sweep->show = gtk_drop_down_new_from_strings(kinds);
-    litho_name_choice(sweep->show, "Pictures", "Output, what was removed, or where both are alike");
+    litho_name_choice(sweep->show, _("Pictures"),
+                      _("Output, what was removed, or where both are alike"));
     sweep->status = litho_label_new(NULL, "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(sweep->status), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(sweep->status, TRUE);
@@ -460,7 +463,7 @@ void litho_sweep_open(LithoWindow *window)
     gtk_box_append(GTK_BOX(box),
                    make_head(sweep, litho_flow_step(litho_session_flow(session), step)->op));
     gtk_box_append(GTK_BOX(box), make_sheet(sweep));
-    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), "Parameter sweep", 960, 760);
+    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), _("Parameter sweep"), 960, 760);
     gtk_window_set_child(GTK_WINDOW(sweep->dialog), box);
     g_signal_connect(sweep->dialog, "destroy", G_CALLBACK(on_destroy), sweep);
     gtk_window_present(GTK_WINDOW(sweep->dialog));

@@ -2,6 +2,7 @@
 #include "ui/panel/sweep_axis.h"
 
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/panel/parts.h"
 
 enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };
@@ -25,7 +26,8 @@ const LithoParam *litho_sweep_line_row(LithoSweepLine *self)
 static void show_number(GtkWidget *entry, double value)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    gtk_editable_set_text(GTK_EDITABLE(entry), g_ascii_formatd(text, sizeof text, "%.6g", value));
+    litho_text_put(text, sizeof text, "%.6g", value);
+    gtk_editable_set_text(GTK_EDITABLE(entry), text);
 }
 
 void litho_sweep_line_set(LithoSweepLine *self, double from, double to, guint n)
@@ -116,28 +118,29 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     GtkStringList *names = gtk_string_list_new(NULL);
     self->second = second;
     if (second)
-        gtk_string_list_append(names, "none");
+        gtk_string_list_append(names, _("none"));
     for (guint r = 0; r < op->params.n; r++) {
         const LithoParam *row = &op->params.rows[r];
         if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
             continue;
         g_ptr_array_add(self->rows, (gpointer)row);
-        gtk_string_list_append(names, row->label);
+        gtk_string_list_append(names, litho_text(row->label));
     }
     self->choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
-    litho_name_choice(self->choice, second ? "Second parameter to sweep" : "Parameter to sweep",
-                      "Its values run over the range beside");
-    gtk_box_append(GTK_BOX(self), gtk_label_new(second ? "and" : "Sweep"));
+    litho_name_choice(self->choice,
+                      second ? _("Second parameter to sweep") : _("Parameter to sweep"),
+                      _("Its values run over the range beside"));
+    gtk_box_append(GTK_BOX(self), gtk_label_new(second ? _("and") : _("Sweep")));
     gtk_box_append(GTK_BOX(self), self->choice);
     self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    self->from = add_entry(self->details, "from", "First value");
-    self->to = add_entry(self->details, "to", "Last value");
+    self->from = add_entry(self->details, _("from"), _("First value"));
+    self->to = add_entry(self->details, _("to"), _("Last value"));
     self->n =
         gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->n), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "How many values", GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                   "Settings between the first and the last value", -1);
-    gtk_box_append(GTK_BOX(self->details), gtk_label_new("values"));
+                                   _("How many values"), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   _("Settings between the first and the last value"), -1);
+    gtk_box_append(GTK_BOX(self->details), gtk_label_new(_("values")));
     gtk_box_append(GTK_BOX(self->details), self->n);
     gtk_box_append(GTK_BOX(self), self->details);
     g_signal_connect_swapped(self->choice, "notify::selected", G_CALLBACK(on_choice), self);

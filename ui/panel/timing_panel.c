@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/view/spark.h"
 #include "ui/view/tooltip.h"
@@ -69,7 +70,7 @@ static Row *row_of(LithoTimingPanel *self, guint k)
 
 static void format_ms(char *text, gsize size, double ms)
 {
-    g_snprintf(text, size, ms < 10 ? "%.2f" : ms < 100 ? "%.1f" : "%.0f", ms);
+    litho_text_put(text, size, ms < 10 ? "%.2f" : ms < 100 ? "%.1f" : "%.0f", ms);
 }
 
 static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
@@ -85,15 +86,15 @@ static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
     gtk_label_set_text(GTK_LABEL(row->median), median);
     litho_spark_set(LITHO_SPARK(row->spark), MIN(stage->count, LITHO_TIMINGS_RING), stage->ring_ms);
     GString *tip = g_string_new(NULL);
-    g_string_printf(tip,
-                    "%s: last %.3g ms, median %.3g ms, middle half %.3g to %.3g ms, "
-                    "fastest %.3g ms, %u passes",
-                    stage->name, stage->last_ms, stage->median_ms, stage->p25_ms, stage->p75_ms,
-                    stage->min_ms, stage->count);
+    litho_text_add(tip,
+                   _("%s: last %.3g ms, median %.3g ms, middle half %.3g to %.3g ms, "
+                     "fastest %.3g ms, %u passes"),
+                   stage->name, stage->last_ms, stage->median_ms, stage->p25_ms, stage->p75_ms,
+                   stage->min_ms, stage->count);
     if (stage->bytes > 0 && stage->last_ms > 0)
-        g_string_append_printf(tip, "\n%.1f GB/s", stage->bytes / stage->last_ms * 1e-6);
+        litho_text_add(tip, "\n%.1f GB/s", stage->bytes / stage->last_ms * 1e-6);
     if (stage->flops > 0 && stage->last_ms > 0)
-        g_string_append_printf(tip, ", %.1f GFLOP/s", stage->flops / stage->last_ms * 1e-6);
+        litho_text_add(tip, ", %.1f GFLOP/s", stage->flops / stage->last_ms * 1e-6);
     litho_set_tooltip(row->name, tip->str);
     g_string_free(tip, TRUE);
 }
@@ -125,8 +126,9 @@ static void show_latency(LithoTimingPanel *self)
     litho_session_latency(self->session, &last, &median);
     g_autofree char *big = last > 0 ? litho_format_duration(last) : g_strdup("–");
     g_autofree char *usual = litho_format_duration(median);
-    g_autofree char *small = median > 0 ? g_strdup_printf("from slider to pixel, median %s", usual)
-                                        : g_strdup("from slider to pixel");
+    g_autofree char *small = median > 0
+                                 ? g_strdup_printf(_("from slider to pixel, median %s"), usual)
+                                 : g_strdup(_("from slider to pixel"));
     gtk_label_set_text(GTK_LABEL(self->big), big);
     gtk_label_set_text(GTK_LABEL(self->small), small);
     guint n = litho_session_latencies(self->session, ring);
@@ -165,9 +167,10 @@ char *litho_timing_panel_text(LithoTimingPanel *self)
     litho_session_latency(self->session, &last, &median);
     g_autofree char *compute = litho_timings_to_text(litho_session_timings(self->session));
     g_autofree char *draw = litho_timings_to_text(litho_session_display_timings(self->session));
-    return g_strdup_printf("%s; drawn by %s\nslider to pixel: last %.1f ms, median %.1f ms\n%s%s",
-                           litho_session_device_label(self->session, NULL),
-                           self->gl_name ? self->gl_name : "?", last, median, compute, draw);
+    return litho_text_printf(
+        _("%s; drawn by %s\nslider to pixel: last %.1f ms, median %.1f ms\n%s%s"),
+        litho_session_device_label(self->session, NULL), self->gl_name ? self->gl_name : "?", last,
+        median, compute, draw);
 }
 
 char *litho_timing_panel_json(LithoTimingPanel *self)
@@ -216,8 +219,8 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
     GtkWidget *button = gtk_button_new_with_label(label);
     gtk_widget_add_css_class(button, "flat");
     gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(button,
-                                json ? "Copy the timings as JSON" : "Copy the timings as text");
+    gtk_widget_set_tooltip_text(button, json ? _("Copy the timings as JSON")
+                                             : _("Copy the timings as text"));
     if (json)
         g_object_set_data(G_OBJECT(button), "litho-json", button);
     g_signal_connect(button, "clicked", G_CALLBACK(on_copy), self);
@@ -227,11 +230,11 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
 static GtkWidget *make_header(LithoTimingPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    GtkWidget *title = litho_label_new("Timings", "heading");
+    GtkWidget *title = litho_label_new(_("Timings"), "heading");
     gtk_widget_set_hexpand(title, TRUE);
     gtk_widget_add_css_class(line, "litho-head");
     gtk_box_append(GTK_BOX(line), title);
-    gtk_box_append(GTK_BOX(line), copy_button(self, "Copy", FALSE));
+    gtk_box_append(GTK_BOX(line), copy_button(self, _("Copy"), FALSE));
     gtk_box_append(GTK_BOX(line), copy_button(self, "JSON", TRUE));
     return line;
 }
@@ -256,12 +259,12 @@ static GtkWidget *make_latency(LithoTimingPanel *self)
 
 static GtkWidget *make_grid(LithoTimingPanel *self)
 {
-    static const char *const heads[] = {"stage, ms", "", "last", "median", "spread"};
-    static const char *const tips[] = {
-        "Stages of the last pass, times in milliseconds", NULL, "Of the last pass",
-        "Of the passes since the device was chosen, 64 at most",
-        "Width of the middle half of those passes: three quarters lie below its upper end, one "
-        "quarter below its lower end"};
+    const char *const heads[] = {_("stage, ms"), "", _("last"), _("median"), _("spread")};
+    const char *const tips[] = {
+        _("Stages of the last pass, times in milliseconds"), NULL, _("Of the last pass"),
+        _("Of the passes since the device was chosen, 64 at most"),
+        _("Width of the middle half of those passes: three quarters lie below its upper end, one "
+          "quarter below its lower end")};
     self->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(self->grid), 6);
     gtk_grid_set_row_spacing(GTK_GRID(self->grid), 2);
@@ -293,7 +296,7 @@ static void litho_timing_panel_init(LithoTimingPanel *self)
     gtk_widget_add_css_class(self->why, "litho-why");
     gtk_box_append(GTK_BOX(self), self->why);
     gtk_box_append(GTK_BOX(self), make_latency(self));
-    self->stages = litho_disclosure_new("Stages", make_grid(self));
+    self->stages = litho_disclosure_new(_("Stages"), make_grid(self));
     gtk_box_append(GTK_BOX(self), self->stages);
 }
 

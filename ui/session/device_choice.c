@@ -13,7 +13,8 @@ struct LithoDeviceChoice {
     char *missing;      // why the wanted device is not there, or NULL
     LithoDevice device; // that is there
     int n_gpus;
-    char *label, *why; // of the flow taken last
+    char *label, *why;    // of the flow taken last
+    LithoDevice labelled; // whose name `label` is
 };
 
 // --- looking for a device -----------------------------------------------------------------------
@@ -27,7 +28,12 @@ static gpointer look(LithoRun *run, gpointer wanted, GError **error)
 
 static gboolean set_label(LithoDeviceChoice *choice, LithoDevice device, const char *why)
 {
-    g_autofree char *label = litho_device_label(device, 0);
+    // Asking a GPU for its name waits for its driver, which may be at work for the filter: a slider
+    // that asked again with every event stood still for a tenth of a second.
+    g_autofree char *label = litho_device_is_same(device, choice->labelled)
+                                 ? g_strdup(choice->label)
+                                 : litho_device_label(device, 0);
+    choice->labelled = device;
     if (g_strcmp0(label, choice->label) == 0 && g_strcmp0(why, choice->why) == 0)
         return FALSE;
     g_free(choice->label);
@@ -121,6 +127,7 @@ LithoDeviceChoice *litho_device_choice_new(void (*known)(gpointer owner), gpoint
     choice->wanted = g_strdup("cpu");
     choice->device = litho_device_cpu();
     choice->label = litho_device_label(choice->device, 0);
+    choice->labelled = choice->device;
     return choice;
 }
 

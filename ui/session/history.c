@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/text.h"
 
 #define MERGE_US 1500000 // longer than a frame of the slowest software OpenGL
 
@@ -149,6 +150,6 @@ void litho_history_from_json(LithoHistory *h, gboolean redo, JsonArray *array)
         g_autoptr(LithoFlow) flow =
             object ? litho_flow_from_json(json_object_get_member(object, "recipe"), NULL) : NULL;
         if (flow)
-            add(list, flow, litho_json_string_or(object, "name", "Change"));
+            add(list, flow, litho_json_string_or(object, "name", _("Change")));
     }
 }

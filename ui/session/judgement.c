@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/session/job.h"
 #include "ui/session/similarity_maps.h"
 
@@ -253,14 +254,16 @@ gboolean litho_judgement_wants_maps(LithoJudgement *self)
 
 // --- what the session tells ---------------------------------------------------------------------
 
-// Other parameters: the figures stay on show as those of before until their own are there.
+// Other parameters: the figures and the maps stay on show as those of before until their own are
+// there. So does the section below the map.
 static void on_changed_flow(LithoJudgement *self)
 {
     gboolean applies = litho_judgement_applies(self->session);
     self->fresh = FALSE;
     self->again = self->job != NULL && applies;
     litho_job_cancel(self->job);
-    litho_similarity_maps_forget(self->maps);
+    if (!applies)
+        litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->why, g_free);
     if (!applies)
         self->known = FALSE;
@@ -273,6 +276,7 @@ static void on_other_flow(LithoJudgement *self)
     if (self->asked_flow && litho_flow_equal(self->asked_flow, litho_session_flow(self->session)))
         return;
     self->known = FALSE;
+    litho_similarity_maps_forget(self->maps);
     on_changed_flow(self);
 }
 
@@ -286,6 +290,7 @@ static void on_cube(LithoJudgement *self)
 {
     self->known = FALSE;
     forget_truth(self);
+    litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->asked_flow, litho_flow_free);
     on_changed_flow(self);
 }
@@ -327,10 +332,10 @@ const char *litho_judgement_missing(LithoJudgement *self)
     if (self->why)
         return self->why;
     if (litho_session_is_paged(self->session))
-        return "A cube beyond memory is not judged as a whole.";
+        return _("A cube beyond memory is not judged as a whole.");
     if (!litho_judgement_applies(self->session))
         return NULL; // an image has no SNR against its record
-    return "The figures are being computed.";
+    return _("The figures are being computed.");
 }
 
 const LithoNoise *litho_judgement_noise(LithoJudgement *self)

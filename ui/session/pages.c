@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/pages.h"
 
+#include "core/text.h"
 #include "core/walk.h"
 
 // Shares of the memory that may be taken: slices kept, and the input of one view. A slice that
@@ -106,10 +107,10 @@ char *litho_pages_refusal(const LithoFlow *flow)
     const LithoOperator *greedy = greedy_step(flow);
     if (!greedy)
         return g_strdup(
-            "The sections on screen need more of the cube at once than memory holds; look at an "
-            "inline or a crossline, or save the result, which is computed piece by piece.");
+            _("The sections on screen need more of the cube at once than memory holds; look at an "
+              "inline or a crossline, or save the result, which is computed piece by piece."));
     return g_strdup_printf(
-        "%s works on the whole cube at once, which is larger than the memory: the input "
-        "is shown.",
+        _("%s works on the whole cube at once, which is larger than the memory: the input "
+          "is shown."),
         greedy->title);
 }

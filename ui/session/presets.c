@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 static const char suffix[] = ".json";
 
@@ -42,13 +43,13 @@ char **litho_presets_of(const LithoOperator *op)
 const char *litho_preset_bad_name(const LithoOperator *op, const char *name)
 {
     if (!*name)
-        return "A preset needs a name.";
+        return _("A preset needs a name.");
     if (*name == '.' || strpbrk(name, "/\\") || strlen(name) > 100)
-        return "The name of a preset has no slashes, does not begin with a dot and is not longer "
-               "than 100 letters.";
+        return _("The name of a preset has no slashes, does not begin with a dot and is not longer "
+                 "than 100 letters.");
     for (guint k = 0; op->presets && op->presets[k].name; k++)
         if (strcmp(op->presets[k].name, name) == 0)
-            return "The operator brings a preset of that name; yours needs another.";
+            return _("The operator brings a preset of that name; yours needs another.");
     return NULL;
 }
 
@@ -63,7 +64,7 @@ gboolean litho_preset_save(const LithoStep *step, const char *name, GError **err
     }
     if (g_mkdir_with_parents(dir, 0700) != 0) {
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
-                    "the folder %s cannot be made: %s", dir, g_strerror(errno));
+                    _("the folder %s cannot be made: %s"), dir, g_strerror(errno));
         return FALSE;
     }
     g_autoptr(LithoFlow) flow = litho_flow_new();
@@ -80,7 +81,8 @@ gboolean litho_preset_load(const LithoOperator *op, const char *name, void *para
         return FALSE;
     if (litho_flow_length(flow) != 1 || litho_flow_step(flow, 0)->op != op) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s is no preset of %s: that has one step, of this operator", path, op->title);
+                    _("%s is no preset of %s: that has one step, of this operator"), path,
+                    litho_text(op->title));
         return FALSE;
     }
     memcpy(params, litho_flow_step(flow, 0)->params, op->params.size);
@@ -93,6 +95,6 @@ gboolean litho_preset_remove(const LithoOperator *op, const char *name, GError *
     if (g_unlink(path) == 0)
         return TRUE;
     g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
-                "the preset %s cannot be removed: %s", name, g_strerror(errno));
+                _("the preset %s cannot be removed: %s"), name, g_strerror(errno));
     return FALSE;
 }

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/text.h"
 
 G_DEFINE_TYPE(LithoSession, litho_session, G_TYPE_OBJECT)
 
@@ -271,15 +272,16 @@ void litho_session_select(LithoSession *self, int step)
 static void remember(LithoSession *self, const char *what, const LithoOperator *op,
                      const LithoParam *row)
 {
-    g_autofree char *name = row  ? g_strdup_printf("%s: %s", op->title, row->label)
-                            : op ? g_strdup_printf("%s %s", what, op->title)
-                                 : g_strdup(what);
+    g_autofree char *name =
+        row  ? g_strdup_printf("%s: %s", litho_text(op->title), litho_text(row->label))
+        : op ? g_strdup_printf("%s %s", what, litho_text(op->title))
+             : g_strdup(what);
     litho_history_push(self->history, self->flow, name);
 }
 
 void litho_session_add_step(LithoSession *self, const LithoOperator *op)
 {
-    remember(self, "Add", op, NULL);
+    remember(self, _("Add"), op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     self->selected = litho_flow_append(flow, op);
     adopt_flow(self, flow);
@@ -287,7 +289,7 @@ void litho_session_add_step(LithoSession *self, const LithoOperator *op)
 
 void litho_session_remove_step(LithoSession *self, guint step)
 {
-    remember(self, "Remove", litho_flow_step(self->flow, step)->op, NULL);
+    remember(self, _("Remove"), litho_flow_step(self->flow, step)->op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     litho_flow_remove(flow, step);
     adopt_flow(self, flow);
@@ -297,7 +299,7 @@ void litho_session_move_step(LithoSession *self, guint from, guint to)
 {
     if (from == to || MAX(from, to) >= litho_flow_length(self->flow))
         return;
-    remember(self, "Move", litho_flow_step(self->flow, from)->op, NULL);
+    remember(self, _("Move"), litho_flow_step(self->flow, from)->op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     litho_flow_move(flow, from, to);
     self->selected = to;
@@ -309,7 +311,7 @@ void litho_session_enable_step(LithoSession *self, guint step, gboolean enabled)
     LithoStep *s = litho_flow_step(self->flow, step);
     if (s->enabled == enabled)
         return;
-    remember(self, enabled ? "Switch on" : "Switch off", s->op, NULL);
+    remember(self, enabled ? _("Switch on") : _("Switch off"), s->op, NULL);
     s->enabled = enabled;
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_FLOW);
@@ -351,7 +353,7 @@ gboolean litho_session_preset(LithoSession *self, guint step, const char *name, 
     g_autofree void *params = g_malloc0(op->params.size);
     if (!litho_operator_preset(op, name, params, error))
         return FALSE;
-    g_autofree char *what = g_strdup_printf("Preset %s of", name);
+    g_autofree char *what = g_strdup_printf(_("Preset %s of"), name);
     litho_session_set_params(self, step, params, what);
     return TRUE;
 }
@@ -361,7 +363,7 @@ void litho_session_reset_step(LithoSession *self, guint step)
     const LithoOperator *op = litho_flow_step(self->flow, step)->op;
     g_autofree void *params = g_malloc0(op->params.size);
     litho_param_defaults(&op->params, params);
-    litho_session_set_params(self, step, params, "Reset");
+    litho_session_set_params(self, step, params, _("Reset"));
 }
 
 void litho_session_travel(LithoSession *self, int steps)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // How the data are looked at: slices, cursor, visible window. Clip and colours: session_numbers.c.
+#include "core/text.h"
 #include "ui/session/session_private.h"
 
 #include <string.h>
@@ -58,11 +59,11 @@ char *litho_session_show_label(LithoSession *self, LithoShow show)
 {
     const char *name = self->preview ? NULL : self->reference_name;
     if (show == LITHO_SHOW_SPLIT)
-        return g_strdup_printf("%s | Output", name ? name : "Input");
+        return g_strdup_printf(_("%s | Output"), name ? name : _("Input"));
     if (name && show == LITHO_SHOW_INPUT)
         return g_strdup(name);
     if (name && show == LITHO_SHOW_REMOVED)
-        return g_strdup_printf("Output − %s", name);
+        return g_strdup_printf(_("Output − %s"), name);
     return g_strdup(litho_show_name(show));
 }
 

@@ -2,6 +2,7 @@
 //
 // The session's side of a cube beyond memory: which slices are read, and which sections of the flow
 // are computed. ui/session/pages.h knows what fits.
+#include "core/text.h"
 #include "ui/session/session_private.h"
 
 #include <string.h>
@@ -95,16 +96,17 @@ const char *litho_session_not_computed(LithoSession *self, int axis)
     LithoBox slice = litho_box_slice(grid, axis, index);
     const gboolean output = self->display.show == LITHO_SHOW_OUTPUT; // the input lies below it
     if (!litho_pages_strips(self->pages, self->flow, grid, slice, strips, needs))
-        return output
-                   ? "Input: the result here needs more\nthan memory holds. Ctrl+S saves all of it."
-                   : "This slice of the result needs more\nthan memory holds. Ctrl+S saves all of "
-                     "it.";
+        return output ? _("Input: the result here needs more\nthan memory holds. Ctrl+S saves all "
+                          "of it.")
+                      : _("This slice of the result needs more\nthan memory holds. Ctrl+S saves "
+                          "all of "
+                          "it.");
     if (is_computed(litho_session_result(self), slice))
         return NULL;
-    return litho_session_progress(self, NULL)
-               ? output ? "Input until the result is computed." : "The result is being computed."
-           : output ? "Input where the result is not computed."
-                    : "The result is not computed here.";
+    return litho_session_progress(self, NULL) ? output ? _("Input until the result is computed.")
+                                                       : _("The result is being computed.")
+           : output ? _("Input where the result is not computed.")
+                                              : _("The result is not computed here.");
 }
 
 gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The figures that operators tell beside their samples, as they come from the worker.
+#include "core/text.h"
 #include "ui/session/session_private.h"
 
 static void tell(LithoSession *self)
@@ -72,16 +73,16 @@ gboolean litho_session_number_is_newest(LithoSession *self, const char *key)
 const char *litho_session_figures_missing(LithoSession *self)
 {
     if (self->preview)
-        return "The figures follow when the file is open.";
+        return _("The figures follow when the file is open.");
     if (!litho_session_grid(self) || litho_flow_length(self->flow) == 0)
         return NULL; // nobody expects figures of a result
     if (litho_results_is_own(self->results, litho_session_result(self)))
         return NULL;
     if (litho_session_flow_problem(self))
-        return "There is no result: these parameters cannot be computed.";
+        return _("There is no result: these parameters cannot be computed.");
     if (litho_session_problem(self))
-        return "There is no result: computing it has failed.";
+        return _("There is no result: computing it has failed.");
     if (is_running(self))
-        return "The result is being computed; its figures follow.";
-    return self->pages ? NULL : "There is no result yet. Ctrl+Return computes it.";
+        return _("The result is being computed; its figures follow.");
+    return self->pages ? NULL : _("There is no result yet. Ctrl+Return computes it.");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/phases.h"
 
 // --- another kind -------------------------------------------------------------------------------
 
@@ -178,6 +179,7 @@ static void take_failure(LithoSession *self, const LithoResult *result)
 static gboolean fetch(gpointer data)
 {
     LithoSession *self = data;
+    const char *around = litho_phase_begin("result taken");
     g_atomic_int_set(&self->wake_posted, 0); // first: what comes from here on posts again
     LithoResult *result = litho_worker_take(self->worker);
     const gboolean news = result != NULL;
@@ -199,6 +201,7 @@ static gboolean fetch(gpointer data)
         litho_session_emit(self, SIGNAL_RESULT);
     }
     litho_session_emit(self, SIGNAL_PROGRESS);
+    litho_phase_end(around);
     return G_SOURCE_REMOVE;
 }
 

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "ui/session/job.h"
 
 struct _LithoSnapshots {
@@ -68,14 +69,15 @@ static char *describe(const LithoFlow *flow)
             const LithoParam *row = &step->op->params.rows[r];
             if (litho_param_equal(row, step->params, defaults))
                 continue;
-            g_autofree char *value = litho_param_print(row, step->params);
-            const char *unit = row->unit ? row->unit : "";
-            g_string_append_printf(changes, "%s%s %s%s%s", n++ ? ", " : "", row->label, value,
-                                   *unit ? " " : "", unit);
+            g_autofree char *value = litho_param_shown(row, step->params);
+            const char *unit =
+                row->unit && !litho_param_special(row, step->params) ? litho_text(row->unit) : "";
+            g_string_append_printf(changes, "%s%s %s%s%s", n++ ? ", " : "", litho_text(row->label),
+                                   value, *unit ? " " : "", unit);
         }
         g_string_append(text, text->len ? "; " : "");
         if (!alone || n == 0)
-            g_string_append_printf(text, "%s%s", step->op->title, n ? ": " : "");
+            g_string_append_printf(text, "%s%s", litho_text(step->op->title), n ? ": " : "");
         g_string_append(text, changes->str);
     }
     return g_string_free(text, FALSE);
@@ -233,7 +235,7 @@ void litho_snapshots_compare(LithoSnapshots *self, int k)
         refer(self, k);
     } else if (litho_session_is_paged(self->session)) {
         g_signal_emit_by_name(self, "failed",
-                              "A cube beyond memory has no whole results to compare.");
+                              _("A cube beyond memory has no whole results to compare."));
     } else {
         start_computing(self, k);
     }
@@ -315,7 +317,7 @@ void litho_snapshots_adopt(LithoSnapshots *self, guint k)
         litho_flow_equal(at(self, k)->flow, litho_session_flow(self->session)))
         return;
     LithoSnapshot *s = at(self, k);
-    g_autofree char *why = g_strdup_printf("Snapshot %c", s->letter);
+    g_autofree char *why = g_strdup_printf(_("Snapshot %c"), s->letter);
     litho_session_set_flow(self->session, s->flow, why);
     if (s->result)
         litho_session_adopt_result(self->session, s->result);

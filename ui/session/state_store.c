@@ -8,6 +8,7 @@
 #include "core/flow.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/text.h"
 
 enum { KEEP = 100 };
 
@@ -110,11 +111,11 @@ static gboolean write_file(const char *key, const char *text, GError **error)
     if (g_mkdir_with_parents(dir, 0700) != 0) {
         int code = errno;
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code),
-                    "the session was not saved: %s: %s", dir, g_strerror(code));
+                    _("the session was not saved: %s: %s"), dir, g_strerror(code));
         return FALSE;
     }
     if (!litho_output_save(path, text, -1, LITHO_REPLACE_ANY, error)) {
-        g_prefix_error(error, "the session was not saved: ");
+        g_prefix_error(error, _("the session was not saved: "));
         return FALSE;
     }
     prune();
@@ -172,7 +173,7 @@ static gboolean is_of_kind(JsonNode *node, Kind kind)
 
 static gboolean check_members(JsonObject *root, GError **error)
 {
-    static const char *const kinds[] = {"a number", "a text", "an object", "a list"};
+    const char *const kinds[] = {_("a number"), _("a text"), _("an object"), _("a list")};
     for (guint k = 0; k < G_N_ELEMENTS(members); k++) {
         const Member *m = &members[k];
         JsonObject *object = m->object ? litho_json_object_or_null(root, m->object) : root;

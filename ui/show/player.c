@@ -5,6 +5,7 @@
 
 #include "core/engine/find.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/show/place.h"
 #include "ui/window/window_private.h"
 
@@ -81,10 +82,10 @@ static void show_moment(LithoPlayer *self, double part)
         return;
     if (litho_flow_length(flow) == 1 && litho_flow_length(now) == 1 &&
         litho_flow_step(flow, 0)->op == litho_flow_step(now, 0)->op) {
-        litho_session_set_params(session, 0, litho_flow_step(flow, 0)->params, "Demonstration");
+        litho_session_set_params(session, 0, litho_flow_step(flow, 0)->params, _("Demonstration"));
         return;
     }
-    litho_session_set_flow(session, flow, "Demonstration");
+    litho_session_set_flow(session, flow, _("Demonstration"));
     litho_session_select(session, 0);
 }
 
@@ -135,7 +136,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     litho_script_cube_clear(&self->cube);
     self->cube = litho_script_cube_copy(&o->cube);
     g_autoptr(LithoFlow) none = litho_flow_new(); // the flow of another cube is not run on this one
-    litho_session_set_flow(self->window->session, none, "Demonstration");
+    litho_session_set_flow(self->window->session, none, _("Demonstration"));
     litho_place_show(self->window, cube);
     show_step(self);
 }
@@ -148,7 +149,7 @@ static void open_cube(LithoPlayer *self)
     o->cube = litho_script_cube_copy(&step_of(self)->cube);
     o->serial = self->serial;
     self->phase = OPENING;
-    set_note(self, g_strdup("making the cube"));
+    set_note(self, g_strdup(_("making the cube")));
     self->job = litho_job_start(&funcs, o);
 }
 
@@ -192,7 +193,7 @@ static void find_progress(const LithoProgress *p, gpointer data)
 {
     Search *s = data;
     if (s->serial == s->player->serial && s->player->phase == ACTING)
-        set_note(s->player, g_strdup_printf("%s: %" G_GINT64_FORMAT, p->what, p->done));
+        set_note(s->player, g_strdup_printf("%s: %" G_GINT64_FORMAT, litho_text(p->what), p->done));
 }
 
 static void find_done(gpointer result, const GError *error, gpointer data)
@@ -214,10 +215,10 @@ static void find_done(gpointer result, const GError *error, gpointer data)
     self->found = litho_flow_copy(s->flow);
     LithoStep *step = litho_flow_step(self->found, s->step);
     litho_find_apply(&s->find, G_MAXUINT, step->op, step->params);
-    litho_session_set_params(self->window->session, s->step, step->params, "Find");
-    set_note(self, g_strdup_printf("expected %.1f dB, %+.1f dB by %u trials in %.0f s",
-                                   s->find.found.expected_snr_db, s->find.gain_db, s->find.trials,
-                                   s->find.seconds));
+    litho_session_set_params(self->window->session, s->step, step->params, _("Find"));
+    set_note(self, litho_text_printf(_("expected %.1f dB, %+.1f dB by %u trials in %.0f s"),
+                                     s->find.found.expected_snr_db, s->find.gain_db, s->find.trials,
+                                     s->find.seconds));
 }
 
 static void start_find(LithoPlayer *self)
@@ -234,7 +235,7 @@ static void start_find(LithoPlayer *self)
     while (!litho_flow_step(s->flow, s->step)->enabled)
         s->step++;
     self->phase = ACTING;
-    set_note(self, g_strdup("finding better values"));
+    set_note(self, g_strdup(_("finding better values")));
     self->job = litho_job_start(&funcs, s);
 }
 

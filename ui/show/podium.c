@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/show/recorder.h"
 #include "ui/show/start_page.h"
@@ -49,13 +50,13 @@ static gboolean show_figures(gpointer data)
     litho_session_latency(session, &last, &median);
     g_autofree char *time = median > 0 ? litho_format_duration(median) : g_strdup("– ms");
     const gboolean known = op && op == podium->raced_op && !isnan(podium->raced);
-    g_autofree char *ratio = known ? g_strdup_printf("× %.3g", podium->raced) : g_strdup("× ?");
-    gtk_label_set_text(GTK_LABEL(podium->what), op ? op->title : "No operator");
+    g_autofree char *ratio = known ? litho_text_printf("× %.3g", podium->raced) : g_strdup("× ?");
+    gtk_label_set_text(GTK_LABEL(podium->what), op ? litho_text(op->title) : _("No operator"));
     gtk_label_set_text(GTK_LABEL(podium->device), device ? device : "");
     gtk_label_set_text(GTK_LABEL(podium->time), time);
     gtk_label_set_text(GTK_LABEL(podium->ratio), ratio);
-    gtk_widget_set_tooltip_text(podium->ratio,
-                                known ? "Ratio of the last race" : "A race tells it (Ctrl+R)");
+    gtk_widget_set_tooltip_text(podium->ratio, known ? _("Ratio of the last race")
+                                                     : _("A race tells it (Ctrl+R)"));
     if (why)
         gtk_widget_add_css_class(podium->device, "litho-amber");
     else
@@ -76,11 +77,11 @@ static GtkWidget *make_strip(LithoPodium *podium)
 {
     GtkWidget *strip = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 24);
     gtk_widget_add_css_class(strip, "litho-strip");
-    podium->what = add_figure(strip, "Operator", "litho-strip-what");
+    podium->what = add_figure(strip, _("Operator"), "litho-strip-what");
     gtk_widget_set_hexpand(podium->what, TRUE);
-    podium->device = add_figure(strip, "Computed by", "litho-strip-badge");
-    podium->time = add_figure(strip, "From slider to pixel", "litho-strip-figure");
-    podium->ratio = add_figure(strip, "Ratio of the last race", "litho-strip-figure");
+    podium->device = add_figure(strip, _("Computed by"), "litho-strip-badge");
+    podium->time = add_figure(strip, _("From slider to pixel"), "litho-strip-figure");
+    podium->ratio = add_figure(strip, _("Ratio of the last race"), "litho-strip-figure");
     gtk_label_set_ellipsize(GTK_LABEL(podium->time), PANGO_ELLIPSIZE_NONE);
     gtk_label_set_ellipsize(GTK_LABEL(podium->ratio), PANGO_ELLIPSIZE_NONE);
     gtk_widget_set_visible(strip, FALSE);
@@ -153,16 +154,17 @@ static void show_foot(LithoPodium *podium)
     const char *note = litho_player_note(podium->player);
     g_autofree char *count = g_strdup_printf("%u / %u", at + 1, script->steps->len);
     const gboolean end = litho_player_is_at_end(podium->player);
-    gtk_label_set_text(GTK_LABEL(podium->caption), *step->caption ? step->caption : script->title);
+    gtk_label_set_text(GTK_LABEL(podium->caption),
+                       litho_text(*step->caption ? step->caption : script->title));
     gtk_label_set_text(GTK_LABEL(podium->note), *note ? note
-                                                : end ? "The end; Escape goes back"
+                                                : end ? _("The end; Escape goes back")
                                                       : "");
     gtk_widget_set_visible(podium->note, *note || end);
     gtk_label_set_text(GTK_LABEL(podium->count), count);
     const gboolean paused = litho_player_is_paused(podium->player);
     gtk_button_set_icon_name(GTK_BUTTON(podium->pause), paused ? "media-playback-start-symbolic"
                                                                : "media-playback-pause-symbolic");
-    litho_name_widget(podium->pause, paused ? "Go on" : "Pause");
+    litho_name_widget(podium->pause, paused ? "Go on" : _("Pause"));
 }
 
 static GtkWidget *foot_button(GtkWidget *foot, const char *icon, const char *name,
@@ -199,11 +201,11 @@ static GtkWidget *make_foot(LithoPodium *podium)
     gtk_widget_add_controller(words, GTK_EVENT_CONTROLLER(click));
     podium->count = litho_label_new(NULL, "numeric");
     gtk_box_append(GTK_BOX(foot), podium->count);
-    foot_button(foot, "go-previous-symbolic", "Back (Left)", "win.demo-back");
+    foot_button(foot, "go-previous-symbolic", _("Back (Left)"), "win.demo-back");
     podium->pause =
-        foot_button(foot, "media-playback-pause-symbolic", "Pause (P)", "win.demo-pause");
-    foot_button(foot, "go-next-symbolic", "Next (Right)", "win.demo-next");
-    foot_button(foot, "window-close-symbolic", "End (Escape)", "win.demo-end");
+        foot_button(foot, "media-playback-pause-symbolic", _("Pause (P)"), "win.demo-pause");
+    foot_button(foot, "go-next-symbolic", _("Next (Right)"), "win.demo-next");
+    foot_button(foot, "window-close-symbolic", _("End (Escape)"), "win.demo-end");
     gtk_widget_set_visible(foot, FALSE);
     return foot;
 }
@@ -215,7 +217,7 @@ void litho_podium_play(LithoPodium *podium, const char *name)
     g_autoptr(GError) error = NULL;
     if (litho_window_is_busy(podium->window)) {
         litho_window_show_error(podium->window,
-                                "Something is being opened or saved; cancel it or wait.", NULL);
+                                _("Something is being opened or saved; cancel it or wait."), NULL);
         return;
     }
     g_autofree char *path = litho_script_find(name, &error);
@@ -227,6 +229,7 @@ void litho_podium_play(LithoPodium *podium, const char *name)
     if (podium->recorder)
         litho_script_free(litho_recorder_stop(g_steal_pointer(&podium->recorder)));
     litho_start_page_greeted(podium->window->settings);
+    litho_window_clear_error(podium->window); // it tells of something before
     litho_player_play(podium->player, script);
 }
 
@@ -274,7 +277,8 @@ static void ask_file(LithoPodium *podium, LithoScript *script)
     a->window = g_object_ref(podium->window);
     a->script = script;
     a->dialog = gtk_file_chooser_native_new(
-        script ? "Save the demonstration" : "Open a demonstration", GTK_WINDOW(podium->window),
+        script ? _("Save the demonstration") : _("Open a demonstration"),
+        GTK_WINDOW(podium->window),
         script ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
     if (script)
         gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(a->dialog), "demonstration.json");
@@ -290,8 +294,8 @@ void litho_podium_record(LithoPodium *podium)
     if (podium->recorder)
         ask_file(podium, litho_recorder_stop(g_steal_pointer(&podium->recorder)));
     else if (litho_player_is_playing(podium->player))
-        litho_window_show_error(podium->window, "A demonstration is playing; end it to record one.",
-                                NULL);
+        litho_window_show_error(podium->window,
+                                _("A demonstration is playing; end it to record one."), NULL);
     else {
         podium->recorder = litho_recorder_start(podium->window, &error);
         if (podium->recorder)
@@ -324,7 +328,7 @@ GMenu *litho_podium_menu(void)
         g_autoptr(LithoScript) script = path ? litho_script_load(path, NULL) : NULL;
         g_autofree char *action = g_strdup_printf("win.demo-play::%s", *name);
         if (script)
-            g_menu_append(menu, script->title, action);
+            g_menu_append(menu, litho_text(script->title), action);
     }
     return menu;
 }

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/engine/race_result.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/session/job.h"
 #include "ui/show/race_panel.h"
-#include "ui/show/race_result.h"
 #include "ui/view/small_text.h"
 #include "ui/window/window_private.h"
 
@@ -79,7 +80,7 @@ static char *clock_text(LithoRaceView *self, guint k)
     const Panel *p = &self->panel[k];
     const gint64 now = g_get_monotonic_time();
     if (lane->why)
-        return g_strdup("does not run");
+        return g_strdup(_("does not run"));
     if (self->replay_us > 0)
         return litho_format_duration(MIN((double)(now - self->replay_us) / 1000, lane->shown_ms));
     if (self->over)
@@ -87,8 +88,8 @@ static char *clock_text(LithoRaceView *self, guint k)
     if (p->began_us > 0 && p->stage == 1)
         return litho_format_duration((double)(now - p->began_us) / 1000);
     if (p->stage > 1)
-        return g_strdup_printf("timed run %u", p->stage - 1);
-    return g_strdup(p->began_us > 0 ? "making plans" : "waits");
+        return g_strdup_printf(_("timed run %u"), p->stage - 1);
+    return g_strdup(p->began_us > 0 ? _("making plans") : "waits");
 }
 
 static void draw_text(LithoRaceView *self, cairo_t *cr, const char *text, LithoRect r, double align,
@@ -96,7 +97,7 @@ static void draw_text(LithoRaceView *self, cairo_t *cr, const char *text, LithoR
 {
     const double scale = litho_text_scale(GTK_WIDGET(self));
     g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->area, text);
-    PangoFontDescription *font = pango_font_description_from_string("sans bold");
+    PangoFontDescription *font = pango_font_description_from_string(_("sans bold"));
     pango_font_description_set_absolute_size(font, size * scale * PANGO_SCALE);
     pango_layout_set_font_description(layout, font);
     pango_font_description_free(font);
@@ -251,8 +252,8 @@ static void progress(const LithoProgress *p, gpointer data)
     LithoRaceView *self = ((Task *)data)->view;
     if (!self->job || p->total <= 0)
         return;
-    g_autofree char *text =
-        g_strdup_printf("%s %.0f %%", p->what ? p->what : "", 100.0 * p->done / p->total);
+    g_autofree char *text = litho_text_printf("%s %.0f %%", p->what ? litho_text(p->what) : "",
+                                              100.0 * p->done / p->total);
     gtk_label_set_text(GTK_LABEL(self->status), text);
 }
 
@@ -285,7 +286,7 @@ static void tell_result(LithoRaceView *self)
     gtk_label_set_text(GTK_LABEL(self->status), text);
     if (isnan(ratio))
         return;
-    g_autofree char *verdict = g_strdup_printf("× %.3g", ratio);
+    g_autofree char *verdict = litho_text_printf("× %.3g", ratio);
     gtk_label_set_text(GTK_LABEL(self->verdict), verdict);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    text, -1);
@@ -295,7 +296,7 @@ static void set_buttons(LithoRaceView *self)
 {
     gtk_widget_set_sensitive(self->again, self->job == NULL);
     gtk_widget_set_sensitive(self->replay, self->job == NULL && self->over);
-    gtk_button_set_label(GTK_BUTTON(self->stop), self->job ? "Stop" : "Close");
+    gtk_button_set_label(GTK_BUTTON(self->stop), self->job ? _("Stop") : _("Close"));
 }
 
 static void done(gpointer result, const GError *error, gpointer data)
@@ -311,7 +312,7 @@ static void done(gpointer result, const GError *error, gpointer data)
         tell_result(self);
     } else if (error)
         gtk_label_set_text(GTK_LABEL(self->status),
-                           litho_error_is_cancelled(error) ? "Stopped." : error->message);
+                           litho_error_is_cancelled(error) ? _("Stopped.") : error->message);
     set_buttons(self);
     gtk_widget_queue_draw(self->area);
     g_signal_emit(self, signals[SIGNAL_OVER], 0);
@@ -346,7 +347,7 @@ static gboolean add_chosen(LithoRaceView *self, LithoRace *race, const LithoFlow
     }
     if (!published || !gtk_check_button_get_active(GTK_CHECK_BUTTON(self->published)))
         return TRUE;
-    g_autofree char *label = g_strdup_printf("As published, %s", c->device);
+    g_autofree char *label = g_strdup_printf(_("As published, %s"), c->device);
     return litho_race_add(race, flow, c->device, c->threads, published, label, error);
 }
 
@@ -411,7 +412,7 @@ static gboolean start(LithoRaceView *self, const GArray *lanes, GError **error)
         litho_session_input(session) && (!lanes || lanes->len == 0) ? wanted_size(self) : 0;
     if (problem || litho_flow_length(litho_session_flow(session)) == 0)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s",
-                            problem ? problem : "a race needs an operator in the flow");
+                            problem ? problem : _("a race needs an operator in the flow"));
     Task *t = g_new0(Task, 1);
     t->view = g_object_ref(self);
     t->race = litho_race_new(size > 0 ? NULL : litho_session_input(session));
@@ -430,8 +431,8 @@ static gboolean start(LithoRaceView *self, const GArray *lanes, GError **error)
     self->over = FALSE;
     self->replay_us = 0;
     gtk_label_set_text(GTK_LABEL(self->verdict), "");
-    gtk_label_set_text(GTK_LABEL(self->status), "One lane after the other, so that none takes "
-                                                "another's processors");
+    gtk_label_set_text(GTK_LABEL(self->status), _("One lane after the other, so that none takes "
+                                                  "another's processors"));
     litho_session_cancel(session); // the worker must not take processors from the race
     self->job = litho_job_start(&funcs, t);
     set_buttons(self);
@@ -549,28 +550,42 @@ static GtkWidget *add_button(GtkWidget *bar, const char *label, const char *tip)
     return button;
 }
 
-static GtkWidget *make_bar(LithoRaceView *self)
+static GtkWidget *add_row(GtkWidget *bar)
 {
-    static const char *const data[] = {"Open cube", "256³ in memory", "512³ in memory", NULL};
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    gtk_widget_add_css_class(bar, "litho-race-bar");
-    gtk_widget_set_halign(bar, GTK_ALIGN_CENTER);
-    self->data = add_drop(self, bar, "Data of the race");
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(bar), row);
+    return row;
+}
+
+static void add_choices(LithoRaceView *self, GtkWidget *bar)
+{
+    static const char *const data[] = {N_("Open cube"), N_("256³ in memory"), N_("512³ in memory"), NULL};
+    self->data = add_drop(self, bar, _("Data of the race"));
     g_autoptr(GtkStringList) list = gtk_string_list_new(data);
     gtk_drop_down_set_model(GTK_DROP_DOWN(self->data), G_LIST_MODEL(list));
-    self->left = add_drop(self, bar, "Left runner");
-    self->right = add_drop(self, bar, "Right runner");
-    self->published = gtk_check_button_new_with_label("As published too");
+    self->left = add_drop(self, bar, _("Left runner"));
+    self->right = add_drop(self, bar, _("Right runner"));
+    self->published = gtk_check_button_new_with_label(_("As published too"));
     gtk_widget_set_tooltip_text(
-        self->published, "One more lane: the scheme of the paper on the right runner's device");
+        self->published, _("One more lane: the scheme of the paper on the right runner's device"));
     gtk_box_append(GTK_BOX(bar), self->published);
-    self->again = add_button(bar, "Race", "Run it with these choices");
-    self->replay = add_button(bar, "Replay", "All lanes at once, as their pictures came");
-    self->stop = add_button(bar, "Close", "Back to the views (Escape)");
+}
+
+// Two rows: side by side they are wider than the room between the panels of a small window.
+static GtkWidget *make_bar(LithoRaceView *self)
+{
+    GtkWidget *rows = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    gtk_widget_add_css_class(rows, "litho-race-bar");
+    add_choices(self, add_row(rows));
+    GtkWidget *bar = add_row(rows);
+    self->again = add_button(bar, _("Race"), _("Run it with these choices"));
+    self->replay = add_button(bar, _("Replay"), _("All lanes at once, as their pictures came"));
+    self->stop = add_button(bar, _("Close"), _("Back to the views (Escape)"));
     g_signal_connect_swapped(self->again, "clicked", G_CALLBACK(on_again), self);
     g_signal_connect_swapped(self->replay, "clicked", G_CALLBACK(litho_race_view_replay), self);
     g_signal_connect_swapped(self->stop, "clicked", G_CALLBACK(litho_race_view_close), self);
-    return bar;
+    return rows;
 }
 
 static void dispose(GObject *object)
@@ -614,7 +629,7 @@ static void litho_race_view_init(LithoRaceView *self)
     gtk_label_set_justify(GTK_LABEL(self->status), GTK_JUSTIFY_CENTER);
     self->area =
         g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_IMG, NULL);
-    litho_name_widget(self->area, "Race: one panel for each runner");
+    litho_name_widget(self->area, _("Race: one panel for each runner"));
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(self->area), draw, self, NULL);
     gtk_widget_set_vexpand(self->area, TRUE);
     gtk_widget_set_hexpand(self->area, TRUE);

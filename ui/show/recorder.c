@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 enum { SETTLE_MS = 700 }; // what follows sooner belongs to the same step
@@ -170,7 +171,7 @@ LithoRecorder *litho_recorder_start(LithoWindow *window, GError **error)
     }
     LithoRecorder *r = g_new0(LithoRecorder, 1);
     r->window = g_object_ref(window);
-    r->script = litho_script_new("Recorded");
+    r->script = litho_script_new(_("Recorded"));
     r->began_us = g_get_monotonic_time();
     g_ptr_array_add(r->script->steps, first);
     for (guint k = 0; k < G_N_ELEMENTS(told); k++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/show/script.h"
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/window/recent.h"
 
@@ -17,7 +18,7 @@ struct LithoStartPage {
 #define RESOURCES "/org/lithoscope/Lithoscope/start/"
 
 static const char purpose[] =
-    "Remove noise, fill traces, migrate and model seismic cubes, and see every change at once.";
+    N_("Remove noise, fill traces, migrate and model seismic cubes, and see every change at once.");
 
 static void set_action(GtkWidget *button, const char *action, const char *title, const char *text)
 {
@@ -39,10 +40,11 @@ static GtkWidget *make_picture(const char *file)
         return NULL; // a program that lies without its data: the other ways are there
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *picture = gtk_picture_new_for_resource(resource);
-    litho_name_widget(picture, script->title);
+    const char *named = litho_text(script->title), *about = litho_text(script->summary);
+    litho_name_widget(picture, named);
     gtk_widget_set_size_request(picture, 160, 90);
     gtk_picture_set_content_fit(GTK_PICTURE(picture), GTK_CONTENT_FIT_COVER);
-    GtkWidget *title = gtk_label_new(script->title), *text = gtk_label_new(script->summary);
+    GtkWidget *title = gtk_label_new(named), *text = gtk_label_new(about);
     gtk_widget_add_css_class(title, "heading");
     gtk_widget_add_css_class(text, "dim-label");
     GtkWidget *const labels[] = {title, text};
@@ -57,7 +59,7 @@ static GtkWidget *make_picture(const char *file)
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "litho-choice");
     g_autofree char *action = g_strdup_printf("win.demo-play::%s", name);
-    set_action(button, action, script->title, script->summary);
+    set_action(button, action, named, about);
     return button;
 }
 
@@ -111,20 +113,20 @@ static GtkWidget *make_ways(LithoStartPage *page)
 {
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
-    page->greeting = make_way("help-about-symbolic", "New here?", "Three steps show how it works",
-                              "win.demo-play::welcome", NULL);
+    page->greeting = make_way("help-about-symbolic", _("New here?"),
+                              _("Three steps show how it works"), "win.demo-play::welcome", NULL);
     gtk_widget_add_css_class(page->greeting, "litho-first");
     gtk_box_append(GTK_BOX(row), page->greeting);
-    page->resume = make_way("document-open-recent-symbolic", "Continue where you were", "",
+    page->resume = make_way("document-open-recent-symbolic", _("Continue where you were"), "",
                             "win.continue", &page->resume_label);
     gtk_widget_add_css_class(page->resume, "litho-first");
     gtk_box_append(GTK_BOX(row), page->resume);
     gtk_box_append(GTK_BOX(row),
-                   make_way("document-open-symbolic", "Open a cube",
-                            "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
+                   make_way("document-open-symbolic", _("Open a cube"),
+                            _("SEG-Y, SU, NumPy, RSF; or drop a file here"), "win.open", NULL));
     gtk_box_append(GTK_BOX(row),
-                   make_way("media-playback-start-symbolic", "Try the demo",
-                            "A faulted survey with noise, to work on", "win.demo", NULL));
+                   make_way("media-playback-start-symbolic", _("Try the demo"),
+                            _("A faulted survey with noise, to work on"), "win.demo", NULL));
     return row;
 }
 
@@ -132,7 +134,7 @@ static GtkWidget *make_recent(LithoStartPage *page)
 {
     GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    page->recent_title = litho_label_new("Recent", "dim-label");
+    page->recent_title = litho_label_new(_("Recent"), "dim-label");
     gtk_widget_add_css_class(page->recent_title, "litho-recent");
     gtk_widget_set_halign(page->recent_title, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
@@ -168,7 +170,7 @@ LithoStartPage *litho_start_page_new(void)
 {
     LithoStartPage *self = g_new0(LithoStartPage, 1);
     GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18),
-              *scroll = gtk_scrolled_window_new(), *label = gtk_label_new(purpose);
+              *scroll = gtk_scrolled_window_new(), *label = gtk_label_new(litho_text(purpose));
     gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
     gtk_widget_add_css_class(page, "litho-start");

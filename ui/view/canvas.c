@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/canvas_private.h"
+#include "core/text.h"
 #include "ui/view/gl_pane.h"
 #include "core/io/survey.h"
 
@@ -138,9 +139,9 @@ static void on_switch(GtkToggleButton *button, LithoCanvas *self)
 
 static void make_switches(LithoCanvas *self)
 {
-    static const char *const tips[] = {"Slices of the data (M)",
-                                       "Model: what the operator works with, in metres (M)",
-                                       "Boxes of the transform in frequency (M)"};
+    const char *const tips[] = {_("Slices of the data (M)"),
+                                _("Model: what the operator works with, in metres (M)"),
+                                _("Boxes of the transform in frequency (M)")};
     self->switches = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(self->switches, "linked");
     gtk_widget_add_css_class(self->switches, "litho-switch");
@@ -148,7 +149,7 @@ static void make_switches(LithoCanvas *self)
     gtk_widget_set_valign(self->switches, GTK_ALIGN_START);
     for (int k = 0; k <= LITHO_N_SPACES; k++) {
         self->button[k] =
-            gtk_toggle_button_new_with_label(k == 0 ? "Data" : litho_space_name(k - 1));
+            gtk_toggle_button_new_with_label(k == 0 ? _("Data") : litho_space_name(k - 1));
         gtk_widget_set_tooltip_text(self->button[k], tips[k]);
         if (k > 0)
             gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(self->button[k]),
@@ -260,6 +261,8 @@ static void litho_canvas_init(LithoCanvas *self)
     litho_canvas_paint_init(self);
     g_signal_connect_swapped(self->area, "resize", G_CALLBACK(redraw), self);
     self->grid = gtk_grid_new();
+    // Inline beside crossline, above its time slice, in every language.
+    gtk_widget_set_direction(self->grid, GTK_TEXT_DIR_LTR);
     gtk_grid_set_row_homogeneous(GTK_GRID(self->grid), TRUE);
     gtk_grid_set_column_homogeneous(GTK_GRID(self->grid), TRUE);
     gtk_overlay_set_child(GTK_OVERLAY(self->overlay), self->area);

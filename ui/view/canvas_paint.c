@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "core/phases.h"
+
 // Time for textures that nobody sees yet, in each frame.
 #define FILL_BUDGET_MS 4.0
 // Time for telling a software OpenGL what to paint; a view that needs a new shader takes all of it.
@@ -101,6 +103,7 @@ static void fill_textures(LithoCanvas *self)
 {
     LithoBox boxes[3];
     double start = litho_now_ms();
+    const char *around = litho_phase_begin("samples into textures");
     guint64 before = bytes_copied(self);
     put_input(self);
     put_result(self);
@@ -115,6 +118,7 @@ static void fill_textures(LithoCanvas *self)
     if (bytes_copied(self) != before)
         litho_timings_add(litho_session_display_timings(self->session), "texture",
                           LITHO_STAGE_DISPLAY, litho_now_ms() - start, 0, 0);
+    litho_phase_end(around);
     if (!whole)
         litho_canvas_want_frame(self);
 }
@@ -228,7 +232,9 @@ static guint paint_stale(LithoCanvas *self, const LithoTarget *target, double bu
             painted[k] = FALSE;
             continue;
         }
+        const char *around = litho_phase_begin("views");
         paint_view(self, k, target, rects[k]);
+        litho_phase_end(around);
         litho_frame_cache_painted(self->cache, k, hash);
         self->paints[k]++;
         n++;

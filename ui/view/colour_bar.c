@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/colour_bar.h"
+#include "core/text.h"
 
 #include <math.h>
 
@@ -102,7 +103,7 @@ void litho_colour_menu_open(GtkWidget *parent, LithoRect at, LithoSession *sessi
                 append_map(box, *map, now);
     for (GtkWidget *c = gtk_widget_get_first_child(box); c; c = gtk_widget_get_next_sibling(c))
         g_signal_connect(c, "clicked", G_CALLBACK(on_map), popover);
-    GtkWidget *load = gtk_button_new_with_label("Load colour map…");
+    GtkWidget *load = gtk_button_new_with_label(_("Load colour map…"));
     gtk_widget_add_css_class(load, "flat");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(load), "win.colours-load");
     gtk_box_append(GTK_BOX(box), load);

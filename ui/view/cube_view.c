@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Drawing of a view. Mouse and keyboard: cube_view_input.c.
+#include "core/text.h"
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/view/medium_picture.h"
@@ -14,8 +15,8 @@ G_DEFINE_TYPE(LithoCubeView, litho_cube_view, GTK_TYPE_WIDGET)
 
 enum { PAD = 6 };
 
-static const char *const axis_names[] = {"Inline section", "Crossline section", "Time slice",
-                                         "3-D scene"};
+static const char *const axis_names[] = {N_("Inline section"), N_("Crossline section"),
+                                         N_("Time slice"), N_("3-D scene")};
 
 int litho_cube_view_axis(LithoCubeView *self)
 {
@@ -368,7 +369,7 @@ static void describe(LithoCubeView *self)
         gboolean output = litho_session_shown(self->session) != LITHO_SHOW_INPUT;
         if (litho_session_sample(self->session, output, at, &value)) {
             g_autofree char *amplitude = litho_format_amplitude(value);
-            g_string_append_printf(text, ", amplitude %s at the cursor", amplitude);
+            g_string_append_printf(text, _(", amplitude %s at the cursor"), amplitude);
         }
     }
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
@@ -439,6 +440,7 @@ static void dispose(GObject *object)
 
 static void litho_cube_view_init(LithoCubeView *self)
 {
+    gtk_widget_set_direction(GTK_WIDGET(self), GTK_TEXT_DIR_LTR); // in every language
     gtk_widget_set_focusable(GTK_WIDGET(self), TRUE);
     gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
     gtk_widget_set_vexpand(GTK_WIDGET(self), TRUE);
@@ -464,7 +466,7 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
     self->session = g_object_ref(session);
     self->axis = axis;
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   axis_names[axis], -1);
+                                   litho_text(axis_names[axis]), -1);
     static const char *const signals[] = {"cube-changed",   "flow-changed",    "result",
                                           "slices-changed", "display-changed", "stats-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)

@@ -3,6 +3,7 @@
 // Text over the samples of a view: title, axes, colour bar. Each is kept as a drawing of its own,
 // as large as it is and no larger: stepping a slice draws one line of text again, not the axes, and
 // a frame moves few pixels beside those of the samples.
+#include "core/text.h"
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/view/small_text.h"
@@ -27,10 +28,10 @@ LithoAxesStyle litho_cube_view_style(LithoCubeView *self)
 char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 index)
 {
     if (self->axis == LITHO_VIEW_SCENE)
-        return g_strdup("3-D scene");
+        return g_strdup(_("3-D scene"));
     // A line has no other section that a number could tell it from.
     if (self->axis < LITHO_SAMPLE && grid->axis[self->axis].n == 1)
-        return g_strdup("Line");
+        return g_strdup(_("Line"));
     char *label =
         litho_slice_label(grid, self->axis, index, litho_session_display(self->session)->units);
     label[0] = g_ascii_toupper(label[0]);
@@ -47,7 +48,7 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
         litho_look_gain_name(look, litho_session_grid(self->session), self->axis);
     g_string_append(note, label);
     if (show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
-        g_string_append_printf(note, " ×%g", look->removed_gain);
+        litho_text_add(note, " ×%g", look->removed_gain);
     if (gain) // of the picture, not of the data: said wherever it is
         g_string_append_printf(note, ", %s", gain);
     return g_string_free(note, FALSE);

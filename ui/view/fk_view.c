@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/colormap.h"
 #include "render/ticks.h"
 #include "ui/view/small_text.h"
@@ -110,7 +111,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
     if (w < 20 || h < 20)
         return;
     if (!self->picture) {
-        litho_small_text_draw(widget, snapshot, "nothing here yet", width / 2, height / 2, 0.5,
+        litho_small_text_draw(widget, snapshot, _("nothing here yet"), width / 2, height / 2, 0.5,
                               0.55);
         return;
     }
@@ -140,6 +141,7 @@ static void finalize(GObject *object)
 
 static void litho_fk_view_init(LithoFkView *self)
 {
+    gtk_widget_set_direction(GTK_WIDGET(self), GTK_TEXT_DIR_LTR); // in every language
     gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
 }
 
@@ -170,8 +172,8 @@ static void describe(LithoFkView *self, const LithoFkPicture *p)
     double f = (double)(best % p->n_f) / (p->n_f - 1) * self->axes.f_max;
     double x =
         self->axes.x_lo + (double)(best / p->n_f) / p->n_x * (self->axes.x_hi - self->axes.x_lo);
-    g_autofree char *text = g_strdup_printf("strongest at %.3g %s and %.4g %s", f,
-                                            self->axes.f_unit, x, self->axes.x_unit);
+    g_autofree char *text = litho_text_printf(_("strongest at %.3g %s and %.4g %s"), f,
+                                              self->axes.f_unit, x, self->axes.x_unit);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
                                    -1);
 }

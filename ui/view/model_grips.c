@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/model_grips.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -215,7 +216,7 @@ char *litho_model_grips_text(const LithoModelGrips *self)
 char *litho_model_grips_describe(const LithoModelGrips *self)
 {
     const Grip *grip = chosen(self);
-    return grip ? g_strdup_printf("%s, %.6g m", grip->label, grip->at[2]) : NULL;
+    return grip ? litho_text_printf("%s, %.6g m", grip->label, grip->at[2]) : NULL;
 }
 
 static void draw_arrow(cairo_t *cr, double x, double y, double up)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/frame_cache.h"
 #include "ui/view/camera.h"
 #include "ui/view/model_grips.h"
@@ -33,15 +34,15 @@ G_DEFINE_TYPE(LithoModelView, litho_model_view, GTK_TYPE_WIDGET)
 static void describe(LithoModelView *self)
 {
     g_autofree char *model =
-        self->model ? litho_model_describe(self->model) : g_strdup("nothing told yet");
+        self->model ? litho_model_describe(self->model) : g_strdup(_("nothing told yet"));
     g_autofree char *grip = litho_model_grips_describe(self->grips);
     g_autofree char *text =
-        grip ? g_strdup_printf("%s Page Up and Page Down move: %s; Insert takes the next.", model,
-                               grip)
+        grip ? g_strdup_printf(_("%s Page Up and Page Down move: %s; Insert takes the next."),
+                               model, grip)
              : g_strdup(model);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   self->space == LITHO_SPACE_MODEL ? "Model"
-                                                                    : "Boxes in frequency",
+                                   self->space == LITHO_SPACE_MODEL ? _("Model")
+                                                                    : _("Boxes in frequency"),
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
 }
 
@@ -463,6 +464,7 @@ static void dispose(GObject *object)
 static void litho_model_view_init(LithoModelView *self)
 {
     GtkWidget *widget = GTK_WIDGET(self);
+    gtk_widget_set_direction(widget, GTK_TEXT_DIR_LTR); // in every language
     gtk_widget_set_focusable(widget, TRUE);
     gtk_widget_set_hexpand(widget, TRUE);
     gtk_widget_set_vexpand(widget, TRUE);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/view/small_text.h"
 
@@ -137,7 +138,7 @@ static void format_decade(char *out, gsize size, int power)
 {
     static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     if (power >= -2 && power <= 3) {
-        g_snprintf(out, size, "%.*f", MAX(-power, 0), pow(10, power));
+        litho_text_put(out, size, "%.*f", MAX(-power, 0), pow(10, power));
         return;
     }
     g_autofree char *number = g_strdup_printf("%d", ABS(power));
@@ -397,7 +398,8 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     if (!fits && !empty)
         return;
     if (empty) {
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, "no data yet", w / 2, h / 2, 0.5, 0.55);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, _("no data yet"), w / 2, h / 2, 0.5,
+                              0.55);
         return;
     }
     draw_axes(self, snapshot, &a, line);
@@ -423,7 +425,7 @@ static void describe(LithoPlot *self)
     LithoPlotArea a = {.log_x = FALSE};
     GString *text = g_string_new(NULL);
     if (!data_range(self, &a)) {
-        g_string_append(text, "no data yet");
+        g_string_append(text, _("no data yet"));
     } else {
         char x0[32], x1[32], y0[32], y1[32];
         litho_format_number(x0, sizeof x0, a.x0, (a.x1 - a.x0) / 20);
@@ -438,7 +440,7 @@ static void describe(LithoPlot *self)
         if (curve_at(self, k)->n > 0 && curve_at(self, k)->label)
             g_string_append_printf(text, ", %s", curve_at(self, k)->label);
     for (guint k = 0; k < self->n_handles; k++)
-        g_string_append_printf(text, "; %s at %.4g", self->handle[k].name, self->handle[k].x);
+        litho_text_add(text, "; %s at %.4g", self->handle[k].name, self->handle[k].x);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    text->str, -1);
     g_string_free(text, TRUE);
@@ -480,6 +482,7 @@ static void finalize(GObject *object)
 
 static void litho_plot_init(LithoPlot *self)
 {
+    gtk_widget_set_direction(GTK_WIDGET(self), GTK_TEXT_DIR_LTR); // in every language
     self->curves = g_array_new(FALSE, TRUE, sizeof(LithoPlotCurve));
     g_array_set_clear_func(self->curves, curve_clear);
     self->dragged = -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/similarity.h"
+#include "core/text.h"
 #include "render/colormap.h"
 
 // Below this |c| the section is left as it is: two unlike signals of this length reach it.
@@ -76,7 +77,7 @@ void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle 
     cairo_rectangle(cr, x, y, w, line);
     cairo_fill(cr);
     litho_axes_draw_caption(cr, style, (LithoRect){x + 6, y, 10.5 * size, line},
-                            "similarity |c|   0");
+                            _("similarity |c|   0"));
     const double from = x + 10.6 * size;
     for (int k = 0; k < (int)bar; k++) {
         guint8 rgba[4];

@@ -45,6 +45,7 @@ static void spark_measure(GtkWidget *widget, GtkOrientation orientation, int for
 
 static void litho_spark_init(LithoSpark *self)
 {
+    gtk_widget_set_direction(GTK_WIDGET(self), GTK_TEXT_DIR_LTR); // in every language
     gtk_accessible_update_state(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
 }
 

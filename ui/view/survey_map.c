@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/survey_map.h"
+#include "core/text.h"
 
 #include <math.h>
 
@@ -22,11 +23,11 @@ static void describe(LithoSurveyMap *self)
     if (self->survey) {
         const LithoGrid *g = litho_survey_grid(self->survey);
         LithoSurveyCounts c = litho_survey_counts(self->survey);
-        text = g_strdup_printf("%" G_GINT64_FORMAT " inlines, %" G_GINT64_FORMAT
-                               " crosslines, %" G_GINT64_FORMAT " cells without a trace",
-                               g->axis[0].n, g->axis[1].n, c.missing);
+        text = g_strdup_printf(
+            _("%" PRId64 " inlines, %" PRId64 " crosslines, %" PRId64 " cells without a trace"),
+            g->axis[0].n, g->axis[1].n, c.missing);
     } else {
-        text = g_strdup_printf("%u traces drawn so far", self->points->len);
+        text = g_strdup_printf(_("%u traces drawn so far"), self->points->len);
     }
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
                                    -1);
@@ -172,8 +173,9 @@ static void draw_picture(cairo_t *cr, cairo_surface_t *picture, int n1, int n2,
 // "Inlines 10–52", "Inline 7".
 static char *range_text(const char *name, const LithoAxis *a)
 {
-    return a->n == 1 ? g_strdup_printf("%s %g", name, a->first)
-                     : g_strdup_printf("%ss %g–%g", name, a->first, litho_axis_value(a, a->n - 1));
+    return a->n == 1
+               ? litho_text_printf("%s %g", name, a->first)
+               : litho_text_printf("%ss %g–%g", name, a->first, litho_axis_value(a, a->n - 1));
 }
 
 // The four ends of the axes, so that a swapped or mirrored survey shows itself; in two lines where
@@ -183,7 +185,7 @@ static PangoLayout *make_labels(LithoSurveyMap *self, double w)
     g_autofree char *text = NULL;
     if (self->survey) {
         const LithoAxis *a = litho_survey_grid(self->survey)->axis;
-        g_autofree char *inlines = range_text("Inline", &a[0]);
+        g_autofree char *inlines = range_text(_("Inline"), &a[0]);
         g_autofree char *crosslines = range_text("crossline", &a[1]);
         text = g_strdup_printf("%s · %s", inlines, crosslines);
     } else if (self->points->len > 0) {
@@ -231,10 +233,11 @@ static void snapshot_map(GtkWidget *widget, GtkSnapshot *snapshot)
 
 static void litho_survey_map_init(LithoSurveyMap *self)
 {
+    gtk_widget_set_direction(GTK_WIDGET(self), GTK_TEXT_DIR_LTR); // in every language
     self->points = g_array_new(FALSE, FALSE, sizeof(gint32[2]));
     gtk_widget_add_css_class(GTK_WIDGET(self), "litho-map");
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Map of the survey", -1);
+                                   _("Map of the survey"), -1);
 }
 
 static void finalize(GObject *object)

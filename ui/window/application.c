@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/operator.h"
+#include "core/text.h"
 #include "render/warm_up.h"
 #include "ui/window/commands.h"
 #include "ui/session/job.h"
@@ -197,10 +198,10 @@ static void leave_out_inspector(void)
 
 char *litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
-    // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is
-    // typed into a field have it, and half of the window's numbers with a comma would be worse than
-    // none.
+    // GTK has taken the person's locale. The C library's numbers keep their point, which recipes
+    // and commands have; what is shown takes the person's mark.
     setlocale(LC_NUMERIC, "C");
+    litho_text_take_mark();
     leave_out_inspector();
     char *software = choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
@@ -272,7 +273,8 @@ static void tell_problems(LithoWindow *window)
     if (told || !*problems)
         return;
     g_autofree char *details = g_strjoinv("\n", (char **)problems);
-    litho_window_show_error(window, "A panel in the folders of operators has a mistake.", details);
+    litho_window_show_error(window, _("A panel in the folders of operators has a mistake."),
+                            details);
     told = TRUE;
 }
 
@@ -288,8 +290,8 @@ static void apply_options(LithoApplication *self, LithoWindow *window)
     if (op)
         litho_session_add_step(litho_window_session(window), op);
     else if (key)
-        litho_window_show_error(window, "There is no operator of the name given with --operator.",
-                                key);
+        litho_window_show_error(window,
+                                _("There is no operator of the name given with --operator."), key);
     if (self->demo)
         litho_window_open_demo(window);
     self->demo = FALSE;
@@ -324,7 +326,7 @@ static void open_files(GApplication *app, GFile **files, int n, const char *hint
         litho_window_open(window, (const char *const *)paths->pdata);
     else
         litho_window_show_error(
-            window, "This place is not on a disk of this machine; copy the file first.", NULL);
+            window, _("This place is not on a disk of this machine; copy the file first."), NULL);
 }
 
 static void startup(GApplication *app)
@@ -368,25 +370,27 @@ static int handle_local_options(GApplication *app, GVariantDict *options)
 static void litho_application_init(LithoApplication *self)
 {
     const GOptionEntry options[] = {
-        {"recipe", 'r', 0, G_OPTION_ARG_FILENAME, &self->recipe, "Start with this recipe", "FILE"},
-        {"operator", 'o', 0, G_OPTION_ARG_STRING, &self->operator_key, "Start with this operator",
-         "KEY"},
+        {"recipe", 'r', 0, G_OPTION_ARG_FILENAME, &self->recipe, _("Start with this recipe"),
+         "FILE"},
+        {"operator", 'o', 0, G_OPTION_ARG_STRING, &self->operator_key,
+         _("Start with this operator"), "KEY"},
         {"operators", 0, 0, G_OPTION_ARG_FILENAME, &self->operators,
-         "Add the operators whose panels lie in this folder", "DIR"},
-        {"version", 0, 0, G_OPTION_ARG_NONE, &self->version, "Print the version and quit", NULL},
-        {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, "Open the demo cube", NULL},
+         _("Add the operators whose panels lie in this folder"), "DIR"},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &self->version, _("Print the version and quit"), NULL},
+        {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, _("Open the demo cube"), NULL},
         {"measure", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.seconds,
-         "Drag a parameter for so long, print frames, results and latency, and quit", "SECONDS"},
+         _("Drag a parameter for so long, print frames, results and latency, and quit"), "SECONDS"},
         {"measure-scrub", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.scrub,
-         "Sweep slices and turn the 3-D views for so long each, print frames, and quit", "SECONDS"},
-        {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, "Parameter to drag",
+         _("Sweep slices and turn the 3-D views for so long each, print frames, and quit"),
+         "SECONDS"},
+        {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, _("Parameter to drag"),
          "KEY"},
-        {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures",
+        {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, _("Write the figures"),
          "FILE"},
         {"measure-picture", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_picture,
-         "Write a picture of the window", "FILE.png"},
+         _("Write a picture of the window at the end of the drag"), "FILE.png"},
         {"measure-race", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_race,
-         "Hold the race of CPU and GPU too and write its picture", "FILE.png"},
+         _("Hold the race of CPU and GPU too and write its picture"), "FILE.png"},
         {NULL},
     };
     g_application_add_main_option_entries(G_APPLICATION(self), options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/bar.h"
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 
 struct LithoBar {
@@ -27,7 +28,7 @@ static GtkWidget *make_details(LithoBar *bar)
     gtk_label_set_max_width_chars(GTK_LABEL(bar->details), 72);
     gtk_label_set_selectable(GTK_LABEL(bar->details), TRUE);
     gtk_popover_set_child(GTK_POPOVER(popover), bar->details);
-    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Details");
+    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), _("Details"));
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
     gtk_widget_set_visible(button, FALSE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/busy_line.h"
 
+#include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/window/bar.h"
 
@@ -33,10 +34,10 @@ static gboolean look(gpointer data)
     double fraction = p.total > 0 ? CLAMP((double)p.done / p.total, 0, 1) : 0;
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(line->bar), fraction);
     g_autofree char *left =
-        p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left) : g_strdup("");
+        p.seconds_left >= 1 ? litho_text_printf(_(", %.0f s left"), p.seconds_left) : g_strdup("");
     const gboolean paused = litho_session_is_paused(line->session);
-    g_autofree char *text = g_strdup_printf("%s %.0f %%%s", p.what ? p.what : "", 100 * fraction,
-                                            paused ? ", paused" : left);
+    g_autofree char *text = litho_text_printf("%s %.0f %%%s", p.what ? litho_text(p.what) : "",
+                                              100 * fraction, paused ? _(", paused") : left);
     gtk_label_set_text(GTK_LABEL(line->label), text);
     if (gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(line->pause)) != paused)
         line->changed(line->owner); // a change of the flow went on
@@ -61,12 +62,12 @@ static GtkWidget *make_words(LithoBusyLine *line)
     line->pause = gtk_toggle_button_new();
     gtk_button_set_icon_name(GTK_BUTTON(line->pause), "media-playback-pause-symbolic");
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(line->pause), "win.pause");
-    gtk_widget_set_tooltip_text(line->pause, "Pause and go on (P)");
-    litho_name_widget(line->pause, "Pause");
+    gtk_widget_set_tooltip_text(line->pause, _("Pause and go on (P)"));
+    litho_name_widget(line->pause, _("Pause"));
     gtk_widget_add_css_class(line->pause, "flat");
     gtk_box_append(GTK_BOX(line->box), line->pause);
-    GtkWidget *cancel = litho_action_button("process-stop-symbolic", "Cancel", "win.cancel",
-                                            "Stop computing (Escape)");
+    GtkWidget *cancel = litho_action_button("process-stop-symbolic", _("Cancel"), "win.cancel",
+                                            _("Stop computing (Escape)"));
     gtk_widget_add_css_class(cancel, "flat");
     gtk_box_append(GTK_BOX(line->box), cancel);
     gtk_widget_set_margin_end(line->box, 12);
@@ -83,7 +84,7 @@ LithoBusyLine *litho_busy_line_new(LithoSession *session, void (*changed)(gpoint
     line->owner = owner;
     line->bar = gtk_progress_bar_new();
     gtk_widget_add_css_class(line->bar, "litho-progress");
-    litho_name_widget(line->bar, "Progress of the whole cube");
+    litho_name_widget(line->bar, _("Progress of the whole cube"));
     make_words(line);
     g_signal_connect_swapped(session, "progress", G_CALLBACK(on_progress), line);
     return line;

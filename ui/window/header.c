@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/history_list.h"
 #include "ui/panel/parts.h"
@@ -26,21 +27,21 @@ struct LithoHeader {
 static void fill_recent(LithoHeader *self)
 {
     if (litho_recent_fill(self->recent, 10, FALSE) == 0)
-        gtk_box_append(GTK_BOX(self->recent), litho_label_new("No recent files", "dim-label"));
+        gtk_box_append(GTK_BOX(self->recent), litho_label_new(_("No recent files"), "dim-label"));
 }
 
 static GtkWidget *make_open(LithoHeader *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
-    gtk_box_append(GTK_BOX(box),
-                   litho_action_button(NULL, "Open", "win.open", "Open a seismic cube (Ctrl+O)"));
+    gtk_box_append(GTK_BOX(box), litho_action_button(NULL, _("Open"), "win.open",
+                                                     _("Open a seismic cube (Ctrl+O)")));
     GtkWidget *recent = gtk_menu_button_new(), *popover = gtk_popover_new();
     self->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->recent);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(recent), popover);
-    gtk_widget_set_tooltip_text(recent, "Recent files");
-    litho_name_widget(recent, "Recent files");
+    gtk_widget_set_tooltip_text(recent, _("Recent files"));
+    litho_name_widget(recent, _("Recent files"));
     g_signal_connect_swapped(popover, "show", G_CALLBACK(fill_recent), self);
     gtk_box_append(GTK_BOX(box), recent);
     return box;
@@ -48,18 +49,18 @@ static GtkWidget *make_open(LithoHeader *self)
 
 static GtkWidget *make_similarity(LithoHeader *self)
 {
-    GtkWidget *button = gtk_toggle_button_new_with_label("Similarity");
+    GtkWidget *button = gtk_toggle_button_new_with_label(_("Similarity"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.similarity");
     self->similarity = button;
-    gtk_widget_set_tooltip_text(button, "Where output and removed are alike: signal leaves (L)");
+    gtk_widget_set_tooltip_text(button, _("Where output and removed are alike: signal leaves (L)"));
     return button;
 }
 
 static GtkWidget *make_compare(LithoHeader *self)
 {
-    static const char *const tips[] = {
-        "Input (hold Space)", "Output", "What the flow removed: input minus output (D)",
-        "Input left, output right of a divider (S)", "Input and output side by side"};
+    const char *const tips[] = {
+        _("Input (hold Space)"), _("Output"), _("What the flow removed: input minus output (D)"),
+        _("Input left, output right of a divider (S)"), _("Input and output side by side")};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
@@ -76,9 +77,9 @@ static GtkWidget *make_compare(LithoHeader *self)
     }
     self->volumes = gtk_menu_button_new();
     gtk_widget_set_visible(self->volumes, FALSE);
-    litho_name_widget(self->volumes, "Shown volume");
+    litho_name_widget(self->volumes, _("Shown volume"));
     gtk_widget_set_tooltip_text(self->volumes,
-                                "The result, or a volume that a step gives beside it");
+                                _("The result, or a volume that a step gives beside it"));
     gtk_box_append(GTK_BOX(box), self->volumes);
     return box;
 }
@@ -89,17 +90,17 @@ static void fill_volumes(LithoHeader *self)
     const char *shown = litho_session_volume(self->session);
     g_autofree char *all = g_strjoinv("\n", (char **)names);
     gtk_widget_set_visible(self->volumes, names[0] != NULL);
-    g_autofree char *label =
-        g_strdup_printf("%c%s", g_ascii_toupper(shown ? *shown : 'R'), shown ? shown + 1 : "esult");
+    g_autofree char *label = g_strdup(shown ? litho_text(shown) : _("Result"));
+    *label = g_ascii_toupper(*label);
     if (g_strcmp0(gtk_menu_button_get_label(GTK_MENU_BUTTON(self->volumes)), label) != 0)
         gtk_menu_button_set_label(GTK_MENU_BUTTON(self->volumes), label);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->volumes), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Shown volume", -1);
+                                   _("Shown volume"), -1);
     if (g_strcmp0(g_object_get_data(G_OBJECT(self->volumes), "names"), all) == 0)
         return;
     g_object_set_data_full(G_OBJECT(self->volumes), "names", g_steal_pointer(&all), g_free);
     GMenu *menu = g_menu_new();
-    g_menu_append(menu, "Result", "win.volume::");
+    g_menu_append(menu, _("Result"), "win.volume::");
     for (const char **name = names; *name; name++) {
         g_autofree char *title = g_strdup_printf("%c%s", g_ascii_toupper(**name), *name + 1);
         g_autoptr(GMenuItem) item = g_menu_item_new(title, NULL);
@@ -117,7 +118,7 @@ static void fill_badge(LithoHeader *self)
     if (old && g_menu_model_get_n_items(old) == (gpus > 1 ? gpus + 3 : 3))
         return;
     GMenu *menu = g_menu_new();
-    g_menu_append(menu, "Automatic", "win.device::auto");
+    g_menu_append(menu, _("Automatic"), "win.device::auto");
     if (gpus < 2)
         g_menu_append(menu, "GPU", "win.device::cuda");
     for (int k = 0; gpus > 1 && k < gpus; k++) {
@@ -125,7 +126,7 @@ static void fill_badge(LithoHeader *self)
         g_autofree char *action = g_strdup_printf("win.device::cuda:%d", k);
         g_menu_append(menu, title, action);
     }
-    g_autofree char *all = g_strdup_printf("All %d GPUs", gpus);
+    g_autofree char *all = g_strdup_printf(_("All %d GPUs"), gpus);
     if (gpus > 1)
         g_menu_append(menu, all, "win.device::cuda:all");
     g_menu_append(menu, "CPU", "win.device::cpu");
@@ -166,49 +167,49 @@ static void append_section(GMenu *menu, const char *const (*items)[2])
 
 static GtkWidget *make_menu(void)
 {
-    static const char *const file[][2] = {{"Save result…", "win.save"},
-                                          {"Export picture…", "win.picture"},
-                                          {"Save points…", "win.points-save"},
-                                          {"Open recipe…", "win.recipe-open"},
-                                          {"Save recipe…", "win.recipe-save"},
-                                          {"Copy as command", "win.copy-command"},
-                                          {NULL, NULL}};
-    static const char *const view[][2] = {{"Compare with file…", "win.reference"},
-                                          {"Wiggles", "win.wiggle"},
-                                          {"Next colour map", "win.colours-next"},
-                                          {"Load colour map…", "win.colours-load"},
-                                          {"Fit to window", "win.fit"},
-                                          {"Survey and headers…", "win.survey"},
-                                          {"Read with other header bytes…", "win.import"},
-                                          {"Race: CPU against GPU", "win.race"},
-                                          {"Presenter mode", "win.present"},
-                                          {"Full screen", "win.fullscreen"},
-                                          {NULL, NULL}};
-    static const char *const look[][2] = {{"Follow the system", "app.appearance::system"},
-                                          {"Light", "app.appearance::light"},
-                                          {"Dark", "app.appearance::dark"},
-                                          {NULL, NULL}};
-    static const char *const help[][2] = {{"Commands…", "win.palette"},
-                                          {"Keyboard shortcuts", "win.shortcuts"},
-                                          {"Help", "win.help"},
-                                          {"About Lithoscope", "win.about"},
-                                          {NULL, NULL}};
-    static const char *const times[][2] = {{"Time unit by length", "win.time-unit::auto"},
-                                           {"Milliseconds", "win.time-unit::ms"},
-                                           {"Seconds", "win.time-unit::s"},
-                                           {NULL, NULL}};
-    static const char *const lines[][2] = {{"Inline and crossline numbers", "win.lines::numbers"},
-                                           {"Metres", "win.lines::metres"},
-                                           {NULL, NULL}};
-    static const char *const scripts[][2] = {
-        {"Open…", "win.demo-open"}, {"Record what I do", "win.record"}, {NULL, NULL}};
-    static const char *const gains[][2] = {{"None", "win.display-gain::none"},
-                                           {"With time, t", "win.display-gain::t"},
-                                           {"With time, t²", "win.display-gain::t2"},
-                                           {"Automatic, 50 samples", "win.display-gain::agc50"},
-                                           {"Automatic, 100 samples", "win.display-gain::agc100"},
-                                           {"Automatic, 250 samples", "win.display-gain::agc250"},
-                                           {NULL, NULL}};
+    const char *const file[][2] = {{_("Save result…"), "win.save"},
+                                   {_("Export picture…"), "win.picture"},
+                                   {_("Save points…"), "win.points-save"},
+                                   {_("Open recipe…"), "win.recipe-open"},
+                                   {_("Save recipe…"), "win.recipe-save"},
+                                   {_("Copy as command"), "win.copy-command"},
+                                   {NULL, NULL}};
+    const char *const view[][2] = {{_("Compare with file…"), "win.reference"},
+                                   {_("Wiggles"), "win.wiggle"},
+                                   {_("Next colour map"), "win.colours-next"},
+                                   {_("Load colour map…"), "win.colours-load"},
+                                   {_("Fit to window"), "win.fit"},
+                                   {_("Survey and headers…"), "win.survey"},
+                                   {_("Read with other header bytes…"), "win.import"},
+                                   {_("Race: CPU against GPU"), "win.race"},
+                                   {_("Presenter mode"), "win.present"},
+                                   {_("Full screen"), "win.fullscreen"},
+                                   {NULL, NULL}};
+    const char *const look[][2] = {{_("Follow the system"), "app.appearance::system"},
+                                   {_("Light"), "app.appearance::light"},
+                                   {_("Dark"), "app.appearance::dark"},
+                                   {NULL, NULL}};
+    const char *const help[][2] = {{_("Commands…"), "win.palette"},
+                                   {_("Keyboard shortcuts"), "win.shortcuts"},
+                                   {_("Help"), "win.help"},
+                                   {_("About Lithoscope"), "win.about"},
+                                   {NULL, NULL}};
+    const char *const times[][2] = {{_("Time unit by length"), "win.time-unit::auto"},
+                                    {_("Milliseconds"), "win.time-unit::ms"},
+                                    {_("Seconds"), "win.time-unit::s"},
+                                    {NULL, NULL}};
+    const char *const lines[][2] = {{_("Inline and crossline numbers"), "win.lines::numbers"},
+                                    {_("Metres"), "win.lines::metres"},
+                                    {NULL, NULL}};
+    const char *const scripts[][2] = {
+        {_("Open…"), "win.demo-open"}, {_("Record what I do"), "win.record"}, {NULL, NULL}};
+    const char *const gains[][2] = {{_("None"), "win.display-gain::none"},
+                                    {_("With time, t"), "win.display-gain::t"},
+                                    {_("With time, t²"), "win.display-gain::t2"},
+                                    {_("Automatic, 50 samples"), "win.display-gain::agc50"},
+                                    {_("Automatic, 100 samples"), "win.display-gain::agc100"},
+                                    {_("Automatic, 250 samples"), "win.display-gain::agc250"},
+                                    {NULL, NULL}};
     g_autoptr(GMenu) gain = g_menu_new();
     GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
     append_section(menu, file);
@@ -216,20 +217,20 @@ static GtkWidget *make_menu(void)
     append_section(axes, times);
     append_section(axes, lines);
     append_section(gain, gains);
-    g_menu_append_submenu(menu, "Gain of the picture", G_MENU_MODEL(gain));
-    g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
+    g_menu_append_submenu(menu, _("Gain of the picture"), G_MENU_MODEL(gain));
+    g_menu_append_submenu(menu, _("Axes"), G_MENU_MODEL(axes));
     GMenu *shows = litho_podium_menu();
     append_section(shows, scripts);
-    g_menu_append_submenu(menu, "Demonstrations", G_MENU_MODEL(shows));
+    g_menu_append_submenu(menu, _("Demonstrations"), G_MENU_MODEL(shows));
     g_object_unref(shows);
     append_section(appearance, look);
-    g_menu_append_submenu(menu, "Appearance", G_MENU_MODEL(appearance));
+    g_menu_append_submenu(menu, _("Appearance"), G_MENU_MODEL(appearance));
     append_section(menu, help);
     GtkWidget *button = gtk_menu_button_new();
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
     gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
-    gtk_widget_set_tooltip_text(button, "Menu");
-    litho_name_widget(button, "Menu");
+    gtk_widget_set_tooltip_text(button, _("Menu"));
+    litho_name_widget(button, _("Menu"));
     g_object_unref(menu);
     g_object_unref(appearance);
     g_object_unref(axes);
@@ -261,8 +262,9 @@ static GtkWidget *make_header(LithoHeader *self)
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
     self->redo =
-        litho_action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
-    self->undo = litho_action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
+        litho_action_button("edit-redo-symbolic", _("Redo"), "win.redo", _("Redo (Ctrl+Shift+Z)"));
+    self->undo =
+        litho_action_button("edit-undo-symbolic", _("Undo"), "win.undo", _("Undo (Ctrl+Z)"));
     GtkWidget *steps = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(steps, "linked");
     gtk_box_append(GTK_BOX(steps), self->undo);
@@ -308,11 +310,12 @@ void litho_header_show_title(LithoHeader *self, guint files)
     const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
     gtk_widget_set_visible(self->subtitle, grid != NULL);
     g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
-                            : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
-                                        : g_strdup(cube->name);
+                            : files > 1
+                                ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
+                                : g_strdup(cube->name);
     gtk_label_set_text(GTK_LABEL(self->title), name);
     g_autofree char *window_title =
-        cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name) : g_strdup("Lithoscope");
+        cube && *cube->name ? g_strdup_printf(_("%s – Lithoscope"), name) : g_strdup("Lithoscope");
     gtk_window_set_title(self->window, window_title);
     if (!grid)
         return;
@@ -320,11 +323,12 @@ void litho_header_show_title(LithoHeader *self, guint files)
     for (int a = 0; a < 3; a++)
         litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
     LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
-    g_snprintf(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
+    litho_text_put(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
     g_autofree char *text =
         g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
     gtk_label_set_text(GTK_LABEL(self->subtitle), text);
-    gtk_widget_set_tooltip_text(self->subtitle, "inlines × crosslines × samples · sample interval");
+    gtk_widget_set_tooltip_text(self->subtitle,
+                                _("inlines × crosslines × samples · sample interval"));
 }
 
 void litho_header_show_device(LithoHeader *self)
@@ -344,8 +348,8 @@ void litho_header_show_device(LithoHeader *self)
         gtk_widget_add_css_class(self->full_badge, "litho-amber");
     else
         gtk_widget_remove_css_class(self->full_badge, "litho-amber");
-    g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
-                               : g_strdup_printf("Computed by %s", label);
+    g_autofree char *tip = why ? g_strdup_printf(_("Computed by %s: %s"), label, why)
+                               : g_strdup_printf(_("Computed by %s"), label);
     litho_set_tooltip(self->badge, tip);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->badge), GTK_ACCESSIBLE_PROPERTY_LABEL, tip,
                                    -1);
@@ -358,7 +362,7 @@ void litho_header_show_compare(LithoHeader *self)
     for (guint k = 0; k < G_N_ELEMENTS(named); k++) {
         const char *plain = litho_show_name(named[k]);
         g_autofree char *name = !other                           ? g_strdup(plain)
-                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup("Difference")
+                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup(_("Difference"))
                                                                  : g_strdup(other);
         gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
     }
@@ -386,7 +390,7 @@ static void set_whole(LithoHeader *self, gboolean whole)
     gtk_widget_set_visible(self->similarity, whole);
     gtk_widget_set_visible(gtk_widget_get_parent(self->title), whole);
     gtk_button_set_label(GTK_BUTTON(self->compare[LITHO_SHOW_SIDE]),
-                         whole ? litho_show_name(LITHO_SHOW_SIDE) : "Side");
+                         whole ? litho_show_name(LITHO_SHOW_SIDE) : _("Side"));
 }
 
 // Undo, redo and the similarity have keys, the file's name stands on the window; what is compared

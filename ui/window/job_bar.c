@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/window/bar.h"
@@ -29,7 +30,7 @@ LithoJobBar *litho_job_bar_new(void)
     gtk_box_append(GTK_BOX(bar->box), bar->label);
     gtk_box_append(GTK_BOX(bar->box), bar->progress);
     gtk_box_append(GTK_BOX(bar->box),
-                   litho_action_button(NULL, "Cancel", "win.cancel", "Cancel (Escape)"));
+                   litho_action_button(NULL, _("Cancel"), "win.cancel", _("Cancel (Escape)")));
     gtk_widget_set_visible(bar->box, FALSE);
     return bar;
 }
@@ -81,7 +82,7 @@ void litho_job_bar_start(LithoJobBar *bar, const char *what, const char *sentenc
 
 void litho_job_bar_show(LithoJobBar *bar, const LithoProgress *p)
 {
-    GString *text = g_string_new(p->what);
+    GString *text = g_string_new(litho_text(p->what));
     const char *unit = p->unit ? p->unit : "";
     char done[32], total[32], rate[32];
     litho_format_number(done, sizeof done, p->done, 1);
@@ -93,9 +94,9 @@ void litho_job_bar_show(LithoJobBar *bar, const LithoProgress *p)
     if (p->per_second > 0)
         g_string_append_printf(text, " · %s %s/s", rate, unit);
     if (p->seconds_left >= 60)
-        g_string_append_printf(text, " · %.0f min left", ceil(p->seconds_left / 60));
+        litho_text_add(text, _(" · %.0f min left"), ceil(p->seconds_left / 60));
     else if (p->seconds_left >= 1)
-        g_string_append_printf(text, " · %.0f s left", p->seconds_left);
+        litho_text_add(text, _(" · %.0f s left"), p->seconds_left);
     gtk_label_set_text(GTK_LABEL(bar->label), text->str);
     g_string_free(text, TRUE);
     double fraction = p->total > 0 ? (double)p->done / p->total : 0;

@@ -25,12 +25,16 @@ typedef struct Measure {
 
     double began_ms, ends_ms;
     double give_up_ms;
+    double rest; // the parameter before the drag
     guint events, results;
+    guint refused;          // events whose value the flow refused
     guint calm;             // polls since which nothing has been under way
     guint64 frames;         // at the begin, then over the drag
     LithoVolumeInfo before; // at the begin
     LithoVolumeInfo after;
     double longest_block_ms, longest_busy_ms;
+    LithoPhase phases[LITHO_PHASES_MAX]; // of the longest block
+    guint n_phases;
     guint late;
     guint64 drawn;  // serial of the last latency seen
     float *latency; // ms, of every picture during the drag
@@ -136,6 +140,7 @@ static void report(Measure *m)
     } rows[] = {
         {"seconds", "dragged for", "s", seconds},
         {"events", "slider events", "", m->events},
+        {"refused", "of them refused by the flow", "", m->refused},
         {"frames_per_s", "frames", "/s", m->frames / seconds},
         {"results_per_s", "results", "/s", m->results / seconds},
         {"latency_median_ms", "slider to pixel, median", "ms", quantile(m, 0.5)},
@@ -165,11 +170,12 @@ static void report(Measure *m)
         if (isfinite(rows[k].value))
             json_object_set_double_member(object, rows[k].key, rows[k].value);
     }
+    g_autofree char *phases = litho_phases_text(m->phases, m->n_phases, 0.1);
+    printf("%-32s %s\n", "the longest block was spent in", phases);
+    json_object_set_string_member(object, "longest_block_in", phases);
     fflush(stdout);
     m->figures = object;
     m->verdict = wrong == 0 && m->n_latencies > 0 ? 0 : 1;
-    if (m->picture)
-        save_picture(GTK_WIDGET(m->window), m->picture);
 }
 
 // The head of the figures of scrubbing alone.
@@ -329,7 +335,8 @@ static gboolean wait_after(gpointer data)
     if (!settled(m)) {
         if (litho_now_ms() < m->give_up_ms)
             return G_SOURCE_CONTINUE;
-        give_up(m, "no whole result came after the drag");
+        const char *problem = litho_session_flow_problem(m->session);
+        give_up(m, problem ? problem : "no whole result came after the drag");
         return G_SOURCE_REMOVE;
     }
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->after);
@@ -353,11 +360,47 @@ static void note_latency(Measure *m)
     m->last_latency = last;
 }
 
+static void move_slider(Measure *m, double value)
+{
+    const char *around = litho_phase_begin("slider event");
+    litho_session_set_param(m->session, 0, m->row, value, NULL, NULL);
+    litho_phase_end(around);
+    m->events++;
+    m->refused += litho_session_flow_problem(m->session) != NULL;
+}
+
 // Slices drawn of each axis since the last call.
 static void count_slices(Measure *m)
 {
     for (int a = 0; a < 3; a++)
         m->slices[a] = litho_session_slices_drawn(m->session, a) - m->slices[a];
+}
+
+// The drag is over and has been looked at.
+static void rest(Measure *m)
+{
+    // A refused value has ended what was under way, and nothing would follow it.
+    if (litho_session_flow_problem(m->session))
+        litho_session_set_param(m->session, 0, m->row, m->rest, NULL, NULL);
+    m->give_up_ms = litho_now_ms() + PATIENCE_S * 1000;
+    m->calm = 0;
+    g_timeout_add(POLL_MS, wait_after, m);
+}
+
+static void on_painted(GdkFrameClock *clock, Measure *m)
+{
+    g_signal_handlers_disconnect_by_func(clock, on_painted, m);
+    save_picture(GTK_WIDGET(m->window), m->picture);
+    rest(m);
+}
+
+// Pictures the window that the drag leaves, behind its next frame: between frames widgets wait for
+// their places, and there is nothing to draw.
+static void ask_picture(Measure *m)
+{
+    GtkWidget *window = GTK_WIDGET(m->window);
+    g_signal_connect(gtk_widget_get_frame_clock(window), "after-paint", G_CALLBACK(on_painted), m);
+    gtk_widget_queue_draw(window);
 }
 
 static gboolean drag(gpointer data)
@@ -366,9 +409,7 @@ static gboolean drag(gpointer data)
     double now = litho_now_ms();
     note_latency(m);
     if (now < m->began_ms + m->what.seconds * 1000) {
-        litho_session_set_param(m->session, 0, m->row, value_at(m->row, (now - m->began_ms) * 1e-3),
-                                NULL, NULL);
-        m->events++;
+        move_slider(m, value_at(m->row, (now - m->began_ms) * 1e-3));
         return G_SOURCE_CONTINUE;
     }
     m->ends_ms = now;
@@ -376,11 +417,13 @@ static gboolean drag(gpointer data)
     m->frames = litho_canvas_frames(litho_window_canvas(m->window)) - m->frames;
     m->longest_block_ms = litho_watchdog_longest_ms(litho_window_watchdog(m->window));
     m->longest_busy_ms = litho_watchdog_longest_busy_ms(litho_window_watchdog(m->window));
+    m->n_phases = litho_watchdog_longest_phases(litho_window_watchdog(m->window), m->phases);
     m->late = litho_watchdog_late(litho_window_watchdog(m->window));
     g_signal_handlers_disconnect_by_data(m->session, m);
-    m->give_up_ms = now + PATIENCE_S * 1000;
-    m->calm = 0;
-    g_timeout_add(POLL_MS, wait_after, m);
+    if (m->picture)
+        ask_picture(m);
+    else
+        rest(m);
     return G_SOURCE_REMOVE;
 }
 
@@ -421,6 +464,7 @@ static gboolean wait_before(gpointer data)
         give_up(m, "the first operator has no such parameter");
         return G_SOURCE_REMOVE;
     }
+    m->rest = litho_param_get(m->row, litho_flow_step(litho_session_flow(m->session), 0)->params);
     m->began_ms = litho_now_ms();
     count_slices(m);
     m->frames = litho_canvas_frames(litho_window_canvas(m->window));

@@ -12,7 +12,7 @@ typedef struct LithoMeasure {
     double scrub;        // seconds of each sweep of slices and turn of the 3-D views; 0 = none
     const char *param;   // key of the parameter; NULL = the first one with a slider
     const char *json;    // file for the figures; NULL = none
-    const char *picture; // PNG of the window after the drag; NULL = none
+    const char *picture; // PNG of the window as the drag leaves it; NULL = none
     const char *race;    // PNG of the race of CPU and GPU, held after that; NULL = no race
 } LithoMeasure;
 

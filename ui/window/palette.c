@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/window/commands.h"
 #include "ui/panel/param_editor.h"
@@ -49,8 +50,8 @@ static gboolean matches(const char *title, char **words)
 // A command by its title and by the other words it is known by.
 static gboolean command_matches(const LithoWindowCommand *command, char **words)
 {
-    g_autofree char *all =
-        g_strdup_printf("%s %s", command->title, command->words ? command->words : "");
+    g_autofree char *all = g_strdup_printf("%s %s", litho_text(command->title),
+                                           command->words ? litho_text(command->words) : "");
     return matches(all, words);
 }
 
@@ -97,7 +98,7 @@ static gboolean row_matches(const LithoParam *row, char **words, const char **va
 {
     guint n = g_strv_length(words);
     *value = NULL;
-    if (matches(row->label, words) || matches(row->key, words))
+    if (matches(litho_text(row->label), words) || matches(row->key, words))
         return TRUE;
     if (n < 2)
         return FALSE;
@@ -107,14 +108,16 @@ static gboolean row_matches(const LithoParam *row, char **words, const char **va
     if (number && !strchr("0123456789.+-", words[n - 1][0]))
         return FALSE; // another word of a command's name
     *value = words[n - 1];
-    return matches(row->label, head) || matches(row->key, head);
+    return matches(litho_text(row->label), head) || matches(row->key, head);
 }
 
 static gboolean is_number(const char *word, const char *behind, double *value)
 {
     char *end;
-    *value = g_ascii_strtod(word, &end);
-    return end != word && isfinite(*value) && strcmp(end, behind) == 0;
+    g_autofree char *typed = g_strdup(word);
+    litho_text_unmark(typed);
+    *value = g_ascii_strtod(typed, &end);
+    return end != typed && isfinite(*value) && strcmp(end, behind) == 0;
 }
 
 // "inline 1050", "time 620": the slice nearest to that number, as the axis shows it.
@@ -136,7 +139,7 @@ static gboolean slice_matches(LithoSession *session, char **words, Hit *hit)
             continue;
         g_autofree char *label = litho_slice_label(grid, a, (gint64)index, units);
         *hit = (Hit){.typed = HIT_SLICE, .axis = a, .index = (gint64)index};
-        g_snprintf(hit->title, sizeof hit->title, "Go to %s", label);
+        g_snprintf(hit->title, sizeof hit->title, _("Go to %s"), label);
         return TRUE;
     }
     return FALSE;
@@ -153,7 +156,7 @@ static gboolean clip_matches(LithoSession *session, char **words, Hit *hit)
                        (n == 3 && strcmp(words[2], "%") == 0 && is_number(words[1], "", &a));
     if (percent && a >= 50 && a <= 100) {
         *hit = (Hit){.typed = HIT_PERCENT, .lo = a, .hi = a};
-        g_snprintf(hit->title, sizeof hit->title, "Clip = %g %%", a);
+        litho_text_put(hit->title, sizeof hit->title, _("Clip = %g %%"), a);
         return TRUE;
     }
     if (!is_number(words[1], "", &a) || (n == 3 && !is_number(words[2], "", &b)) || n > 3)
@@ -162,9 +165,9 @@ static gboolean clip_matches(LithoSession *session, char **words, Hit *hit)
     if (!(hit->hi > hit->lo))
         return FALSE;
     if (n == 3)
-        g_snprintf(hit->title, sizeof hit->title, "Colours from %g to %g", a, b);
+        litho_text_put(hit->title, sizeof hit->title, _("Colours from %g to %g"), a, b);
     else
-        g_snprintf(hit->title, sizeof hit->title, "Clip = %g", a);
+        litho_text_put(hit->title, sizeof hit->title, _("Clip = %g"), a);
     return TRUE;
 }
 
@@ -180,9 +183,9 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
         Hit hit = {.row = row};
         if (!row_matches(row, words, &hit.value))
             continue;
-        g_snprintf(hit.title, sizeof hit.title, "%s%s%s%s%s", row->label, hit.value ? " = " : "…",
-                   hit.value ? hit.value : "", hit.value && row->unit ? " " : "",
-                   hit.value && row->unit ? row->unit : "");
+        g_snprintf(hit.title, sizeof hit.title, "%s%s%s%s%s", litho_text(row->label),
+                   hit.value ? " = " : "…", hit.value ? hit.value : "",
+                   hit.value && row->unit ? " " : "", hit.value && row->unit ? row->unit : "");
         hits[n++] = hit;
     }
     const LithoWindowCommand *commands = litho_commands(&n_commands);
@@ -190,12 +193,12 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
         Hit hit = {.command = &commands[k]};
         if (!command_matches(&commands[k], words))
             continue;
-        g_strlcpy(hit.title, commands[k].title, sizeof hit.title);
+        g_strlcpy(hit.title, litho_text(commands[k].title), sizeof hit.title);
         hits[n++] = hit;
     }
     for (const LithoOperator *const *op = litho_operators(); op && *op && n < MAX_HITS; op++) {
         Hit hit = {.op = *op};
-        g_snprintf(hit.title, sizeof hit.title, "Add %s", (*op)->title);
+        g_snprintf(hit.title, sizeof hit.title, _("Add %s"), litho_text((*op)->title));
         if (operator_matches(*op, hit.title, words))
             hits[n++] = hit;
     }
@@ -280,7 +283,7 @@ static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
     const LithoParam *row = hit->row;
     const void *params = selected_step(session)->params;
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT) {
-        g_autofree char *text = litho_param_print(row, params);
+        g_autofree char *text = litho_param_shown(row, params);
         GtkWidget *label = litho_label_new(text, "dim-label");
         gtk_label_set_ellipsize(GTK_LABEL(label),
                                 PANGO_ELLIPSIZE_START); // names of files end apart
@@ -358,10 +361,10 @@ void litho_palette_open(LithoWindow *window)
     g_object_set_data_full(G_OBJECT(p->dialog), "litho-palette", p, g_free);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     p->entry = gtk_search_entry_new();
-    g_object_set(p->entry, "placeholder-text", "Command, or parameter and value", NULL);
-    litho_name_widget(p->entry, "Command, or parameter and value");
+    g_object_set(p->entry, "placeholder-text", _("Command, or parameter and value"), NULL);
+    litho_name_widget(p->entry, _("Command, or parameter and value"));
     p->list = gtk_list_box_new();
-    litho_name_widget(p->list, "Matching commands and parameters");
+    litho_name_widget(p->list, _("Matching commands and parameters"));
     gtk_widget_set_vexpand(p->list, TRUE);
     gtk_widget_add_css_class(box, "litho-palette");
     gtk_box_append(GTK_BOX(box), p->entry);
@@ -374,7 +377,7 @@ void litho_palette_open(LithoWindow *window)
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), p);
     gtk_widget_add_controller(p->dialog, keys);
     gtk_window_set_child(GTK_WINDOW(p->dialog), box);
-    gtk_window_set_title(GTK_WINDOW(p->dialog), "Commands");
+    gtk_window_set_title(GTK_WINDOW(p->dialog), _("Commands"));
     gtk_window_set_transient_for(GTK_WINDOW(p->dialog), GTK_WINDOW(window));
     gtk_window_set_modal(GTK_WINDOW(p->dialog), TRUE);
     gtk_window_set_destroy_with_parent(GTK_WINDOW(p->dialog), TRUE);

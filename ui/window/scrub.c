@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/scrub.h"
 #include "core/sort.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,11 +36,11 @@ typedef struct Scrub {
 
 static const struct {
     const char *key, *label;
-} names[LITHO_N_SCRUBS] = {{"inline", "inline sweeps"},
-                           {"crossline", "crossline sweeps"},
-                           {"sample", "time slice sweeps"},
-                           {"scene", "3-D scene turns"},
-                           {"boxes", "boxes in frequency turn"}};
+} names[LITHO_N_SCRUBS] = {{"inline", N_("inline sweeps")},
+                           {"crossline", N_("crossline sweeps")},
+                           {"sample", N_("time slice sweeps")},
+                           {"scene", N_("3-D scene turns")},
+                           {"boxes", N_("boxes in frequency turn")}};
 
 static void begin(Scrub *s);
 

@@ -2,12 +2,14 @@
 #include "ui/window/survey_page.h"
 
 #include "core/io/survey.h"
+#include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
 #include "ui/view/survey_map.h"
 #include "ui/window/window.h"
 
-static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
+static const char *const sources[] = {N_("assumed"), N_("from the file"), N_("given by you"),
+                                      N_("computed")};
 
 // --- rows ---------------------------------------------------------------------------------------
 
@@ -25,8 +27,9 @@ static GtkWidget *add_cell(GtkWidget *grid, int column, int row, const char *tex
 static void add_row(GtkWidget *grid, int row, const char *name, const char *value, guint source,
                     const char *evidence)
 {
-    g_autofree char *why = g_strdup_printf(
-        "%s%s%s", sources[source], evidence && *evidence ? ": " : "", evidence ? evidence : "");
+    g_autofree char *why =
+        g_strdup_printf("%s%s%s", litho_text(sources[source]), evidence && *evidence ? ": " : "",
+                        evidence ? evidence : "");
     add_cell(grid, 0, row, name, "dim-label");
     add_cell(grid, 1, row, value, "numeric");
     GtkWidget *label = add_cell(grid, 2, row, why, "dim-label");
@@ -37,27 +40,28 @@ static void add_row(GtkWidget *grid, int row, const char *name, const char *valu
 static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis)
 {
     const LithoAxis *a = &grid->axis[axis];
-    const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
+    const char *names[] = {_("Inlines"), _("Crosslines"), grid->is_depth ? _("Depth") : _("Time")};
     g_autofree char *value =
-        a->n == 1 ? g_strdup_printf("1: %.10g%s%s", a->first, *a->unit ? " " : "", a->unit)
-                  : g_strdup_printf("%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g%s%s", a->n,
-                                    a->first, litho_axis_value(a, a->n - 1), *a->unit ? " " : "",
-                                    a->unit, a->step, *a->unit ? " " : "", a->unit);
+        a->n == 1 ? litho_text_printf("1: %.10g%s%s", a->first, *a->unit ? " " : "", a->unit)
+                  : litho_text_printf(_("%" PRId64 ": %.10g to %.10g%s%s, step %.6g%s%s"), a->n,
+                                      a->first, litho_axis_value(a, a->n - 1), *a->unit ? " " : "",
+                                      a->unit, a->step, *a->unit ? " " : "", a->unit);
     add_row(page, row, names[axis], value, a->source, a->evidence);
 }
 
 static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
 {
-    g_autofree char *size = g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
-                                            litho_grid_spacing(grid, LITHO_XLINE));
-    add_row(page, row++, "Bins", size, grid->xy_source, grid->xy_evidence);
+    g_autofree char *size =
+        litho_text_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
+                          litho_grid_spacing(grid, LITHO_XLINE));
+    add_row(page, row++, _("Bins"), size, grid->xy_source, grid->xy_evidence);
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED)
         return row;
     char x[32], y[32];
     litho_format_number(x, sizeof x, grid->origin[0], 0.1);
     litho_format_number(y, sizeof y, grid->origin[1], 0.1);
     g_autofree char *first = g_strdup_printf("X %s m, Y %s m", x, y);
-    add_cell(page, 0, row, "First trace", "dim-label");
+    add_cell(page, 0, row, _("First trace"), "dim-label");
     add_cell(page, 1, row++, first, "numeric");
     return row;
 }
@@ -68,22 +72,22 @@ static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
     const struct {
         gint64 n;
         const char *what;
-    } odd[] = {{c.missing, "missing"},
-               {c.dead, "dead"},
-               {c.zero, "with zeros only"},
-               {c.duplicates, "duplicate"},
-               {c.bad, "with bad samples"}};
+    } odd[] = {{c.missing, _("missing")},
+               {c.dead, _("dead")},
+               {c.zero, _("with zeros only")},
+               {c.duplicates, _("duplicate")},
+               {c.bad, _("with bad samples")}};
     GString *rest = g_string_new(NULL);
     char all[32], live[32], some[32];
     litho_format_number(all, sizeof all, (double)c.traces, 1);
     litho_format_number(live, sizeof live, (double)c.live, 1);
-    g_autofree char *value = g_strdup_printf("%s in the file, %s live", all, live);
+    g_autofree char *value = g_strdup_printf(_("%s in the file, %s live"), all, live);
     for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
         if (odd[k].n > 0) {
             litho_format_number(some, sizeof some, (double)odd[k].n, 1);
             g_string_append_printf(rest, "%s%s %s", rest->len ? ", " : "", some, odd[k].what);
         }
-    add_cell(page, 0, row, "Traces", "dim-label");
+    add_cell(page, 0, row, _("Traces"), "dim-label");
     add_cell(page, 1, row, value, "numeric");
     add_cell(page, 2, row, rest->str, NULL);
     g_string_free(rest, TRUE);
@@ -111,7 +115,7 @@ static GtkWidget *make_head(LithoCube *cube)
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     g_autofree char *base =
         cube->survey ? g_path_get_basename(litho_survey_path(cube->survey)) : g_strdup(cube->name);
-    const char *rest[] = {cube->survey ? litho_survey_format(cube->survey) : "not from a file",
+    const char *rest[] = {cube->survey ? litho_survey_format(cube->survey) : _("not from a file"),
                           cube->survey ? litho_survey_path(cube->survey) : ""};
     gtk_box_append(GTK_BOX(texts), litho_label_new(base, "title-3"));
     for (int k = 0; k < 2; k++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/io/survey.h"
+#include "core/text.h"
 #include "ui/window/dialog.h"
 #include "ui/session/job.h"
 #include "ui/window/survey_page.h"
@@ -15,11 +16,11 @@ static char *candidates_text(LithoSurvey *survey)
     const LithoCandidate *list;
     guint n = survey ? litho_survey_candidates(survey, &list) : 0;
     if (n == 0)
-        return g_strdup("This format has no header bytes to choose from.");
-    GString *text = g_string_new("Inline  Crossline  Score  What the headers hold\n");
+        return g_strdup(_("This format has no header bytes to choose from."));
+    GString *text = g_string_new(_("Inline  Crossline  Score  What the headers hold\n"));
     for (guint k = 0; k < n; k++)
-        g_string_append_printf(text, "%6d  %9d  %5.2f  %s\n", list[k].inline_byte,
-                               list[k].xline_byte, list[k].score, list[k].evidence);
+        litho_text_add(text, "%6d  %9d  %5.2f  %s\n", list[k].inline_byte, list[k].xline_byte,
+                       list[k].score, list[k].evidence);
     return g_string_free(text, FALSE);
 }
 
@@ -32,11 +33,12 @@ char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError *
     const LithoHeaderField *fields = litho_segy_fields(&n);
     int width = 5;
     for (guint k = 0; k < n; k++)
-        width = MAX(width, (int)strlen(fields[k].name));
+        width = MAX(width, (int)strlen(litho_text(fields[k].name)));
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "Byte  %-*s %11s\n", width, "Field", "Value");
+    g_string_append_printf(text, _("Byte  %-*s %11s\n"), width, _("Field"), _("Value"));
     for (guint k = 0; k < n; k++)
-        g_string_append_printf(text, "%4d  %-*s %11d\n", fields[k].byte, width, fields[k].name,
+        g_string_append_printf(text, "%4d  %-*s %11d\n", fields[k].byte, width,
+                               litho_text(fields[k].name),
                                litho_segy_field_value(bytes, &fields[k]));
     return g_string_free(text, FALSE);
 }
@@ -99,9 +101,9 @@ static void on_otherwise(GtkButton *button, GtkWindow *dialog)
 
 static GtkWidget *make_otherwise(const LithoCube *cube, GtkWidget *dialog)
 {
-    GtkWidget *button = gtk_button_new_with_label("Read otherwise…");
+    GtkWidget *button = gtk_button_new_with_label(_("Read otherwise…"));
     gtk_widget_set_tooltip_text(button,
-                                "Other header bytes, sample format or order (Ctrl+Shift+I)");
+                                _("Other header bytes, sample format or order (Ctrl+Shift+I)"));
     gtk_widget_set_sensitive(button, cube->survey != NULL);
     gtk_widget_set_margin_end(button, 6);
     gtk_widget_show(button);
@@ -117,14 +119,15 @@ void litho_survey_open_window(LithoWindow *window)
         return;
     const LithoDisplay *d = litho_session_display(session);
     GtkWidget *notebook = gtk_notebook_new();
-    GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), "Survey", 760, 560);
+    GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), _("Survey"), 760, 560);
     g_autofree char *candidates = candidates_text(cube->survey);
     gtk_notebook_append_page(GTK_NOTEBOOK(notebook), litho_survey_page_new(cube),
-                             gtk_label_new("Survey"));
-    add_page(notebook, "Header bytes", candidates);
+                             gtk_label_new(_("Survey")));
+    add_page(notebook, _("Header bytes"), candidates);
     const char *header = cube->survey ? litho_survey_text(cube->survey) : "";
-    add_page(notebook, "Text header", *header ? header : "This format has no text header.");
-    GtkWidget *trace = add_page(notebook, "Trace header", "This cube was not read from a file.");
+    add_page(notebook, _("Text header"), *header ? header : _("This format has no text header."));
+    GtkWidget *trace =
+        add_page(notebook, _("Trace header"), _("This cube was not read from a file."));
     if (cube->survey) {
         static const LithoJobFuncs funcs = {read_header, NULL, header_read, question_free};
         Question *q = g_new(Question, 1);
@@ -132,9 +135,10 @@ void litho_survey_open_window(LithoWindow *window)
                         .i = MIN(d->slice[0], cube->grid.axis[0].n - 1),
                         .j = MIN(d->slice[1], cube->grid.axis[1].n - 1),
                         .label = g_object_ref(trace)};
-        q->place = g_strdup_printf("Trace where the slices cross: inline %.10g, crossline %.10g",
-                                   litho_axis_value(&cube->grid.axis[0], q->i),
-                                   litho_axis_value(&cube->grid.axis[1], q->j));
+        q->place =
+            litho_text_printf(_("Trace where the slices cross: inline %.10g, crossline %.10g"),
+                              litho_axis_value(&cube->grid.axis[0], q->i),
+                              litho_axis_value(&cube->grid.axis[1], q->j));
         litho_job_start(&funcs, q);
     }
     gtk_window_set_child(GTK_WINDOW(dialog), notebook);

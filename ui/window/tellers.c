@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/text.h"
 #include "ui/window/window.h"
 
 struct LithoTellers {
@@ -13,11 +14,11 @@ struct LithoTellers {
 
 LithoTellers *litho_tellers_new(void)
 {
-    static const char again[] = "Read otherwise…";
+    const char *again = _("Read otherwise…");
     LithoTellers *tellers = g_new0(LithoTellers, 1);
     tellers->error = litho_bar_new(GTK_MESSAGE_ERROR, again, "win.import");
     tellers->notes = litho_bar_new(GTK_MESSAGE_INFO, again, "win.import");
-    tellers->offer = litho_bar_new(GTK_MESSAGE_QUESTION, "Use it", "win.use-profile");
+    tellers->offer = litho_bar_new(GTK_MESSAGE_QUESTION, _("Use it"), "win.use-profile");
     litho_bar_set_remedy(tellers->offer, TRUE);
     tellers->notice = litho_notice_new();
     return tellers;
@@ -79,7 +80,7 @@ void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube)
     const char *first = g_ptr_array_index(notes, 0);
     g_autofree char *lead = litho_plain_sentence(first);
     g_autofree char *sentence =
-        n == 1 ? g_strdup(lead) : g_strdup_printf("%s (and %u more)", lead, n - 1);
+        n == 1 ? g_strdup(lead) : g_strdup_printf(_("%s (and %u more)"), lead, n - 1);
     GString *all = g_string_new(NULL);
     for (guint k = 0; k < n; k++)
         g_string_append_printf(all, "%s• %s", k ? "\n" : "",

@@ -5,6 +5,7 @@
 // time between the two is the time the loop was away.
 #include "ui/window/watchdog.h"
 
+#include <string.h>
 #include <time.h>
 
 #define FRAME_US (1000000 / 60)
@@ -15,6 +16,8 @@ struct LithoWatchdog {
     gint64 left_cpu_us; // of this thread's own time
     gint64 longest_us, longest_cpu_us, cpu_us;
     guint late;
+    LithoPhase phase[LITHO_PHASES_MAX]; // of the longest iteration
+    guint n_phases;
 };
 
 typedef struct Source {
@@ -37,8 +40,14 @@ static gboolean prepare(GSource *source, int *timeout)
         return FALSE;
     gint64 away = g_get_monotonic_time() - w->left_us;
     gint64 computed = own_time_us() - w->left_cpu_us;
+    LithoPhase phase[LITHO_PHASES_MAX];
+    const guint n = litho_phases_take(phase);
     w->left_us = 0;
-    w->longest_us = MAX(w->longest_us, away);
+    if (away > w->longest_us) {
+        w->longest_us = away;
+        w->n_phases = n;
+        memcpy(w->phase, phase, n * sizeof *phase);
+    }
     w->longest_cpu_us = MAX(w->longest_cpu_us, computed);
     w->cpu_us += computed;
     w->late += away > FRAME_US;
@@ -50,6 +59,7 @@ static gboolean check(GSource *source)
     LithoWatchdog *w = ((Source *)source)->watchdog;
     w->left_us = g_get_monotonic_time();
     w->left_cpu_us = own_time_us();
+    litho_phases_take(NULL);
     return FALSE;
 }
 
@@ -86,7 +96,7 @@ void litho_watchdog_free(LithoWatchdog *w)
 void litho_watchdog_reset(LithoWatchdog *w)
 {
     w->longest_us = w->longest_cpu_us = w->cpu_us = 0;
-    w->late = 0;
+    w->late = w->n_phases = 0;
     w->left_us = 0; // the iteration that resets does not count
 }
 
@@ -108,4 +118,41 @@ double litho_watchdog_busy_ms(const LithoWatchdog *w)
 guint litho_watchdog_late(const LithoWatchdog *w)
 {
     return w->late;
+}
+
+guint litho_watchdog_longest_phases(const LithoWatchdog *w, LithoPhase phases[LITHO_PHASES_MAX])
+{
+    memcpy(phases, w->phase, w->n_phases * sizeof *phases);
+    return w->n_phases;
+}
+
+// --- frames -------------------------------------------------------------------------------------
+
+static void on_before_paint(GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    (void)data;
+    litho_phase_begin("frame begins, layout");
+}
+
+static void on_layout(GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    (void)data;
+    litho_phase_end(NULL);
+    litho_phase_begin("GTK draws, screen");
+}
+
+static void on_after_paint(GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    (void)data;
+    litho_phase_end(NULL);
+}
+
+void litho_watchdog_follow(GdkFrameClock *clock)
+{
+    g_signal_connect(clock, "before-paint", G_CALLBACK(on_before_paint), NULL);
+    g_signal_connect(clock, "layout", G_CALLBACK(on_layout), NULL);
+    g_signal_connect_after(clock, "after-paint", G_CALLBACK(on_after_paint), NULL);
 }

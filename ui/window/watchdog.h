@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include <glib.h>
+#include <gdk/gdk.h>
+
+#include "core/phases.h"
 
 // Watches the main loop: the longest time that one iteration dispatched without going back to wait
 // for events, in which the window did not answer. Main thread only.
@@ -16,5 +18,10 @@ double litho_watchdog_longest_ms(const LithoWatchdog *watchdog);
 // litho_watchdog_longest_ms(): for OpenGL, or for a processor that others used.
 double litho_watchdog_longest_busy_ms(const LithoWatchdog *watchdog);
 double litho_watchdog_busy_ms(const LithoWatchdog *watchdog); // computed in all iterations
+// Phases of the longest iteration; those of a frame have names when the watchdog follows its clock.
+guint litho_watchdog_longest_phases(const LithoWatchdog *watchdog,
+                                    LithoPhase phases[LITHO_PHASES_MAX]);
+// Names what GTK does in a frame of `clock`, as long as that lives.
+void litho_watchdog_follow(GdkFrameClock *clock);
 // Iterations that took longer than 1000/60 ms.
 guint litho_watchdog_late(const LithoWatchdog *watchdog);

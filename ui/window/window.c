@@ -2,6 +2,7 @@
 //
 // The window's life: what the session tells becomes visible here.
 #include "ui/window/window_private.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -37,10 +38,10 @@ LithoWatchdog *litho_window_watchdog(LithoWindow *self)
 // The part of a line that ends where advice about an option begins.
 static gsize plain_length(const char *line, gsize length)
 {
-    static const char *const advice[] = {"; give --", ", give --", ": give --",
-                                         "; use --",  " (--",      "; --"};
+    static const char *const advice[] = {N_("; give --"), N_(", give --"), N_(": give --"),
+                                         N_("; use --"),  " (--",          "; --"};
     for (guint k = 0; k < G_N_ELEMENTS(advice); k++) {
-        const char *found = g_strstr_len(line, length, advice[k]);
+        const char *found = g_strstr_len(line, length, litho_text(advice[k]));
         if (found)
             length = found - line;
     }
@@ -139,8 +140,8 @@ static void on_gl_known(LithoWindow *self)
     const char *name = litho_canvas_gl_name(litho_window_canvas(self), &failed);
     if (failed)
         litho_window_show_error(self,
-                                "The pictures need OpenGL 3.2 or newer, which this display "
-                                "does not offer.",
+                                _("The pictures need OpenGL 3.2 or newer, which this display "
+                                  "does not offer."),
                                 name);
 }
 
@@ -336,11 +337,17 @@ static void finalize(GObject *object)
     G_OBJECT_CLASS(litho_window_parent_class)->finalize(object);
 }
 
+static void on_realize(LithoWindow *self)
+{
+    litho_watchdog_follow(gtk_widget_get_frame_clock(GTK_WIDGET(self)));
+}
+
 static void litho_window_init(LithoWindow *self)
 {
     self->session = litho_session_new();
     self->file = litho_open_file_new();
     self->watchdog = litho_watchdog_new();
+    g_signal_connect_after(self, "realize", G_CALLBACK(on_realize), NULL);
     self->snapshots = litho_snapshots_new(self->session);
     self->colours = g_ptr_array_new();
     self->judgement = litho_judgement_new(self->session);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // File choosers. They ask; window_file.c does.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static gboolean all_local(LithoWindow *self, GListModel *files)
         g_autofree char *path = path_of(files, k);
         if (!path) {
             litho_window_show_error(
-                self, "This place is not on a disk of this machine; copy the file first.", NULL);
+                self, _("This place is not on a disk of this machine; copy the file first."), NULL);
             return FALSE;
         }
     }
@@ -103,17 +104,17 @@ static const char *const all[] = {"*", NULL};
 static void show(LithoWindow *self, const Dialog *d)
 {
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        d->title, GTK_WINDOW(self),
+        litho_text(d->title), GTK_WINDOW(self),
         d->save ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN,
-        d->save ? "_Save" : "_Open", "_Cancel");
+        d->save ? _("_Save") : _("_Open"), _("_Cancel"));
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     g_object_set_data(G_OBJECT(dialog), "litho-chosen", (gpointer)d->chosen);
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_response), self, 0);
     use_folder(self, dialog, d->key, d->save);
     gtk_file_chooser_set_select_multiple(GTK_FILE_CHOOSER(dialog), d->several);
-    add_filter(dialog, d->names, d->globs);
+    add_filter(dialog, litho_text(d->names), d->globs);
     if (d->also_all)
-        add_filter(dialog, "All files", all);
+        add_filter(dialog, _("All files"), all);
     if (d->save)
         suggest(self, dialog, d->tail);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
@@ -135,10 +136,10 @@ void litho_window_choose_open(LithoWindow *self)
     static const char *const seismic[] = {"*.sgy", "*.segy", "*.SGY", "*.SEGY", "*.su", "*.npy",
                                           "*.rsf", "*.bin",  "*.raw", "*.h5",   "*.hdf5", "*.nc",
                                           "*.json", NULL};
-    static const Dialog dialog = {.title = "Open a seismic cube",
+    static const Dialog dialog = {.title = N_("Open a seismic cube"),
                                   .several = TRUE,
                                   .key = "data-folder",
-                                  .names = "Seismic data and recipes",
+                                  .names = N_("Seismic data and recipes"),
                                   .globs = seismic,
                                   .also_all = TRUE,
                                   .chosen = open_chosen};
@@ -156,11 +157,11 @@ static void save_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_save(LithoWindow *self)
 {
     static const char *const formats[] = {"*.sgy", "*.su", "*.npy", "*.rsf", NULL};
-    static const Dialog dialog = {.title = "Save the result",
+    static const Dialog dialog = {.title = N_("Save the result"),
                                   .save = TRUE,
                                   .key = "result-folder",
                                   .tail = "-result.sgy",
-                                  .names = "SEG-Y, SU, NumPy, RSF",
+                                  .names = N_("SEG-Y, SU, NumPy, RSF"),
                                   .globs = formats,
                                   .chosen = save_chosen};
     show(self, &dialog);
@@ -175,11 +176,11 @@ static void picture_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_picture(LithoWindow *self)
 {
     static const char *const formats[] = {"*.png", "*.pdf", "*.svg", NULL};
-    static const Dialog dialog = {.title = "Export the picture",
+    static const Dialog dialog = {.title = N_("Export the picture"),
                                   .save = TRUE,
                                   .key = "picture-folder",
                                   .tail = ".png",
-                                  .names = "PNG, PDF, SVG",
+                                  .names = N_("PNG, PDF, SVG"),
                                   .globs = formats,
                                   .chosen = picture_chosen};
     show(self, &dialog);
@@ -207,11 +208,11 @@ static void recipe_save_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_recipe(LithoWindow *self, gboolean save)
 {
     static const char *const formats[] = {"*.json", NULL};
-    const Dialog dialog = {.title = save ? "Save the recipe" : "Open a recipe",
+    const Dialog dialog = {.title = save ? _("Save the recipe") : _("Open a recipe"),
                            .save = save,
                            .key = "recipe-folder",
                            .tail = "-recipe.json",
-                           .names = "Recipes",
+                           .names = _("Recipes"),
                            .globs = formats,
                            .chosen = save ? recipe_save_chosen : recipe_open_chosen};
     show(self, &dialog);
@@ -228,9 +229,9 @@ static void colours_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_colours(LithoWindow *self)
 {
     static const char *const formats[] = {"*.csv", "*.txt", NULL};
-    static const Dialog dialog = {.title = "Load a colour map: rows of red, green, blue",
+    static const Dialog dialog = {.title = N_("Load a colour map: rows of red, green, blue"),
                                   .key = "colour-folder",
-                                  .names = "Tables of colours",
+                                  .names = N_("Tables of colours"),
                                   .globs = formats,
                                   .chosen = colours_chosen};
     show(self, &dialog);
@@ -244,9 +245,9 @@ static void reference_chosen(LithoWindow *self, GListModel *files)
 
 void litho_window_choose_reference(LithoWindow *self)
 {
-    static const Dialog dialog = {.title = "Compare with a file of the survey's shape",
+    static const Dialog dialog = {.title = N_("Compare with a file of the survey's shape"),
                                   .key = "reference-folder",
-                                  .names = "All files",
+                                  .names = N_("All files"),
                                   .globs = all,
                                   .chosen = reference_chosen};
     show(self, &dialog);
@@ -261,11 +262,11 @@ static void points_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_points(LithoWindow *self)
 {
     static const char *const formats[] = {"*.csv", NULL};
-    static const Dialog dialog = {.title = "Save the noted points",
+    static const Dialog dialog = {.title = N_("Save the noted points"),
                                   .save = TRUE,
                                   .key = "points-folder",
                                   .tail = "-points.csv",
-                                  .names = "Tables (CSV)",
+                                  .names = N_("Tables (CSV)"),
                                   .globs = formats,
                                   .chosen = points_chosen};
     show(self, &dialog);

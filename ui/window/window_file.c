@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Opening files, in a thread.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include <glib/gstdio.h>
@@ -156,10 +157,10 @@ static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GE
     o->memory = free;
     g_ptr_array_insert(
         cube->notes, 0,
-        g_strdup_printf(
-            "This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
-            "read and the flow is computed as you look at them, and numbers are those "
-            "of one inline",
+        litho_text_printf(
+            _("This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
+              "read and the flow is computed as you look at them, and numbers are those "
+              "of one inline"),
             bytes / 1073741824.0, free / 1073741824.0));
     return cube;
 }
@@ -200,7 +201,7 @@ static void offer_profile(LithoWindow *self, Opening *o)
         return;
     }
     g_autofree char *text =
-        g_strdup_printf("The import profile “%s” was made for files like this one.", o->profile);
+        g_strdup_printf(_("The import profile “%s” was made for files like this one."), o->profile);
     litho_bar_tell(litho_tellers_offer(self->tellers), text, NULL);
 }
 
@@ -291,7 +292,7 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
 {
     static const LithoJobFuncs funcs = {open_work, open_progress, open_done, opening_free};
     if (litho_window_is_busy(self)) {
-        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+        litho_window_show_error(self, _("Something is being opened or saved; cancel it or wait."),
                                 NULL);
         return;
     }
@@ -305,7 +306,8 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->has_options = options != NULL;
     if (options)
         o->options = *options;
-    litho_window_start_job(self, "open", paths ? "Opening" : "Making the demo cube", &funcs, o);
+    litho_window_start_job(self, "open", paths ? _("Opening") : _("Making the demo cube"), &funcs,
+                           o);
 }
 
 static char **absolute_paths(const char *const *paths)
@@ -357,7 +359,7 @@ void litho_window_load_recipe(LithoWindow *self, const char *path)
         return;
     }
     litho_window_clear_error(self);
-    litho_session_set_flow(self->session, flow, "Open recipe");
+    litho_session_set_flow(self->session, flow, _("Open recipe"));
     if (flow->note)
         litho_window_notice(self, "%s", flow->note);
 }

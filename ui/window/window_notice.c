@@ -3,11 +3,13 @@
 // Sentences of the window that go by themselves: ui/window/notice.h.
 #include "ui/window/window_private.h"
 
+#include "core/text.h"
+
 void litho_window_notice(LithoWindow *self, const char *format, ...)
 {
     va_list words;
     va_start(words, format);
-    g_autofree char *sentence = g_strdup_vprintf(format, words);
+    g_autofree char *sentence = litho_text_vprintf(litho_text(format), words);
     va_end(words);
     litho_notice_tell(litho_tellers_notice(self->tellers), sentence);
 }

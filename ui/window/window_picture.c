@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The views on screen as a picture in a file.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include <string.h>
@@ -125,7 +126,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     if (!input && !output)
         return;
     if (litho_window_is_busy(self)) {
-        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+        litho_window_show_error(self, _("Something is being opened or saved; cancel it or wait."),
                                 NULL);
         return;
     }
@@ -140,7 +141,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->title = g_strdup(p->input->name);
     p->caption = both ? litho_window_short_command(self, NULL) : g_strdup("");
     double percent = litho_session_clip_percent(self->session);
-    p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
+    p->clip_note = percent >= 0 ? litho_text_printf("%.4g %%", percent) : NULL;
     litho_picture_init(&p->picture, p->input, p->output);
     if (pages) {
         p->input_parts = g_ptr_array_copy((GPtrArray *)pages, copy_reference, NULL);
@@ -159,5 +160,5 @@ void litho_window_export(LithoWindow *self, const char *path)
     LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
     p->model = model ? litho_model_ref(model) : NULL;
     add_panels(self, p, both, p->model);
-    litho_window_start_job(self, "picture", "Drawing the picture", &funcs, p);
+    litho_window_start_job(self, "picture", _("Drawing the picture"), &funcs, p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The one job at a time (opening, saving, a picture), and saving.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include "core/engine/stream.h"
@@ -146,7 +147,7 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     g_autofree char *command = litho_window_short_command(self, path);
     s->note = g_strdup_printf("Lithoscope " LITHO_VERSION ": %s", command);
     g_autofree char *base = g_path_get_basename(path);
-    g_autofree char *sentence = g_strdup_printf("Saving %s", base);
+    g_autofree char *sentence = g_strdup_printf(_("Saving %s"), base);
     litho_window_start_job(self, "save", sentence, &funcs, s);
 }
 
@@ -163,7 +164,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
         return;
     }
     if (litho_window_is_busy(self)) {
-        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+        litho_window_show_error(self, _("Something is being opened or saved; cancel it or wait."),
                                 NULL);
         return;
     }
@@ -173,7 +174,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
         return;
     }
     litho_job_bar_set_save(self->job, path, force);
-    litho_job_bar_wait(self->job, "Waiting for the whole result");
+    litho_job_bar_wait(self->job, _("Waiting for the whole result"));
     litho_window_actions_update(self);
     if (!litho_session_progress(self->session, NULL))
         litho_session_recompute(self->session); // it had been cancelled

@@ -3,6 +3,7 @@
 // The memory of the file that is open: written a second after each change and on
 // leaving, so that neither a crash nor closing loses anything; restored when the file is opened
 // again.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include <math.h>
@@ -272,9 +273,9 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
         litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
     litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, NULL);
     if (!flow) {
-        g_autofree char *text =
-            g_strdup_printf("The recipe saved with this file cannot be used and was left aside: %s",
-                            error->message);
+        g_autofree char *text = g_strdup_printf(
+            _("The recipe saved with this file cannot be used and was left aside: %s"),
+            error->message);
         litho_window_show_error(self, text, NULL);
         return;
     }
@@ -282,7 +283,7 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
         litho_flow_length(flow) > 0)
         // Nothing is lost: one undo gives this file its own recipe back.
         litho_history_push(litho_session_history(self->session), flow,
-                           "The recipe of another file");
+                           _("The recipe of another file"));
     litho_snapshots_from_json(self->snapshots, litho_json_array_or_null(root, "snapshots"));
     if (look)
         restore_look(self, look);
@@ -323,12 +324,12 @@ static char *ago(gint64 saved)
 {
     gint64 s = g_get_real_time() / G_USEC_PER_SEC - saved;
     if (s < 90)
-        return g_strdup("just now");
+        return g_strdup(_("just now"));
     if (s < 90 * 60)
-        return g_strdup_printf("%d minutes ago", (int)(s / 60));
+        return g_strdup_printf(_("%d minutes ago"), (int)(s / 60));
     if (s < 36 * 3600)
-        return g_strdup_printf("%d hours ago", (int)((s + 1800) / 3600));
-    return g_strdup_printf("%d days ago", (int)((s + 43200) / 86400));
+        return g_strdup_printf(_("%d hours ago"), (int)((s + 1800) / 3600));
+    return g_strdup_printf(_("%d days ago"), (int)((s + 43200) / 86400));
 }
 
 // "F-X prediction filter, 2 hours ago".
@@ -339,9 +340,9 @@ static char *describe(JsonObject *root)
     guint n = flow ? litho_flow_length(flow) : 0;
     if (n == 0)
         return g_steal_pointer(&when);
-    const char *title = litho_flow_step(flow, 0)->op->title;
+    const char *title = litho_text(litho_flow_step(flow, 0)->op->title);
     return n == 1 ? g_strdup_printf("%s, %s", title, when)
-                  : g_strdup_printf("%s and %u more, %s", title, n - 1, when);
+                  : g_strdup_printf(_("%s and %u more, %s"), title, n - 1, when);
 }
 
 char *litho_window_state_last(char **name, GError **error)
@@ -368,8 +369,8 @@ void litho_window_continue(LithoWindow *self)
     g_autofree char *key = litho_state_newest();
     JsonNode *state = key ? litho_state_read(key, &error) : NULL;
     if (!state) {
-        litho_window_show_error(self, error ? error->message : "There is no session to go back to.",
-                                NULL);
+        litho_window_show_error(
+            self, error ? error->message : _("There is no session to go back to."), NULL);
         return;
     }
     JsonObject *root = json_node_get_object(state);

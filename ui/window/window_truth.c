@@ -3,6 +3,7 @@
 // A reference takes the input's place in every comparison and gives the output's SNR: the known
 // truth of a generated survey ("cube.sgy" and "cube-truth.sgy", or that of the demo), or any file
 // of the survey's shape.
+#include "core/text.h"
 #include "ui/window/window_private.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
 
-static const char truth_name[] = "Truth";
+static const char truth_name[] = N_("Truth");
 
 char *litho_window_truth_path(LithoWindow *self)
 {
@@ -86,11 +87,11 @@ static void loaded(gpointer result, const GError *error, gpointer data)
         litho_judgement_set_truth(self->judgement, truth, t->name);
         compare(self, TRUE);
         litho_window_notice(self, "Compared with %s. Ctrl+T goes back to the input.",
-                            t->path ? t->name : "the truth of the demo");
+                            t->path ? t->name : _("the truth of the demo"));
     } else if (truth) {
         g_autofree char *base = t->path ? g_path_get_basename(t->path) : g_strdup(t->name);
         g_autofree char *text = g_strdup_printf(
-            "%s has another shape than the survey; a reference has the same.", base);
+            _("%s has another shape than the survey; a reference has the same."), base);
         litho_window_show_error(self, text, NULL);
     }
     litho_window_tell_done(self, fits);
@@ -114,7 +115,7 @@ static void start(LithoWindow *self, const char *path, const char *name)
                  .name = g_strdup(name),
                  .options = *litho_open_file_options(self->file),
                  .input_serial = litho_session_input(self->session)->serial};
-    litho_window_start_job(self, "truth", "Opening the reference", &funcs, t);
+    litho_window_start_job(self, "truth", _("Opening the reference"), &funcs, t);
 }
 
 void litho_window_compare_truth(LithoWindow *self)
@@ -127,12 +128,12 @@ void litho_window_compare_truth(LithoWindow *self)
     if (!litho_window_has_truth(self) || !litho_session_input(self->session) ||
         litho_window_is_busy(self)) {
         litho_window_show_error(self,
-                                "There is no truth to compare with: it is a file of the survey's "
-                                "name with -truth before the suffix, beside it.",
+                                _("There is no truth to compare with: it is a file of the survey's "
+                                  "name with -truth before the suffix, beside it."),
                                 NULL);
         return;
     }
-    start(self, path, truth_name);
+    start(self, path, litho_text(truth_name));
 }
 
 void litho_window_compare_file(LithoWindow *self, const char *path)

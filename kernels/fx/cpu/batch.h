@@ -4,8 +4,8 @@
 
 // One window and a batch of bins under way: window.c designs the filter, predict.c applies it.
 
-#ifdef FX_ISA
-#define fx_predict FX_NAME(fx_predict)
+#ifdef LITHO_ISA
+#define fx_predict LITHO_ISA_NAME(fx_predict)
 #endif
 
 // Scratch memory, divided.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/fx/cpu/plan.h"
 #include "kernels/fx/report.h"
 
@@ -57,7 +58,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
         return p;
     litho_fx_cpu.destroy(p);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "there is no memory for transforms of %d samples", nfft);
+                _("there is no memory for transforms of %d samples"), nfft);
     return NULL;
 }
 
@@ -110,7 +111,8 @@ static gboolean ready_thread(FxThread *t, int nfft, const FxIsa *isa, const FxWo
     }
     if (!t->trace || !t->spectrum || !t->scratch || !t->sum) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "there is no memory for a window of %d x %d traces", a[0].length, a[1].length);
+                    _("there is no memory for a window of %d x %d traces"), a[0].length,
+                    a[1].length);
         return FALSE;
     }
     return TRUE;
@@ -371,8 +373,11 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     LithoBox need = litho_fx_input_box(in, params, region);
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
-    return 4 * (litho_box_count(need) + litho_box_count(region)) +
-           MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
+    const guint64 work = MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
+    // Memory of one slab's windows stays with the thread that made them, in malloc's arena, while
+    // another thread makes those of the next.
+    const int held = litho_box_size(region, 0) < in->axis[0].n ? 2 : 1;
+    return 4 * (litho_box_count(need) + litho_box_count(region)) + held * work;
 }
 
 const LithoImpl litho_fx_cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/isa.h"
 #include "kernels/fx/cpu/window.h"
 
 // The filter's arithmetic on neighbouring frequencies at once: every number is a vector, one lane a
@@ -104,20 +105,17 @@ typedef struct FxChange {
 enum { FX_TOGETHER = 4 }; // equations that fx_matrix_add() takes at once
 
 // Builds for several instruction sets name their functions apart.
-#ifdef FX_ISA
-#define FX_PASTE(a, b) a##_##b
-#define FX_NAME2(name, isa) FX_PASTE(name, isa)
-#define FX_NAME(name) FX_NAME2(name, FX_ISA)
-#define fx_covariance FX_NAME(fx_covariance)
-#define fx_autocorrelation FX_NAME(fx_autocorrelation)
-#define fx_matrix FX_NAME(fx_matrix)
-#define fx_matrix_add FX_NAME(fx_matrix_add)
-#define fx_update_scratch FX_NAME(fx_update_scratch)
-#define fx_covariance_update FX_NAME(fx_covariance_update)
-#define fx_cholesky FX_NAME(fx_cholesky)
-#define fx_solve_unit FX_NAME(fx_solve_unit)
-#define fx_solve_centre FX_NAME(fx_solve_centre)
-#define fx_jacobi FX_NAME(fx_jacobi)
+#ifdef LITHO_ISA
+#define fx_covariance LITHO_ISA_NAME(fx_covariance)
+#define fx_autocorrelation LITHO_ISA_NAME(fx_autocorrelation)
+#define fx_matrix LITHO_ISA_NAME(fx_matrix)
+#define fx_matrix_add LITHO_ISA_NAME(fx_matrix_add)
+#define fx_update_scratch LITHO_ISA_NAME(fx_update_scratch)
+#define fx_covariance_update LITHO_ISA_NAME(fx_covariance_update)
+#define fx_cholesky LITHO_ISA_NAME(fx_cholesky)
+#define fx_solve_unit LITHO_ISA_NAME(fx_solve_unit)
+#define fx_solve_centre LITHO_ISA_NAME(fx_solve_centre)
+#define fx_jacobi LITHO_ISA_NAME(fx_jacobi)
 #endif
 
 // --- cpu/design.c ------------------------------------------------------------------------------

@@ -403,8 +403,8 @@ static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
     return !b.stopped;
 }
 
-#ifdef FX_ISA
-const FxIsa FX_NAME(fx_isa) = {FX_LANES, scratch_bytes, filter};
+#ifdef LITHO_ISA
+const FxIsa LITHO_ISA_NAME(fx_isa) = {FX_LANES, scratch_bytes, filter};
 #else
 const FxIsa fx_isa = {FX_LANES, scratch_bytes, filter};
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/fx/cpu/plan.h"
 
 gpointer fx_alloc(guint64 bytes, GError **error)
@@ -13,8 +14,8 @@ gpointer fx_alloc(guint64 bytes, GError **error)
     gpointer memory = NULL;
     if (posix_memalign(&memory, 64, MAX(bytes, 64)) == 0)
         return memory;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "the F-X filter needs %.1f MB more memory than there is", bytes * 1e-6);
+    litho_refuse(error, LITHO_ERROR_MEMORY,
+                 "the F-X filter needs %.1f MB more memory than there is", bytes * 1e-6);
     return NULL;
 }
 
@@ -95,7 +96,7 @@ FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *pa
         return w;
     fx_work_free(w);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "there is no memory for the bookkeeping of %" G_GSIZE_FORMAT " windows", units);
+                _("there is no memory for the bookkeeping of %zu windows"), units);
     return NULL;
 }
 

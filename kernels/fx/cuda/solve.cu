@@ -534,7 +534,9 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
     }
 }
 
-template <int SIZE>
+// AUTOMATIC: prewhitening from the data. A kernel of its own keeps its two more designs out of the
+// registers of the other.
+template <int SIZE, bool AUTOMATIC>
 __global__ void __launch_bounds__(LARGE)
     solve_kernel(LithoFxGroup g, int first, int edges, int last)
 {
@@ -562,7 +564,7 @@ __global__ void __launch_bounds__(LARGE)
     float lambda = alive ? g.share * trace : 1.0f, share = 1;
     bool done = false;
     const float mean = lambda * (1 / LITHO_FX_FIRST_SHARE);
-    for (int third = 0; g.automatic && third < 2; third++) {
+    for (int third = 0; AUTOMATIC && third < 2; third++) {
         load(s, matrix, lambda);
         cholesky(s);
         solve_centre(s);
@@ -595,7 +597,7 @@ __global__ void __launch_bounds__(LARGE)
             atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1);
         if (!good)
             atomicAdd(g.counters + LITHO_FX_FAILED, 1);
-        if (g.automatic)
+        if (AUTOMATIC)
             atomicAdd(g.counters + LITHO_FX_OCTAVES, litho_fx_octaves(share));
     }
 }
@@ -608,12 +610,13 @@ static int launch(const LithoFxGroup *g, int first, int count, int edges, int la
     const int vectors = edges ? RIGHT : CENTRE;
     const int bytes = 4 * (litho_fx_packed_size(pitch) + vectors * pitch + LARGE / 32) +
                       (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
-    cudaError_t status = cudaFuncSetAttribute(solve_kernel<SIZE>,
-                                              cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    const auto kernel = g->automatic ? solve_kernel<SIZE, true> : solve_kernel<SIZE, false>;
+    cudaError_t status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    solve_kernel<SIZE><<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(
-        *g, first, edges, last);
+    kernel<<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(*g, first, edges,
+                                                                                 last);
     return (int)cudaGetLastError();
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/peers.h"
+#include "core/text.h"
 #include "kernels/migrate/cpu/preview.h"
 #include "kernels/migrate/cpu/resample.h"
 #include "kernels/migrate/cpu/sweep.h"
@@ -35,8 +36,7 @@ static Cpu *cpu_of(MigEngine *engine)
 
 static gboolean no_memory(GError **error, const char *of, double bytes)
 {
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of %s",
-                bytes / (1 << 30), of);
+    litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of %s", bytes / (1 << 30), of);
     return FALSE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 // --- image ------------------------------------------------------------------------------------
 
@@ -169,8 +170,8 @@ static float *alloc_fine(const LithoMigrateJob *job, const LithoWaves *waves, GE
 {
     float *planes = litho_waves_room(waves, MAX(job->nf, 1));
     if (!planes)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of waves",
-                    4.0 * waves->size * job->nf / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of waves",
+                     4.0 * waves->size * job->nf / (1 << 30));
     return planes;
 }
 

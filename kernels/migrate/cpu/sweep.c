@@ -11,6 +11,7 @@
 #endif
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/migrate/cpu/product.h"
 
 enum {
@@ -397,8 +398,8 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
     slab.light = down ? g_try_new(float, sums) : NULL;
     gboolean ok = slab.image && (slab.light || !down);
     if (!ok)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of image sums",
-                    sums * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of image sums",
+                     sums * 4.0 / (1 << 30));
     for (int f = 0; f < job->nf; f++)
         sweep->energy_floor[f] = litho_wave_energy(&sweep->waves, up + sweep->waves.size * f);
     litho_run_begin(run, "extrapolate", "steps");
@@ -478,8 +479,9 @@ gboolean litho_sweep_up(LithoSweep *sweep, const float *image, float *up, LithoR
         return FALSE;
     if (isfinite(litho_wave_energy(&sweep->waves, up + sweep->waves.size * MAX(job->nf - 1, 0))))
         return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                "the waves grew beyond all bounds: the pointwise form is not stable in this model; "
-                "use form = operator");
+    g_set_error(
+        error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+        _("the waves grew beyond all bounds: the pointwise form is not stable in this model; "
+          "use form = operator"));
     return FALSE;
 }

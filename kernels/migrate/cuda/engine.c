@@ -178,8 +178,10 @@ static gboolean gpu_gather(MigEngine *engine, const MigEngine *other, MigSum sum
     float *to = sum_of(first, sum);
     const float *from = sum_of(card, sum);
     cudaStream_t stream = litho_cuda_stream(first->context);
-    litho_cuda_mark(first->context, "gather", LITHO_STAGE_COMPUTE, 0, 0);
-    if (card->ordinal == first->ordinal)
+    const gboolean linked = card->ordinal != first->ordinal;
+    litho_cuda_mark(first->context, "gather", linked ? LITHO_STAGE_TRANSFER : LITHO_STAGE_COMPUTE,
+                    linked ? (double)n * sizeof(float) : 0, 0);
+    if (!linked)
         return LITHO_CUDA(mig_gpu_add(to, from, n, stream), error);
     return litho_cuda_reserve(first->context, &first->gathered, n * sizeof(float), error) &&
            LITHO_CUDA(cudaMemcpyPeerAsync(first->gathered.data, first->ordinal, from, card->ordinal,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/isa.h"
 #include "kernels/patch/cpu/sweep.h"
 
 // All windows at one place of the inline and crossline axes, from the top to the bottom of what is
@@ -34,3 +35,6 @@ gsize patch_column16_scratch(void);
 void patch_column16(PatchColumn *column, void *scratch); // windows of 16^3
 gsize patch_column_any_scratch(const LithoPatchGeometry *g);
 void patch_column_any(PatchColumn *column, void *scratch);
+
+LITHO_ISA_DECLARE(patch_column16_scratch);
+LITHO_ISA_DECLARE(patch_column16);

@@ -24,7 +24,7 @@ static gsize coefficients_of(const LithoPatchGeometry *g)
 gsize patch_column_any_scratch(const LithoPatchGeometry *g)
 {
     return align(4 * samples_of(g)) + align(8 * coefficients_of(g)) +
-           align(4 * coefficients_of(g)) + align(4 * g->bins);
+           align(4 * coefficients_of(g)) + align(4 * g->bins) + align(g->bins);
 }
 
 static void load_window(const PatchColumn *c, int k, float *to)
@@ -40,50 +40,60 @@ static void load_window(const PatchColumn *c, int k, float *to)
         }
 }
 
+// |F|^2 over the limit of its frequency.
 static void powers(const LithoPatchGeometry *g, fftwf_complex *spectrum, const float *limits,
                    float *power)
 {
-    const gsize n = coefficients_of(g);
-    for (gsize k = 0; k < n; k++)
-        power[k] = (spectrum[k][0] * spectrum[k][0] + spectrum[k][1] * spectrum[k][1]) /
-                   limits[k % g->bins];
+    const gsize rows = (gsize)g->axis[0].length * g->axis[1].length;
+    for (gsize row = 0; row < rows; row++, spectrum += g->bins, power += g->bins)
+        for (int f = 0; f < g->bins; f++)
+            power[f] =
+                (spectrum[f][0] * spectrum[f][0] + spectrum[f][1] * spectrum[f][1]) / limits[f];
 }
 
-// |F|^2 at wavenumbers i, j modulo the lengths and frequency f, which may be one beyond the bins.
-static float power_at(const LithoPatchGeometry *g, const float *power, int i, int j, int f)
+// Powers at wavenumbers i, j modulo the lengths.
+static const float *power_row(const LithoPatchGeometry *g, const float *power, int i, int j)
 {
-    const int n0 = g->axis[0].length, n1 = g->axis[1].length, n2 = g->axis[2].length;
-    if (n2 == 1)
-        f = 0;
-    else if (f < 0 || f >= g->bins) { // the opposite coefficient
-        f = f < 0 ? -f : n2 - f;
-        i = -i;
-        j = -j;
+    const int n0 = g->axis[0].length, n1 = g->axis[1].length;
+    return power + ((gsize)((i + n0) % n0) * n1 + (j + n1) % n1) * g->bins;
+}
+
+// Judges wavenumbers i, j by a coefficient (weight 1) and its six neighbours (1/2). One frequency
+// beyond the bins stand the opposite wavenumbers.
+static void judge_energy(const LithoPatchGeometry *g, const float *power, int i, int j,
+                         guint8 *keep)
+{
+    const int n2 = g->axis[2].length, last = g->bins - 1;
+    const float *own = power_row(g, power, i, j);
+    const float *opposite = n2 > 1 ? power_row(g, power, -i, -j) : own;
+    const float *beside[] = {power_row(g, power, i + 1, j), power_row(g, power, i - 1, j),
+                             power_row(g, power, i, j + 1), power_row(g, power, i, j - 1)};
+    for (int f = 0; f <= last; f++) {
+        const float above = f < last ? own[f + 1] : opposite[n2 > 1 ? n2 - f - 1 : 0];
+        const float below = f > 0 ? own[f - 1] : opposite[n2 > 1 ? 1 : 0];
+        const float near =
+            beside[0][f] + beside[1][f] + beside[2][f] + beside[3][f] + above + below;
+        keep[f] = own[f] + 0.5f * near >= 4;
     }
-    return power[((gsize)((i + n0) % n0) * n1 + (j + n1) % n1) * g->bins + f];
 }
 
-static gboolean energetic(const LithoPatchGeometry *g, const float *power, int i, int j, int f)
-{
-    const float near = power_at(g, power, i + 1, j, f) + power_at(g, power, i - 1, j, f) +
-                       power_at(g, power, i, j + 1, f) + power_at(g, power, i, j - 1, f) +
-                       power_at(g, power, i, j, f + 1) + power_at(g, power, i, j, f - 1);
-    return power_at(g, power, i, j, f) + 0.5f * near >= 4;
-}
-
-static void threshold(const PatchColumn *c, fftwf_complex *spectrum, const float *power)
+static void threshold(const PatchColumn *c, fftwf_complex *spectrum, const float *power,
+                      guint8 *keep)
 {
     const LithoPatchGeometry *g = &c->sweep->g;
-    gsize k = 0;
+    const float *own = power;
     for (int i = 0; i < g->axis[0].length; i++)
-        for (int j = 0; j < g->axis[1].length; j++)
-            for (int f = 0; f < g->bins; f++, k++) {
-                const gboolean keep = c->sweep->rule == LITHO_PATCH_ENERGY
-                                          ? energetic(g, power, i, j, f)
-                                          : power[k] >= 1;
-                if (!keep)
-                    spectrum[k][0] = spectrum[k][1] = 0;
+        for (int j = 0; j < g->axis[1].length; j++, own += g->bins, spectrum += g->bins) {
+            if (c->sweep->rule == LITHO_PATCH_ENERGY)
+                judge_energy(g, power, i, j, keep);
+            else
+                for (int f = 0; f < g->bins; f++)
+                    keep[f] = own[f] >= 1;
+            for (int f = 0; f < g->bins; f++) {
+                spectrum[f][0] = keep[f] ? spectrum[f][0] : 0;
+                spectrum[f][1] = keep[f] ? spectrum[f][1] : 0;
             }
+        }
 }
 
 static void add_window(const PatchColumn *c, int k, const float *from)
@@ -119,6 +129,7 @@ void patch_column_any(PatchColumn *c, void *scratch)
     fftwf_complex *spectrum = (void *)((guint8 *)scratch + align(4 * samples_of(g)));
     float *power = (void *)((guint8 *)spectrum + align(8 * coefficients_of(g)));
     float *limits = (void *)((guint8 *)power + align(4 * coefficients_of(g)));
+    guint8 *keep = (void *)((guint8 *)limits + align(4 * g->bins));
     for (int k = 2 * c->pair0; k < 2 * c->pair1; k++) {
         load_window(c, k, window);
         fftwf_execute_dft_r2c(c->sweep->transforms->forward, window, spectrum);
@@ -128,7 +139,7 @@ void patch_column_any(PatchColumn *c, void *scratch)
         }
         patch_column_limits(c, k, limits);
         powers(g, spectrum, limits, power);
-        threshold(c, spectrum, power);
+        threshold(c, spectrum, power, keep);
         fftwf_execute_dft_c2r(c->sweep->transforms->inverse, spectrum, window);
         add_window(c, k, window);
     }

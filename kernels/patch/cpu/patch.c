@@ -35,6 +35,8 @@ static void destroy(gpointer data)
 {
     PatchPlan *p = data;
     patch_levels_clear(&p->levels);
+    for (int k = 0; k < PATCH_LEVELS_KEPT; k++)
+        patch_levels_clear(&p->kept[k]);
     patch_clean_clear(&p->clean);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
@@ -85,8 +87,11 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->in->live, pass->measured, NULL,
-                                    run, error) ||
+    if (!in)
+        return FALSE;
+    patch_levels_recall(&p->levels, p->kept, PATCH_LEVELS_KEPT, &g, params, in, pass->measured);
+    if (!patch_levels_update(&p->levels, &g, params, in, pass->in->live, pass->measured, NULL, run,
+                             error) ||
         !patch_plan_transforms(p, &g, error))
         return FALSE;
     g_autofree guint8 *wanted = live_of_output(pass);

@@ -7,9 +7,11 @@
 // Everything that outlives one exec() on the CPU.
 typedef struct PatchFilled PatchFilled;
 
+enum { PATCH_LEVELS_KEPT = 7 };
+
 typedef struct PatchPlan {
     LithoGrid grid;
-    PatchLevels levels;
+    PatchLevels levels, kept[PATCH_LEVELS_KEPT]; // of the last pass, and of those before
     PatchClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;

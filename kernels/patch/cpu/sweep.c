@@ -88,8 +88,9 @@ void patch_column_load(const PatchColumn *c, int trace, int t0, int count, float
         memset(to, 0, count * sizeof *to);
         return;
     }
+    const gboolean inside = t0 >= 0 && t0 + count <= n;
     for (int t = 0; t < count; t++) {
-        const float x = row[litho_patch_mirror(n, t0 + t)];
+        const float x = row[inside ? t0 + t : litho_patch_mirror(n, t0 + t)];
         to[t] = x - x == 0 ? x : 0;
     }
 }
@@ -207,7 +208,7 @@ static void run_column(Job *job, int row, int column, int thread)
         memset(c.strip, 0,
                sizeof(float) * (c.clip_hi[0] - c.clip_lo[0]) * (c.clip_hi[1] - c.clip_lo[1]) *
                    (gsize)job->length);
-    (is_16(&s->g) ? patch_column16 : patch_column_any)(&c, scratch + rows_bytes);
+    (is_16(&s->g) ? LITHO_ISA_PICK(patch_column16) : patch_column_any)(&c, scratch + rows_bytes);
     if (s->largest)
 #pragma omp critical(patch_largest)
         *s->largest = fmaxf(*s->largest, sqrtf(c.largest));
@@ -323,8 +324,9 @@ static gboolean job_memory(Job *job)
     const PatchSweep *s = job->s;
     const gsize rows = sizeof(float *) * s->g.axis[0].length * s->g.axis[1].length;
     job->slots = slots_of(job);
-    job->scratch_bytes = (rows + 63) / 64 * 64 + (is_16(&s->g) ? patch_column16_scratch()
-                                                               : patch_column_any_scratch(&s->g));
+    job->scratch_bytes = (rows + 63) / 64 * 64 +
+                         (is_16(&s->g) ? LITHO_ISA_PICK(patch_column16_scratch)()
+                                       : patch_column_any_scratch(&s->g));
     job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
     job->scratch = aligned_alloc(4096, job->threads * job->scratch_bytes);
     if (!s->largest) {
@@ -416,12 +418,29 @@ static gsize least_bytes(const LithoPatchGeometry *g, LithoBox region)
     return sizeof(float) * (rows_needed(&job) + 1) * job.row_bytes;
 }
 
+// Traces along an axis that the windows there have in the region, all together.
+static guint64 covered(const Job *job, int axis)
+{
+    guint64 sum = 0;
+    for (int place = job->first[axis]; place <= job->last[axis]; place++) {
+        int lo, hi;
+        clip(job, axis, place, &lo, &hi);
+        sum += hi - lo;
+    }
+    return sum;
+}
+
+// Strips of windows that reach beyond the region are shorter than the room they have, and what is
+// not written takes no memory: in a slab of 20 inlines that is a third of the ring.
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
 {
     PatchSweep s = {.g = *g, .region = region};
     Job job = {.s = &s};
     count_windows(&job);
-    return MIN(sizeof(float) * (guint64)slots_of(&job) * job.row_bytes, MOST_BYTES);
+    const guint64 rows = job.last[0] - job.first[0] + 1, slots = slots_of(&job);
+    const guint64 inlines =
+        slots < rows ? slots * MIN(g->axis[0].length, litho_box_size(region, 0)) : covered(&job, 0);
+    return MIN(sizeof(float) * inlines * covered(&job, 1) * job.length, MOST_BYTES);
 }
 
 // Halves the region across the crosslines or along time until its strips fit.

@@ -70,13 +70,14 @@ __global__ void judge_kernel(const LithoErraticTask t)
             neighbours += other > 0;
             weaker += other > 0 && own > __fmul_rn(t.ratio, other);
         }
-    if (own > 0 && neighbours >= LEAST_NEIGHBOURS && 2 * weaker > neighbours)
+    t.bad[at] = own > 0 && neighbours >= LEAST_NEIGHBOURS && 2 * weaker > neighbours;
+    if (t.bad[at])
         atomicAdd(t.count, 1);
 }
 
 } // namespace
 
-int litho_erratic_count(const LithoErraticTask *t, cudaStream_t stream)
+int litho_erratic_find(const LithoErraticTask *t, cudaStream_t stream)
 {
     const long long pieces = t->held.n[0] * t->held.n[1] * t->pieces;
     energy_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t);

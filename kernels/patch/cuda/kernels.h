@@ -87,8 +87,7 @@ int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, cons
 // x is not zero.
 int litho_patch_write(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
                       LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream);
-// Traces of `region` that are not live: out takes them from `in` as they are, zeros where it is
-// NULL.
+// Traces of `region` that are not live: out takes them from `in` as they are.
 int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
 // sums[block][2]: energies of the input and of what was removed, over live traces.
 int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);

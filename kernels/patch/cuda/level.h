@@ -81,10 +81,11 @@ typedef struct LithoErraticTask {
     long long first, pieces;   // of the survey's pieces that `held` touches
     float ratio;               // of energies
     float *energy;             // [trace][piece]
+    unsigned char *bad;        // [trace][piece]: takes 1 where a piece is erratic
     int *count;                // of erratic pieces; 0 before
 } LithoErraticTask;
 
-int litho_erratic_count(const LithoErraticTask *task, cudaStream_t stream);
+int litho_erratic_find(const LithoErraticTask *task, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

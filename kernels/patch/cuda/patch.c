@@ -30,6 +30,7 @@ static void destroy(gpointer data)
                                       &p->across,
                                       &p->energy,
                                       &p->count,
+                                      &p->bad,
                                       &p->level_tapers,
                                       &p->level_jobs,
                                       &p->level_places,
@@ -47,6 +48,7 @@ static void destroy(gpointer data)
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
+        litho_cuda_gaps_release(p->context, &p->gaps);
         if (p->have_forward)
             cufftDestroy(p->forward);
         if (p->have_inverse)
@@ -153,41 +155,18 @@ static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in,
     return s;
 }
 
-// Dead traces that hold samples keep them; where the filtered cube has guesses, from the host.
-static gboolean keep_dead(const PatchSweep *s, const LithoPass *pass, GError **error)
-{
-    const LithoBox r = pass->region;
-    const gint64 n = litho_box_size(r, 2);
-    for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
-        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
-            if (litho_cube_is_live(pass->in, il, xl))
-                continue;
-            const float *from = litho_cube_trace(pass->in, il, xl) + r.lo[2] - pass->in->held.lo[2];
-            const gint64 to = litho_cube_trace_index(pass->out, il, xl) *
-                                  litho_box_size(pass->out->held, 2) +
-                              r.lo[2] - pass->out->held.lo[2];
-            gboolean any = FALSE;
-            for (gint64 t = 0; t < n && !any; t++)
-                any = from[t] != 0;
-            if (any && !LITHO_CUDA(cudaMemcpyAsync(s->task.out + to, from, n * sizeof *from,
-                                                   cudaMemcpyHostToDevice,
-                                                   litho_cuda_stream(s->p->context)),
-                                   error))
-                return FALSE;
-        }
-    return TRUE;
-}
-
-// Windows take guesses for traces (`clean` has them) that are not live in the input.
+// Windows take guesses for traces (`clean` has them) that are not live in the input; dead traces
+// that hold samples keep them.
 static gboolean denoise(PatchSweep *s, const LithoPass *pass, const LithoCube *clean,
                         GError **error)
 {
     const gboolean guessed = clean != pass->in;
     PatchSweep windows = *s;
     LithoPatchTask dead = s->task;
-    dead.in = guessed ? NULL : dead.in; // zeros
-    if (!LITHO_CUDA(litho_patch_copy_dead(&dead, litho_cuda_stream(s->p->context)), error) ||
-        (guessed && !keep_dead(s, pass, error)) ||
+    if (guessed)
+        dead.in = litho_cuda_input(s->p->context, pass->in, s->run, error);
+    if (!dead.in ||
+        !LITHO_CUDA(litho_patch_copy_dead(&dead, litho_cuda_stream(s->p->context)), error) ||
         (guessed && !upload_live(s->p, &s->p->known, clean, error)))
         return FALSE;
     if (guessed)
@@ -327,7 +306,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
     if (p->mode != LITHO_PATCH_FILL) // the input without holes and bursts, and energies of pieces
-        bytes += 4 * litho_box_count(need) + litho_box_count(need) / 4;
+        bytes += 4 * litho_box_count(need) + litho_box_count(need) / 3;
     if (p->mode != LITHO_PATCH_FILL && p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)

@@ -3,6 +3,7 @@
 #include <cufft.h>
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/gaps.h"
 #include "kernels/patch/cuda/kernels.h"
 #include "kernels/patch/erratic.h"
 #include "kernels/patch/levels.h"
@@ -33,7 +34,8 @@ typedef struct PatchPlan {
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
     // Buffers for bursts and for the level of the noise (level.h).
-    LithoCudaArray energy, count;
+    LithoCudaArray energy, count, bad;
+    LithoCudaGaps gaps;
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
     LithoCudaArray level_spectra, level_quiet, level_means;

@@ -63,7 +63,7 @@ __global__ void copy_dead_kernel(const LithoPatchTask t)
         return;
     for (long long k = threadIdx.x; k < t.region.n[2]; k += THREADS)
         t.out[to * t.out_held.n[2] + t.region.lo[2] + k - t.out_held.lo[2]] =
-            t.in ? t.in[from * t.held.n[2] + t.region.lo[2] + k - t.held.lo[2]] : 0;
+            t.in[from * t.held.n[2] + t.region.lo[2] + k - t.held.lo[2]];
 }
 
 // Traces of the region, one warp each; a trace with a sample that is not finite counts nothing.

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/peers.h"
+#include "core/text.h"
 #include "kernels/twsm/chain.h"
 
 typedef struct Lattice {
@@ -212,7 +213,7 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
     lattice_close(&l);
     if (failed)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for transforms of %d x %d points", l.pad[0], l.pad[1]);
+                    _("no memory for transforms of %d x %d points"), l.pad[0], l.pad[1]);
     // Frequencies of other processes are zeros here.
     const gsize values = 2 * (gsize)n_rhs * leg->to->n * band.n;
     return !failed && twsm_stopped(stop, error) &&

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/peers.h"
+#include "core/text.h"
 #include "kernels/twsm/chain.h"
 
 enum { ROWS = 4 }; // rows of a strip that one thread fills and multiplies at a time
@@ -175,8 +176,8 @@ gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *
              litho_run_sum_floats(run, (float *)sum, values, error) &&
              (!near || litho_run_sum_floats(run, (float *)near, values, error));
     } else {
-        g_set_error(
-            error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+        litho_refuse(
+            error, LITHO_ERROR_MEMORY,
             "no memory for a strip of %d x %d elements (%.0f MB); use a smaller strip_width",
             s.width, s.n, 1e-6 * bytes);
     }

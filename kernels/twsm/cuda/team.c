@@ -136,6 +136,9 @@ static gboolean gather(const Member *m, int which, GError **error)
     const TwsmTask *task = &m->task;
     TwsmCard *a = m->card;
     int n = m->team->n, padded = task->leg->to->padded;
+    const int own = share(task, m->k + 1, n) - share(task, m->k, n);
+    const double bytes = 8.0 * task->chain->n_rhs * (padded - own) * task->stride;
+    litho_cuda_mark(a->context, "exchange", LITHO_STAGE_TRANSFER, bytes, 0);
     for (int k = 1; k < n; k++) {
         // Each begins with another partner, so that no link carries everything at once.
         int from = (m->k + k) % n;
@@ -151,6 +154,7 @@ static gboolean gather(const Member *m, int which, GError **error)
                 return FALSE;
         }
     }
+    litho_cuda_mark_end(a->context);
     return TRUE;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
 
 enum {
@@ -40,9 +41,9 @@ static float *cpu_alloc(WpEngine *engine, gint64 floats, GError **error)
     floats = count(engine, floats);
     float *p = fftwf_malloc(MAX(floats, 16) * sizeof *p);
     if (!p) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of wave-packet data; a smaller `block` needs less",
-                    floats * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "no memory for %.2f GiB of wave-packet data; a smaller `block` needs less",
+                     floats * 4.0 / (1 << 30));
         return NULL;
     }
     // The system hands out the memory as it is touched: seconds for some gigabytes.
@@ -357,8 +358,8 @@ static gboolean cpu_load(WpEngine *engine, const LithoCube *cube, float *volume,
     }
     if (bad)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                    "%" G_GINT64_FORMAT " samples of live traces are not finite numbers; mark "
-                    "these traces as missing first",
+                    _("%" PRId64 " samples of live traces are not finite numbers; mark "
+                      "these traces as missing first"),
                     bad);
     return bad == 0;
 }

@@ -2,6 +2,7 @@
 //
 // The baseline every compression figure is shown beside, on the CPU.
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
 
 // |U|^2 of every value of the half spectrum, in place of the spectrum's front half.
@@ -19,9 +20,9 @@ gboolean wp_cpu_fourier(WpEngine *engine, const float *volume, const gint64 n[3]
     const gint64 half = n[2] / 2 + 1, values = n[0] * n[1] * half;
     fftwf_complex *u = fftwf_malloc(values * sizeof *u);
     if (!u) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for the FFT of the whole cube (%.2f GiB)",
-                    (double)values * sizeof *u / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "no memory for the FFT of the whole cube (%.2f GiB)",
+                     (double)values * sizeof *u / (1 << 30));
         return FALSE;
     }
     fftwf_plan plan = fftwf_plan_dft_r2c_3d((int)n[0], (int)n[1], (int)n[2], (float *)volume, u,

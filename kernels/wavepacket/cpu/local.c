@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Thresholds of the residual box in local Fourier windows, on the CPU: a vector holds the 16 samples
-// of a trace.
+// Thresholds of the residual box in local Fourier windows, on the CPU.
 #include "kernels/wavepacket/cpu/wavepacket.h"
 
 #include <math.h>
@@ -9,22 +8,17 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "kernels/common/vector16.h"
+#include "kernels/common/clones.h"
+#include "kernels/common/window16.h"
 #include "kernels/wavepacket/local.h"
 
-enum { N = WP_LOCAL, HALF = N / 2, SPAN = N + HALF, COLOURS = 4 };
-
-typedef LithoV16 V;
-typedef LithoM16 M;
-#define PATCH_T V
-#define PATCH_FN LITHO_INLINE
-#include "kernels/common/fft.h"
+enum { N = WP_LOCAL, HALF = N / 2, SPAN = N + HALF, SAMPLES = N * N * N, COLOURS = 4 };
 
 typedef struct Job {
     const int *n;
     const float *x;
     float *out;
-    V limit[N][N]; // [k1][k3], a vector over k2
+    float limit[SAMPLES] __attribute__((aligned(64))); // [k1][k3][k2]
     float taper[N];
     gboolean soft;
     const LithoRun *run;
@@ -32,16 +26,17 @@ typedef struct Job {
 } Job;
 
 typedef struct Scratch {
-    V re[N][N], im[N][N]; // [inline][crossline] of samples; [k1][k3] of k2
+    // [inline][crossline][sample]; [k1][k3][k2]
+    float re[SAMPLES] __attribute__((aligned(64))), im[SAMPLES];
 } Scratch;
 
-static gboolean inside(const int n[3], const int at[3], int i, int j)
+LITHO_INLINE gboolean inside(const int n[3], const int at[3], int i, int j)
 {
     return at[0] + i >= 0 && at[0] + i < n[0] && at[1] + j >= 0 && at[1] + j < n[1];
 }
 
 // Samples of the pair at `at` that a trace has: from .. end - 1 of SPAN.
-static void part_of(const Job *job, const int at[3], int *from, int *end)
+LITHO_INLINE void part_of(const Job *job, const int at[3], int *from, int *end)
 {
     *from = MAX(-at[2], 0);
     *end = MIN(job->n[2] - at[2], SPAN);
@@ -52,102 +47,76 @@ LITHO_INLINE gint64 first_of(const Job *job, const int at[3], int i, int j)
     return ((gint64)(at[0] + i) * job->n[1] + at[1] + j) * job->n[2] + at[2];
 }
 
-LITHO_INLINE void load_pair(const Job *job, const int at[3], Scratch *s)
+LITHO_CLONES static void load_pair(const Job *job, const int at[3], Scratch *s)
 {
     int from, end;
     part_of(job, at, &from, &end);
-    const V taper = litho_load16(job->taper);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
-            float row[SPAN] = {0};
+            float row[SPAN] = {0}, *re = s->re + (i * N + j) * N, *im = s->im + (i * N + j) * N;
             if (inside(job->n, at, i, j) && end > from)
                 memcpy(row + from, job->x + first_of(job, at, i, j) + from,
                        (end - from) * sizeof *row);
-            const V w = taper * (job->taper[i] * job->taper[j]);
-            s->re[i][j] = w * litho_load16(row);
-            s->im[i][j] = w * litho_load16(row + HALF);
+            for (int t = 0; t < N; t++) {
+                const float w = job->taper[t] * (job->taper[i] * job->taper[j]);
+                re[t] = w * row[t];
+                im[t] = w * row[HALF + t];
+            }
         }
 }
 
-LITHO_INLINE void add_pair(const Job *job, const int at[3], const Scratch *s)
+LITHO_CLONES static void add_pair(const Job *job, const int at[3], const Scratch *s)
 {
+    const float scale = 1.0f / SAMPLES;
     int from, end;
     part_of(job, at, &from, &end);
-    const V taper = litho_load16(job->taper) * (1.0f / (N * N * N));
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             if (!inside(job->n, at, i, j))
                 continue;
-            const V w = taper * (job->taper[i] * job->taper[j]);
-            const V re = w * s->re[i][j], im = w * s->im[i][j];
-            float row[SPAN] = {0};
-            memcpy(row, &re, sizeof re);
+            const float *re = s->re + (i * N + j) * N, *im = s->im + (i * N + j) * N;
+            float w[N], row[SPAN] = {0};
+            for (int t = 0; t < N; t++) {
+                w[t] = job->taper[t] * scale * (job->taper[i] * job->taper[j]);
+                row[t] = w[t] * re[t];
+            }
             for (int t = 0; t < N; t++)
-                row[HALF + t] += im[t];
+                row[HALF + t] += w[t] * im[t];
             float *to = job->out + first_of(job, at, i, j);
             for (int t = from; t < end; t++)
                 to[t] += row[t];
         }
 }
 
-LITHO_INLINE void along_inlines(V re[N][N], V im[N][N])
+LITHO_INLINE gint64 threshold(const float *limit, gboolean soft, float *restrict re,
+                              float *restrict im)
 {
-    for (int j = 0; j < N; j++) {
-        V a[N], b[N];
-        for (int i = 0; i < N; i++) {
-            a[i] = re[i][j];
-            b[i] = im[i][j];
-        }
-        patch_fft16(a, b);
-        for (int i = 0; i < N; i++) {
-            re[i][j] = a[i];
-            im[i][j] = b[i];
-        }
+    int kept = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const float power = re[k] * re[k] + im[k] * im[k];
+        const gboolean keep = power >= limit[k];
+        const float factor = !soft ? 1 : power > 0 ? 1 - sqrtf(limit[k] / power) : 0;
+        kept += keep;
+        re[k] = keep ? factor * re[k] : 0;
+        im[k] = keep ? factor * im[k] : 0;
     }
-}
-
-// Crosslines, then samples, which change places; or, with the parts swapped, all of it back.
-LITHO_INLINE void along_plane(V re[N], V im[N])
-{
-    patch_fft16(re, im);
-    litho_transpose16(re);
-    litho_transpose16(im);
-    patch_fft16(re, im);
-}
-
-LITHO_INLINE gint64 threshold(const Job *job, Scratch *s)
-{
-    M count = {0};
-    for (int i = 0; i < N; i++)
-        for (int t = 0; t < N; t++) {
-            const V re = s->re[i][t], im = s->im[i][t], power = re * re + im * im;
-            const M keep = power >= job->limit[i][t];
-            V factor = litho_keep16(keep, 1 - (V){0});
-            if (job->soft)
-                for (int k = 0; k < N; k++)
-                    factor[k] *= keep[k] && power[k] > 0 ? 1 - sqrtf(job->limit[i][t][k] / power[k]) : 0;
-            count -= keep;
-            s->re[i][t] = factor * re;
-            s->im[i][t] = factor * im;
-        }
-    gint64 kept = 0;
-    for (int k = 0; k < N; k++)
-        kept += count[k];
     return kept;
 }
 
-LITHO_CLONES static gint64 run_pair(const Job *job, const int at[3], Scratch *s)
+LITHO_CLONES static gint64 threshold_pair(const Job *job, Scratch *s)
+{
+    return job->soft ? threshold(job->limit, TRUE, s->re, s->im)
+                     : threshold(job->limit, FALSE, s->re, s->im);
+}
+
+static gint64 run_pair(const Job *job, const int at[3], Scratch *s)
 {
     load_pair(job, at, s);
-    along_inlines(s->re, s->im);
-    for (int i = 0; i < N; i++)
-        along_plane(s->re[i], s->im[i]);
-    const gint64 kept = threshold(job, s);
+    LITHO_ISA_PICK(litho_window16_forward)(s->re, s->im);
+    const gint64 kept = threshold_pair(job, s);
     if (kept == 0)
         return 0;
-    for (int i = 0; i < N; i++)
-        along_plane(s->im[i], s->re[i]);
-    along_inlines(s->im, s->re);
+    LITHO_ISA_PICK(litho_window16_backward)(s->re, s->im);
     add_pair(job, at, s);
     return kept;
 }
@@ -162,7 +131,7 @@ static gint64 run_colour(Job *job, int colour, int threads)
         count[a] = (wp_local_windows(job->n[a]) - from[a] + 1) / 2;
 #pragma omp parallel num_threads(threads) reduction(+ : kept)
     {
-        Scratch *s = aligned_alloc(sizeof(V), sizeof *s);
+        Scratch *s = aligned_alloc(64, sizeof *s);
         if (!s)
             g_atomic_int_set(&job->failed, 1);
 #pragma omp for schedule(dynamic)
@@ -181,7 +150,7 @@ static gint64 run_colour(Job *job, int colour, int threads)
 gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule *rule, int threads,
                       const LithoRun *run, guint64 *kept, GError **error)
 {
-    Job *job = aligned_alloc(sizeof(V), sizeof *job);
+    Job *job = aligned_alloc(64, sizeof *job);
     gint64 count = 0;
     if (!job)
         return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory to denoise in windows");
@@ -190,13 +159,13 @@ gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             for (int t = 0; t < N; t++)
-                job->limit[i][t][j] = rule->local[(i * N + j) * N + t];
+                job->limit[(i * N + t) * N + j] = rule->local[(i * N + j) * N + t];
     memset(out, 0, box->floats * sizeof *out);
     for (int colour = 0; colour < COLOURS; colour++)
         count += run_colour(job, colour, threads);
     const gboolean ok = !job->failed;
     free(job);
     *kept = wp_local_share(box, (guint64)count);
-    return ok || litho_refuse(error, LITHO_ERROR_MEMORY,
-                              "there is no memory to denoise in windows");
+    return ok ||
+           litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory to denoise in windows");
 }

@@ -118,18 +118,24 @@ WP_INLINE void taps_of(const WpVec *coef, float x, WpVec *taps)
 // Lanes 0 0 1 1 .. 7 7 and 8 8 9 9 .. 15 15.
 WP_INLINE void pairs_of(const WpVec *v, WpVec *low, WpVec *high)
 {
-    *low = __builtin_shufflevector(*v, *v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-    *high =
-        __builtin_shufflevector(*v, *v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
+    WpHalf half[2], pairs[4];
+    memcpy(half, v, sizeof half);
+    for (int k = 0; k < 2; k++) {
+        pairs[2 * k] = __builtin_shufflevector(half[k], half[k], 0, 0, 1, 1, 2, 2, 3, 3);
+        pairs[2 * k + 1] = __builtin_shufflevector(half[k], half[k], 4, 4, 5, 5, 6, 6, 7, 7);
+    }
+    memcpy(low, pairs, sizeof *low);
+    memcpy(high, pairs + 2, sizeof *high);
 }
 
 // Sums of the even and of the odd lanes.
 WP_INLINE void sum_pairs(const WpVec *from, float *re, float *im)
 {
-    WpVec v = *from;
-    v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
-    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
-    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    WpHalf half[2];
+    memcpy(half, from, sizeof half);
+    WpHalf v = half[0] + half[1];
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
     *re = v[0];
     *im = v[1];
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 // --- making -----------------------------------------------------------------------------------
 
@@ -54,8 +55,8 @@ static float *alloc_floats(gint64 floats, GError **error)
     if (p)
         clear_floats(p, MAX(floats, 16));
     else
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of wave-packet data", floats * 4.0 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of wave-packet data",
+                     floats * 4.0 / (1 << 30));
     return p;
 }
 

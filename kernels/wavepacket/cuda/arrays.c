@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 #include "kernels/wavepacket/local.h"
 
@@ -365,8 +366,8 @@ static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume
         return FALSE;
     if (bad)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                    "%u samples of live traces are not finite numbers; mark these traces as "
-                    "missing first",
+                    _("%u samples of live traces are not finite numbers; mark these traces as "
+                      "missing first"),
                     bad);
     return bad == 0;
 }
@@ -380,6 +381,15 @@ static gboolean cuda_store(WpEngine *engine, const float *volume, LithoCube *cub
                                       cudaMemcpyDeviceToDevice, stream_of(cuda)),
                       error) &&
            wait_for(cuda, error);
+}
+
+static LithoCube *cuda_guess(WpEngine *engine, const LithoCube *in, LithoRun *run, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    LithoCudaGaps gaps = {0};
+    LithoCube *guessed = litho_cuda_gaps_guess(cuda->context, &gaps, in, NULL, run, error);
+    litho_cuda_gaps_release(cuda->context, &gaps);
+    return guessed;
 }
 
 static LithoCube *cuda_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
@@ -404,8 +414,8 @@ static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64
     cufftHandle plan = 0;
     g_autofree float *host = g_try_new(float, values);
     if (!host) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of amplitudes",
-                    (double)values * 4 / (1 << 30));
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of amplitudes",
+                     (double)values * 4 / (1 << 30));
         return FALSE;
     }
     gboolean ok =
@@ -447,6 +457,7 @@ const WpEngineClass wp_cuda_arrays = {
     .cut = cuda_cut,
     .paste = cuda_paste,
     .load = cuda_load,
+    .guess = cuda_guess,
     .store = cuda_store,
     .new_cube = cuda_new_cube,
     .fourier = cuda_fourier,

@@ -40,9 +40,9 @@ typedef struct Level {
     WpLevelSpread spread;
     WpLevelClasses classes;
     WpLevelAll all;
-    float *loud;              // per window, and behind it per frequency: results of selections
-    float *median, *bare;     // per frequency: of all coefficients, without real ones
-    char *tables;             // what the host knows beforehand
+    float *loud;          // per window, and behind it per frequency: results of selections
+    float *median, *bare; // per frequency: of all coefficients, without real ones
+    char *tables;         // what the host knows beforehand
     gsize table_bytes;
     cufftHandle fft;
     LithoCudaArray room, work;
@@ -173,10 +173,10 @@ static gboolean level_init(Level *l, GError **error)
     Room device = {0, l->room.data}, host = {0, g_malloc0(tables.bytes)};
     lay_out(l, &device);
     fill_tables(l, &device, &host);
-    const gboolean sent = LITHO_CUDA(cudaMemcpyAsync((char *)l->room.data + before, host.data,
-                                                     host.bytes, cudaMemcpyHostToDevice,
-                                                     l->task.stream),
-                                     error);
+    const gboolean sent =
+        LITHO_CUDA(cudaMemcpyAsync((char *)l->room.data + before, host.data, host.bytes,
+                                   cudaMemcpyHostToDevice, l->task.stream),
+                   error);
     g_free(host.data); // it has left pageable memory when the call returns
     l->spread.median = l->median;
     l->spread.loud = l->loud;
@@ -257,8 +257,8 @@ static gboolean know_loudness(Level *l, float *loud, GError **error)
         !fetch(l, loud, l->loud, bytes, error))
         return FALSE;
     noise_settle_loudness(l->job, loud);
-    return LITHO_CUDA(
-        cudaMemcpyAsync(l->loud, loud, bytes, cudaMemcpyHostToDevice, l->task.stream), error);
+    return LITHO_CUDA(cudaMemcpyAsync(l->loud, loud, bytes, cudaMemcpyHostToDevice, l->task.stream),
+                      error);
 }
 
 // From the powers to the level.
@@ -290,9 +290,14 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     return TRUE;
 }
 
-static gboolean measure(const LithoCube *cube, const guint8 *recorded, const int window[3],
-                        int most, LithoRun *run, LithoNoise *noise, GError **error)
+// Guesses in place of missing traces count as nothing.
+static gboolean measure(const LithoCube *in, const int window[3], int most, LithoRun *run,
+                        LithoNoise *noise, GError **error)
 {
+    g_autoptr(LithoCube) guessed = NULL;
+    const LithoCube *cube = in;
+    const guint8 *recorded = litho_gaps_any(in, in->held) ? in->live : NULL;
+    LithoCudaGaps gaps = {0};
     const gsize traces = (gsize)litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
     Level l = {.job = noise_places_new(&cube->grid, &cube->held, window, most, error)};
     LithoCudaArray masks = {0};
@@ -302,17 +307,19 @@ static gboolean measure(const LithoCube *cube, const guint8 *recorded, const int
     gboolean ok = l.context && litho_cuda_enter(l.context, error) && level_init(&l, error) &&
                   litho_run_step(run, 0, 2, error);
     WpLevelTask *t = &l.task;
-    ok = ok && (t->in = litho_cuda_input(l.context, cube, run, error)) != NULL &&
+    if (ok && recorded)
+        cube = guessed = litho_cuda_gaps_guess(l.context, &gaps, in, NULL, run, error);
+    ok = ok && cube && (t->in = litho_cuda_input(l.context, cube, run, error)) != NULL &&
          litho_cuda_reserve(l.context, &masks, 2 * traces, error) &&
-         LITHO_CUDA(cudaMemcpyAsync(masks.data, cube->live, traces, cudaMemcpyHostToDevice,
-                                    t->stream),
-                    error) &&
+         LITHO_CUDA(
+             cudaMemcpyAsync(masks.data, cube->live, traces, cudaMemcpyHostToDevice, t->stream),
+             error) &&
          (!recorded || LITHO_CUDA(cudaMemcpyAsync((char *)masks.data + traces, recorded, traces,
                                                   cudaMemcpyHostToDevice, t->stream),
                                   error));
     for (int a = 0; a < 3; a++) {
-        t->lo[a] = cube->held.lo[a];
-        t->size[a] = litho_box_size(cube->held, a);
+        t->lo[a] = in->held.lo[a];
+        t->size[a] = litho_box_size(in->held, a);
     }
     t->live = masks.data;
     t->recorded = recorded && masks.data ? (guint8 *)masks.data + traces : NULL;
@@ -323,6 +330,8 @@ static gboolean measure(const LithoCube *cube, const guint8 *recorded, const int
         ok = FALSE;
     }
     litho_cuda_release(l.context, &masks);
+    if (l.context)
+        litho_cuda_gaps_release(l.context, &gaps);
     level_clear(&l);
     return ok;
 }
@@ -331,25 +340,12 @@ gboolean wp_cuda_level(const LithoCube *cube, const int window[3], int most, Lit
                        LithoNoise *noise, GError **error)
 {
     const double start = litho_now_ms();
-    g_autoptr(LithoCube) guessed = NULL;
-    g_autofree guint8 *recorded = NULL;
     g_autoptr(GError) trouble = NULL;
     for (int a = 0; a < 3; a++)
         if (litho_box_size(cube->held, a) < window[a])
             return litho_noise_measure(cube, NULL, window, most, run, noise, error);
     litho_run_begin(run, "noise level", "windows");
-    if (litho_gaps_any(cube, cube->held)) {
-        if (litho_cube_host(cube, error))
-            guessed = litho_cube_copy_box(cube, cube->held, error);
-        if (!guessed)
-            return FALSE;
-        recorded = g_memdup2(guessed->live, litho_box_size(cube->held, 0) *
-                                                litho_box_size(cube->held, 1));
-        if (!litho_gaps_guess(guessed, NULL, run, error))
-            return FALSE;
-    }
-    const gboolean ok =
-        measure(guessed ? guessed : cube, recorded, window, most, run, noise, &trouble);
+    const gboolean ok = measure(cube, window, most, run, noise, &trouble);
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     if (ok)
         return TRUE;

@@ -162,7 +162,7 @@ static gboolean forward_columns(WpMulti *m, int k, gpointer data, GError **error
 {
     (void)data;
     WpCuda *part = m->part[k];
-    wp_cuda_mark_exchange(part);
+    wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_PLANES]);
     if (!wait_for_all(m, k, STEP_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_pull_planes(&part->grid, &part->share, samples_along_1(m),
                                         spans_of(m, k, m->n), &m->peers, grid_of(part),
@@ -177,7 +177,7 @@ static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
     WpCuda *part = m->part[k];
-    wp_cuda_mark_exchange(part);
+    wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_SPANS]);
     gboolean ok =
         wait_for_all(m, k, STEP_SECOND, error) &&
         LITHO_CUDA(wp_cuda_pull_spans(&part->grid, &part->share, spans_of(m, k, k), &m->peers,
@@ -222,7 +222,7 @@ static gboolean adjoint_columns(WpMulti *m, int k, gpointer data, GError **error
 {
     (void)data;
     WpCuda *part = m->part[k];
-    wp_cuda_mark_exchange(part);
+    wp_cuda_mark_exchange(part, m->link_bytes[k][WP_SUM_SPANS]);
     if (!wait_for_all(m, k, STEP_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_sum_spans(&part->grid, &part->share, spans_of(m, k, 0), &m->peers,
                                       grid_of(part), litho_cuda_stream(part->context)),
@@ -237,7 +237,7 @@ static gboolean adjoint_planes(WpMulti *m, int k, gpointer data, GError **error)
     const Transform *t = data;
     WpCuda *part = m->part[k];
     const WpBox *residual = wp_residual(&m->geometry[0]);
-    wp_cuda_mark_exchange(part);
+    wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_COLUMNS]);
     if (!wait_for_all(m, k, STEP_SECOND, error) ||
         !LITHO_CUDA(wp_cuda_pull_columns(&part->grid, &part->share, samples_along_1(m),
                                          spans_of(m, k, m->n), &m->peers, grid_of(part),

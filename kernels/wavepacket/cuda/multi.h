@@ -7,6 +7,9 @@
 
 enum { WP_STEPS = 4 };
 
+// The reads of others' grids in a transform, in the order of cuda/share.cu.
+enum { WP_PULL_PLANES, WP_PULL_SPANS, WP_SUM_SPANS, WP_PULL_COLUMNS, WP_LINKS };
+
 // The handle of an array: a volume has the first part only.
 typedef struct WpParts {
     float *part[WP_MAX_PARTS];
@@ -24,6 +27,7 @@ typedef struct WpMulti {
                              //   parts and l1 together, [l2]
     WpPeers peers;           // all grids
     cudaEvent_t done[WP_MAX_PARTS][WP_STEPS]; // the steps of a transform (cuda/multi.c)
+    double link_bytes[WP_MAX_PARTS][WP_LINKS]; // over the links into each part
     LithoRun run[WP_MAX_PARTS];               // of the call under way
 } WpMulti;
 

@@ -186,14 +186,57 @@ static gboolean introduce(WpMulti *m, int k, gpointer data, GError **error)
     return wp_cuda_send(part, &m->spans[k], all, (rows * m->n + columns) * sizeof *all, error);
 }
 
+// --- what passes over the links ------------------------------------------------------------------
+
+static double width(WpSpan s)
+{
+    return s.hi - s.lo;
+}
+
+static gboolean has_column(const WpMulti *m, int k, int l2)
+{
+    const WpShare *s = &m->part[k]->share;
+    return l2 >= s->column && l2 < s->column + s->columns;
+}
+
+// Bytes that part k reads from the others, as the kernels of cuda/share.cu do.
+static void count_links(WpMulti *m, int k)
+{
+    const WpDevGrid *g = &m->part[k]->grid;
+    const WpShare *share = &m->part[k]->share;
+    const int rows = g->nf[0] * g->nf[1];
+    double own = 0, others = 0, touched = 0, summed = 0; // points of the half spectrum
+    g_autofree WpSpan *column = g_new0(WpSpan, g->nf[1]);
+    for (int r = 0; r < rows; r++) {
+        const int l2 = r % g->nf[1];
+        const gboolean mine = has_column(m, k, l2);
+        touched += mine ? 0 : width(m->host_spans[k][r]);
+        for (int i = 0; i < m->n; i++) {
+            widen(&column[l2], m->host_spans[i][r].lo, m->host_spans[i][r].hi);
+            summed += mine && i != k ? width(m->host_spans[i][r]) : 0;
+        }
+    }
+    for (int l2 = 0; l2 < g->nf[1]; l2++)
+        *(has_column(m, k, l2) ? &own : &others) += width(column[l2]);
+    const double point = sizeof(float) * 2;
+    m->link_bytes[k][WP_PULL_PLANES] =
+        point * own * (double)(m->engine.geometry->n[0] - share->samples);
+    m->link_bytes[k][WP_PULL_SPANS] = point * touched;
+    m->link_bytes[k][WP_SUM_SPANS] = point * summed;
+    m->link_bytes[k][WP_PULL_COLUMNS] = point * others * share->samples;
+}
+
 gboolean wp_multi_make_parts(WpMulti *m, int form, int device, int devices, GError **error)
 {
     Making making = {form, device};
     m->n = linked_devices(device, MIN(devices, WP_MAX_PARTS));
     deal_out(m);
     make_geometries(m);
-    return wp_all_parts(m, make_part, &making, error) &&
-           wp_each_part(m, introduce, NULL, NULL, error);
+    if (!wp_all_parts(m, make_part, &making, error))
+        return FALSE;
+    for (int k = 0; k < m->n; k++)
+        count_links(m, k);
+    return wp_each_part(m, introduce, NULL, NULL, error);
 }
 
 static void free_part(WpMulti *m, int k)

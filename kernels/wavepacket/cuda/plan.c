@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
@@ -319,8 +320,8 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
     const WpGeometry *g = cuda->engine.geometry;
     if (g->floats / 2 > G_MAXUINT32) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%" G_GINT64_FORMAT " coefficients are more than one GPU plan holds; set "
-                    "`block` to 512 or less",
+                    _("%" PRId64 " coefficients are more than one GPU plan holds; set "
+                      "`block` to 512 or less"),
                     g->n_points);
         return FALSE;
     }

@@ -27,9 +27,9 @@ static double grid_points(const WpCuda *cuda)
     return (double)cuda->grid.nf[0] * cuda->grid.nf[1] * cuda->grid.nf[2];
 }
 
-void wp_cuda_mark_exchange(WpCuda *cuda)
+void wp_cuda_mark_exchange(WpCuda *cuda, double bytes)
 {
-    litho_cuda_mark(cuda->context, "exchange", LITHO_STAGE_TRANSFER, 0, 0);
+    litho_cuda_mark(cuda->context, "exchange", LITHO_STAGE_TRANSFER, bytes, 0);
 }
 
 // The first of the two steps of the fine FFT counts for both.

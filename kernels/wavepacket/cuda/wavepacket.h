@@ -2,7 +2,7 @@
 #pragma once
 #include <cufft.h>
 #include "core/qc.h"
-#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/gaps.h"
 #include "kernels/wavepacket/cuda/kernels.h"
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
@@ -102,7 +102,7 @@ gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, Lith
                                GError **error);
 gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r, float *u,
                              GError **error);
-void wp_cuda_mark_exchange(WpCuda *cuda);
+void wp_cuda_mark_exchange(WpCuda *cuda, double bytes);
 void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
 
 // --- cuda/boxes.c --------------------------------------------------------------------------------

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/grid.h"
+
+// Axes told by named coordinates, as netCDF and Zarr keep them.
+
+// First value and step of `n` coordinates. FALSE: fewer than two, or not evenly spaced (1e-3 of a
+// step).
+gboolean litho_coordinates_even(const double *value, gint64 n, double *first, double *step);
+// Samples along "twt" or "time" in s or ms, "depth" or "z" in m, km or ft; `unit` "" = the file
+// does not say. Other coordinates change nothing.
+void litho_coordinates_samples(const double *value, const char *name, const char *unit,
+                               LithoGrid *grid);
+// Line numbers: whole and evenly spaced, else nothing changes.
+void litho_coordinates_lines(const double *value, const char *name, LithoAxis *axis);
+// FALSE with a sentence when the first or second of three dimensions bears the samples' name.
+gboolean litho_coordinates_check_order(const char *path, const char *variable,
+                                       const char *const name[3], GError **error);

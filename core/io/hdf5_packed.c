@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/io/hdf5_packed.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "core/io/chunks.h"
+
+enum { CHECKSUM = 4, MOST_FILTERS = 4 };
+
+static H5Z_filter_t filter_of(hid_t layout, int k)
+{
+    unsigned flags;
+    size_t n = 0;
+    return H5Pget_filter2(layout, (unsigned)k, &flags, &n, NULL, 0, NULL, NULL);
+}
+
+gboolean litho_hdf5_can_unpack(hid_t layout)
+{
+    const int n = H5Pget_nfilters(layout);
+    gboolean good = n >= 1 && n <= MOST_FILTERS;
+    for (int k = 0; good && k < n; k++) {
+        const H5Z_filter_t filter = filter_of(layout, k);
+        good = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+               filter == H5Z_FILTER_FLETCHER32;
+    }
+    return good;
+}
+
+// The bytes of a chunk on their way back, filter by filter. Both buffers hold `most` bytes.
+typedef struct Bytes {
+    guint8 *data, *spare;
+    gsize n, most;
+} Bytes;
+
+static void swap(Bytes *b)
+{
+    guint8 *data = b->data;
+    b->data = b->spare;
+    b->spare = data;
+}
+
+static gboolean undo(Bytes *b, H5Z_filter_t filter, gsize element)
+{
+    if (filter == H5Z_FILTER_FLETCHER32) {
+        b->n -= MIN(b->n, (gsize)CHECKSUM);
+        return TRUE;
+    }
+    if (filter == H5Z_FILTER_SHUFFLE) {
+        memcpy(b->spare, b->data, b->n); // what is no whole element stays where it is
+        litho_unshuffle(b->spare, b->data, b->n / element, element);
+    } else {
+        uLongf n = b->most;
+        if (uncompress(b->spare, &n, b->data, b->n) != Z_OK)
+            return FALSE;
+        b->n = n;
+    }
+    swap(b);
+    return TRUE;
+}
+
+static gboolean undo_all(Bytes *b, hid_t layout, unsigned left_out, gsize element)
+{
+    gboolean good = TRUE;
+    for (int k = H5Pget_nfilters(layout) - 1; good && k >= 0; k--)
+        if (!(left_out >> k & 1))
+            good = undo(b, filter_of(layout, k), element);
+    return good;
+}
+
+gboolean litho_hdf5_unpack(hid_t set, const hsize_t at[3], const hsize_t chunk[3], float *out)
+{
+    const gsize samples = (gsize)(chunk[0] * chunk[1] * chunk[2]);
+    const hid_t layout = H5Dget_create_plist(set), type = H5Dget_type(set);
+    const gsize element = type > 0 ? H5Tget_size(type) : 0, bytes = samples * element;
+    unsigned left_out = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t held = 0;
+    gboolean good = layout > 0 && element >= 1 && element <= 8 &&
+                    H5Dget_chunk_info_by_coord(set, at, &left_out, &address, &held) >= 0;
+    const gboolean is_stored = good && address != HADDR_UNDEF && held > 0;
+    // Packed, samples take hardly more room than they are; the last filters see these bytes.
+    const gsize most = MAX(bytes, samples * sizeof(float)) + bytes / 100 + 4096;
+    good = good && held <= most;
+    Bytes b = {NULL, NULL, (gsize)held, most};
+    if (is_stored && good) {
+        b.data = g_try_malloc0(most);
+        b.spare = g_try_malloc0(most);
+        uint32_t mask = left_out;
+        good = b.data && b.spare && H5Dread_chunk(set, H5P_DEFAULT, at, &mask, b.data) >= 0 &&
+               undo_all(&b, layout, left_out, element) && b.n == bytes &&
+               H5Tconvert(type, H5T_NATIVE_FLOAT, samples, b.data, NULL, H5P_DEFAULT) >= 0;
+        if (good)
+            memcpy(out, b.data, samples * sizeof(float));
+    } else if (good) {
+        memset(out, 0, samples * sizeof(float));
+    }
+    g_free(b.data);
+    g_free(b.spare);
+    if (type > 0)
+        H5Tclose(type);
+    if (layout > 0)
+        H5Pclose(layout);
+    return good;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/text.h"
+
+#include <langinfo.h>
+#include <libintl.h>
+#include <locale.h>
+#include <string.h>
+
+#include "core/program.h"
+
+static const char domain[] = "lithoscope";
+static gboolean speaks; // set before threads, as all here
+static char mark = '.';
+static locale_t numbers; // with that mark; 0 = none but the point
+
+const char *litho_text(const char *text)
+{
+    // The translation of "" is the head of the catalogue.
+    return speaks && text && *text ? dgettext(domain, text) : text;
+}
+
+// Beside the installed program, or in the build it was made in. NULL = the program tells no folder.
+static char *catalogues(void)
+{
+    const char *given = g_getenv("LITHO_LOCALE_DIR");
+    g_autofree char *here = given ? NULL : litho_program_folder();
+    if (given || !here)
+        return g_strdup(given);
+    char *built = g_build_filename(here, "..", "data", "po", NULL);
+    if (g_file_test(built, G_FILE_TEST_IS_DIR))
+        return built;
+    g_free(built);
+    return g_build_filename(here, LITHO_DATADIR_FROM_BIN, "locale", NULL);
+}
+
+void litho_text_init(void)
+{
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); // recipes, files, commands and JSON have a point
+    g_autofree char *folder = catalogues();
+    if (!folder)
+        return;
+    bindtextdomain(domain, folder);
+    bind_textdomain_codeset(domain, "UTF-8");
+    speaks = TRUE;
+}
+
+// --- numbers ------------------------------------------------------------------------------------
+
+void litho_text_take_mark(void)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    locale_t own = plain ? newlocale(LC_NUMERIC_MASK, "", plain) : (locale_t)0;
+    const char *radix = own ? nl_langinfo_l(RADIXCHAR, own) : ".";
+    if (strcmp(radix, ",") == 0) { // other marks than these two are of several bytes
+        mark = ',';
+        numbers = own;
+    }
+}
+
+char *litho_text_vprintf(const char *format, va_list args)
+{
+    locale_t before = numbers ? uselocale(numbers) : (locale_t)0;
+    char *text = g_strdup_vprintf(format, args);
+    if (before)
+        uselocale(before);
+    return text;
+}
+
+char *litho_text_printf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = litho_text_vprintf(format, args);
+    va_end(args);
+    return text;
+}
+
+void litho_text_put(char *out, gsize size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = litho_text_vprintf(format, args);
+    va_end(args);
+    g_strlcpy(out, text, size);
+}
+
+void litho_text_add(GString *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = litho_text_vprintf(format, args);
+    va_end(args);
+    g_string_append(to, text);
+}
+
+void litho_text_mark(char *number)
+{
+    for (char *at = number; mark != '.' && *at; at++)
+        if (*at == '.')
+            *at = mark;
+}
+
+void litho_text_unmark(char *typed)
+{
+    // Several commas part a list, or thousands: none is a decimal mark.
+    char *comma = strchr(typed, mark);
+    if (mark != '.' && comma && !strchr(comma + 1, mark) && !strchr(typed, '.'))
+        *comma = '.';
+}

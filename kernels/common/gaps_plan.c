@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/common/gaps_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { N = LITHO_GAPS_WINDOW, HALF = N / 2 };
+enum { LEAST_SHARE = 4 }; // a column is used when one in so many of its traces is live
+
+// Thresholds fall from the first to the last share of the largest coefficient, and end at so many
+// standard deviations of the noise.
+static const float first_share = 0.7f, last_share = 0.01f, noise_times = 2.5f;
+
+static gint64 start_of(const LithoGapsPlan *plan, int axis, gint64 k)
+{
+    return plan->line[axis] ? 0 : (k - 1) * HALF;
+}
+
+gint64 litho_gaps_start(const LithoGapsPlan *plan, gint64 pair, int part)
+{
+    return start_of(plan, 2, 2 * pair + part);
+}
+
+gboolean litho_gaps_trace(const LithoGapsPlan *plan, const LithoGapsColumn *column, int k,
+                          gint64 *trace, gboolean *again)
+{
+    const LithoBox held = plan->held;
+    const gint64 il = column->at[0] + (plan->line[0] ? 0 : k / N);
+    const gint64 xl = column->at[1] + (plan->line[1] ? 0 : k % N);
+    *again = (plan->line[0] && k / N > 0) || (plan->line[1] && k % N > 0);
+    *trace = (il - held.lo[0]) * litho_box_size(held, 1) + xl - held.lo[1];
+    return il >= held.lo[0] && il < held.hi[0] && xl >= held.lo[1] && xl < held.hi[1];
+}
+
+// Traces from .. end - 1 of a column's 16 along an axis are held; one that is repeated counts once.
+static void span_of(const LithoGapsPlan *plan, const LithoGapsColumn *column, int axis, int *from,
+                    int *end)
+{
+    const gint64 lo = plan->held.lo[axis] - column->at[axis];
+    const gint64 hi = plan->held.hi[axis] - column->at[axis];
+    *from = (int)MAX(lo, 0);
+    *end = (int)MIN(hi, plan->line[axis] ? 1 : N);
+}
+
+// Index of trace (i, 0) of a column in `held`.
+static gint64 row_of(const LithoGapsPlan *plan, const LithoGapsColumn *column, int i)
+{
+    return (column->at[0] + i - plan->held.lo[0]) * litho_box_size(plan->held, 1) + column->at[1] -
+           plan->held.lo[1];
+}
+
+// A column is used when something is missing and enough is there.
+static gboolean is_used(const LithoGapsPlan *plan, const LithoGapsColumn *column, gboolean pieces)
+{
+    int from[2], end[2], live = 0;
+    for (int a = 0; a < 2; a++)
+        span_of(plan, column, a, &from[a], &end[a]);
+    for (int i = from[0]; i < end[0]; i++)
+        for (int j = from[1]; j < end[1]; j++)
+            live += plan->live[row_of(plan, column, i) + j];
+    const int traces = MAX(end[0] - from[0], 0) * MAX(end[1] - from[1], 0);
+    return (live < traces || pieces) && live > 0 && LEAST_SHARE * live >= traces;
+}
+
+static void weigh(LithoGapsPlan *plan, const LithoGapsColumn *column)
+{
+    int from[2], end[2];
+    for (int a = 0; a < 2; a++)
+        span_of(plan, column, a, &from[a], &end[a]);
+    for (int i = from[0]; i < end[0]; i++)
+        for (int j = from[1]; j < end[1]; j++) {
+            const float w = plan->taper[0][i] * plan->taper[1][j];
+            plan->scale[row_of(plan, column, i) + j] += w * w;
+        }
+}
+
+static void list_colour(LithoGapsPlan *plan, int colour, const gint64 first[2],
+                        const gint64 count[2], gboolean pieces)
+{
+    gint64 from[2];
+    for (int a = 0; a < 2; a++)
+        from[a] = first[a] + ((first[a] + (a == 0 ? colour / 2 : colour % 2)) & 1);
+    for (gint64 k0 = from[0]; k0 < first[0] + count[0]; k0 += 2)
+        for (gint64 k1 = from[1]; k1 < first[1] + count[1]; k1 += 2) {
+            const LithoGapsColumn column = {{start_of(plan, 0, k0), start_of(plan, 1, k1)}};
+            if (!is_used(plan, &column, pieces))
+                continue;
+            g_array_append_val(plan->columns, column);
+            weigh(plan, &column);
+        }
+}
+
+// Where windows were left out for want of live traces, the others' weights count as one.
+static void invert_weights(LithoGapsPlan *plan, gint64 traces)
+{
+    const float least = 0.02f;
+    for (gint64 k = 0; k < traces; k++)
+        plan->scale[k] = plan->scale[k] > least ? 1 / plan->scale[k] : 0;
+}
+
+gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pieces,
+                         GError **error)
+{
+    const LithoBox held = cube->held;
+    const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
+    gint64 first[3], count[3];
+    *plan = (LithoGapsPlan){.held = held, .noise = noise_times * noise_times};
+    for (int a = 0; a < 3; a++) {
+        plan->line[a] = cube->grid.axis[a].n == 1;
+        first[a] = plan->line[a] ? 0 : held.lo[a] / HALF;
+        count[a] = plan->line[a] ? 1 : (held.hi[a] - 1) / HALF + 2 - first[a];
+        for (int k = 0; k < N; k++)
+            plan->taper[a][k] = plan->line[a] ? 1 : (float)sin(G_PI * (k + 0.5) / N);
+    }
+    plan->first_pair = first[2] / 2;
+    plan->pairs = (first[2] + count[2] + 1) / 2 - first[2] / 2;
+    for (int pass = 0; pass < LITHO_GAPS_PASSES; pass++) {
+        const float by = powf(last_share / first_share, (float)pass / (LITHO_GAPS_PASSES - 1));
+        plan->share[pass] = first_share * by * (first_share * by);
+    }
+    plan->live = g_try_malloc(traces);
+    plan->scale = g_try_new0(float, traces);
+    if (!plan->live || !plan->scale)
+        return litho_refuse(error, LITHO_ERROR_MEMORY,
+                            "there is no memory for guesses of missing traces");
+    memcpy(plan->live, cube->live, traces);
+    plan->columns = g_array_new(FALSE, FALSE, sizeof(LithoGapsColumn));
+    for (int colour = 0; colour < LITHO_GAPS_COLOURS; colour++) {
+        list_colour(plan, colour, first, count, pieces);
+        plan->colour[colour + 1] = plan->columns->len;
+    }
+    invert_weights(plan, traces);
+    return TRUE;
+}
+
+void litho_gaps_plan_clear(LithoGapsPlan *plan)
+{
+    g_free(plan->live);
+    g_free(plan->scale);
+    if (plan->columns)
+        g_array_unref(plan->columns);
+}

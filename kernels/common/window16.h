@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+// Fourier transforms of windows of 16 x 16 x 16 complex numbers. Two real windows are the real and
+// the imaginary part of one of them.
+#include "kernels/common/isa.h"
+
+enum { LITHO_WINDOW16 = 16 * 16 * 16 }; // numbers of an array
+
+// In place, arrays aligned to 64 bytes. One of [first][second][third] axis comes out as
+// [first][third][second] wavenumber, and goes back to what it was, times 4096.
+void litho_window16_forward(float *re, float *im);
+void litho_window16_backward(float *re, float *im);
+
+LITHO_ISA_DECLARE(litho_window16_forward);
+LITHO_ISA_DECLARE(litho_window16_backward);

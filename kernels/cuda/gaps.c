@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/gaps.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/common/gaps_plan.h"
+#include "kernels/cuda/gaps_kernels.h"
+
+G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_WINDOW == (int)LITHO_GAPS_WINDOW);
+G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_PASSES == (int)LITHO_GAPS_PASSES);
+G_STATIC_ASSERT(sizeof(LithoGapsColumn) == 2 * sizeof(long long));
+
+enum { PAIRS_A_LAUNCH = 8192 }; // some milliseconds: between two looks at the cancel flag
+
+void litho_cuda_gaps_release(LithoCudaContext *context, LithoCudaGaps *gaps)
+{
+    litho_cuda_release(context, &gaps->live);
+    litho_cuda_release(context, &gaps->scale);
+    litho_cuda_release(context, &gaps->columns);
+}
+
+static gboolean upload(LithoCudaContext *context, LithoCudaArray *array, gconstpointer from,
+                       gsize bytes, GError **error)
+{
+    // The copy from pageable memory has left it when the call returns.
+    return litho_cuda_reserve(context, array, MAX(bytes, 1), error) &&
+           LITHO_CUDA(cudaMemcpyAsync(array->data, from, bytes, cudaMemcpyHostToDevice,
+                                      litho_cuda_stream(context)),
+                      error);
+}
+
+static gboolean make_task(LithoCudaContext *context, LithoCudaGaps *gaps, const LithoGapsPlan *plan,
+                          const LithoGapPieces *pieces, float *x, LithoGapsTask *t, GError **error)
+{
+    const gint64 traces = litho_box_size(plan->held, 0) * litho_box_size(plan->held, 1);
+    if (!upload(context, &gaps->live, plan->live, traces, error) ||
+        !upload(context, &gaps->scale, plan->scale, traces * sizeof *plan->scale, error) ||
+        !upload(context, &gaps->columns, plan->columns->data,
+                plan->columns->len * sizeof(LithoGapsColumn), error))
+        return FALSE;
+    *t = (LithoGapsTask){.x = x,
+                         .live = gaps->live.data,
+                         .scale = gaps->scale.data,
+                         .columns = gaps->columns.data,
+                         .first_pair = plan->first_pair,
+                         .pairs = plan->pairs,
+                         .noise = plan->noise};
+    for (int a = 0; a < 3; a++) {
+        t->lo[a] = plan->held.lo[a];
+        t->n[a] = litho_box_size(plan->held, a);
+        t->line[a] = plan->line[a];
+    }
+    memcpy(t->taper, plan->taper, sizeof t->taper);
+    memcpy(t->share, plan->share, sizeof t->share);
+    if (pieces) {
+        t->bad = pieces->bad;
+        t->first = pieces->first;
+        t->pieces = pieces->pieces;
+        t->length = pieces->length;
+    }
+    return TRUE;
+}
+
+// Colours and parities take turns, so that sums have one order.
+static gboolean run_columns(LithoCudaContext *context, const LithoGapsPlan *plan,
+                            const LithoGapsTask *t, LithoRun *run, GError **error)
+{
+    const gint64 step = MAX(PAIRS_A_LAUNCH / MAX(plan->pairs, 1), 1);
+    const gint64 total = 2 * (gint64)plan->columns->len;
+    gint64 done = 0;
+    for (int colour = 0; colour < LITHO_GAPS_COLOURS; colour++)
+        for (int parity = 0; parity < 2; parity++)
+            for (gint64 k = plan->colour[colour]; k < plan->colour[colour + 1]; k += step) {
+                const gint64 end = MIN(k + step, plan->colour[colour + 1]);
+                done += end - k;
+                if (!LITHO_CUDA(litho_gaps_columns(t, k, end, parity, litho_cuda_stream(context)),
+                                error) ||
+                    !litho_cuda_step(context, run, done, total, error))
+                    return FALSE;
+            }
+    return TRUE;
+}
+
+static LithoCube *cube_like(LithoCudaContext *context, const LithoCube *in, GError **error)
+{
+    LithoBuffer *buffer =
+        litho_cuda_buffer_alloc(litho_cuda_device(context), litho_box_count(in->held), error);
+    LithoCube *cube = buffer ? litho_cube_new_device(&in->grid, in->held, buffer, error) : NULL;
+    if (!cube && buffer)
+        litho_cuda_buffer_free(buffer);
+    if (cube)
+        litho_cube_inherit(cube, in);
+    return cube;
+}
+
+LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
+                                 const LithoCube *in, const LithoGapPieces *pieces, LithoRun *run,
+                                 GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(context);
+    const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
+    const double samples = (double)litho_box_count(in->held);
+    LithoGapsPlan plan = {0};
+    LithoGapsTask t;
+    g_autoptr(LithoCube) cube = cube_like(context, in, error);
+    const float *from = cube ? litho_cuda_input(context, in, run, error) : NULL;
+    float *x = from ? litho_cuda_output(context, cube, error) : NULL;
+    litho_run_begin(run, "missing traces", NULL);
+    gboolean ok = x && litho_gaps_plan(&plan, in, pieces != NULL, error) &&
+                  make_task(context, gaps, &plan, pieces, x, &t, error);
+    if (ok)
+        litho_cuda_mark(context, "missing traces", LITHO_STAGE_COMPUTE, 8 * samples,
+                        LITHO_GAPS_PASSES * 2 * 5 * 12 * 4.0 * samples);
+    ok = ok && LITHO_CUDA(litho_gaps_clear(&t, from, stream), error) &&
+         run_columns(context, &plan, &t, run, error) &&
+         LITHO_CUDA(litho_gaps_normalise(&t, stream), error);
+    ok = (!x || LITHO_CUDA(cudaStreamSynchronize(stream), ok ? error : NULL)) && ok;
+    for (gint64 k = 0; ok && k < traces; k++)
+        cube->live[k] |= plan.scale[k] > 0;
+    litho_gaps_plan_clear(&plan);
+    return ok ? g_steal_pointer(&cube) : NULL;
+}

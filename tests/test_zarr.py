@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Zarr and MDIO folders: written here with the standard library, read, refused when damaged. Prints TAP.
+
+    test_zarr.py PATH/lithoscope-cli
+"""
+import array
+import ctypes
+import ctypes.util
+import gzip
+import json
+import os
+import shutil
+import struct
+import zlib
+from itertools import product
+from pathlib import Path
+
+from cli_tap import cli, run, test
+
+N, CHUNK = (7, 9, 33), (4, 4, 16)
+TYPES = {"<f4": "<f", ">f4": ">f", "<f8": "<d", ">i2": ">h", "|u1": "<B", "<i8": "<q"}
+NAMES3 = {"<f4": "float32", "<f8": "float64", ">i2": "int16"}
+
+
+def value(i, j, k):
+    return (31 * i + 7 * j + k) % 251
+
+
+def blosc(data):
+    """As numcodecs packs: shuffled, LZ4. None where libblosc is not there."""
+    name = ctypes.util.find_library("blosc")
+    if not name:
+        return None
+    lib = ctypes.CDLL(name)
+    out = ctypes.create_string_buffer(len(data) + 1000)
+    size = ctypes.c_size_t
+    n = lib.blosc_compress_ctx(5, 1, size(4), size(len(data)), data, out, size(len(data) + 1000), b"lz4", size(0), 1)
+    return out.raw[:n]
+
+
+PACK = {"plain": bytes, "zlib": zlib.compress, "gzip": gzip.compress, "blosc": blosc}
+
+
+def put(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else json.dumps(text).encode())
+
+
+def chunks(form, pack, n=N, chunk=CHUNK, number=value):
+    """Names' numbers and bytes of all chunks of a cube; beyond its end they hold rubbish, as may be."""
+    for at in product(*[range(-(-a // b)) for a, b in zip(n, chunk)]):
+        cells = product(*[range(c * b, (c + 1) * b) for c, b in zip(at, chunk)])
+        yield at, pack(b"".join(struct.pack(form, number(*c)) for c in cells))
+
+
+def meta2(kind="<f4", codec="plain", **more):
+    return {"zarr_format": 2, "shape": N, "chunks": CHUNK, "dtype": kind, "fill_value": "NaN" if "f" in kind else 0, "order": "C",
+            "filters": None, "compressor": None if codec == "plain" else {"id": codec}, **more}
+
+
+def write2(folder, kind="<f4", codec="plain", separator=".", **more):
+    """An array of version 2 in a folder of its own."""
+    put(folder / ".zarray", meta2(kind, codec, dimension_separator=separator, **more))
+    for at, text in chunks(TYPES[kind], PACK[codec]):
+        put(folder / separator.join(map(str, at)), text)
+
+
+def write3(folder, kind="<f4", codec="plain", shape=N, codecs=None):
+    packing = [] if codec == "plain" else [{"name": codec, "configuration": {}}]
+    endian = "big" if kind[0] == ">" else "little"
+    put(folder / "zarr.json", {
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NAMES3[kind],
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": CHUNK}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0,
+        "codecs": codecs or [{"name": "bytes", "configuration": {"endian": endian}}] + packing, "attributes": {},
+        "dimension_names": ["inline", "crossline", "twt"]})
+    for at, text in chunks(TYPES[kind], PACK[codec]):
+        put(folder / "c" / "/".join(map(str, at)), text)
+
+
+def line(folder, numbers, **attributes):
+    """Coordinates in one chunk, as int32."""
+    put(folder / ".zarray", {"zarr_format": 2, "shape": [len(numbers)], "chunks": [len(numbers)], "dtype": "<i4", "fill_value": 0,
+                             "order": "C", "filters": None, "compressor": {"id": "zlib", "level": 1}})
+    put(folder / ".zattrs", {"_ARRAY_DIMENSIONS": [folder.name], **attributes})
+    put(folder / "0", zlib.compress(struct.pack(f"<{len(numbers)}i", *numbers)))
+
+
+def read(folder, status=0):
+    """The samples as a list, through convert."""
+    Path("cube.npy").unlink(missing_ok=True)
+    r = cli("convert", "-i", folder, "-o", "cube.npy", status=status)
+    if status:
+        return r.stderr
+    data = Path("cube.npy").read_bytes()
+    return list(array.array("f", data[10 + struct.unpack("<H", data[8:10])[0]:]))
+
+
+WANTED = [float(value(*c)) for c in product(*map(range, N))]
+
+
+# Property: whatever the type, the codec and the names of chunks, the samples are those that were
+# written.
+@test
+def version_2_is_read():
+    cases = [(kind, codec, ".") for kind in TYPES for codec in ("plain", "zlib")] + [("<f4", "gzip", "/"), ("<f8", "plain", "/")]
+    if blosc(b"x" * 64):
+        cases += [("<f4", "blosc", "."), (">i2", "blosc", "/")]
+    for kind, codec, separator in cases:
+        shutil.rmtree("a.zarr", ignore_errors=True)
+        write2(Path("a.zarr"), kind, codec, separator)
+        assert read("a.zarr") == WANTED, f"{kind}, {codec}, {separator}"
+
+
+@test
+def version_3_is_read():
+    cases = [("<f4", "plain"), (">i2", "gzip"), ("<f8", "plain")] + ([("<f4", "blosc")] if blosc(b"x" * 64) else [])
+    for kind, codec in cases:
+        shutil.rmtree("b.zarr", ignore_errors=True)
+        write3(Path("b.zarr"), kind, codec)
+        assert read("b.zarr") == WANTED, f"{kind}, {codec}"
+
+
+# Property: a group's largest cube is read, with line numbers and sample interval of its dimensions'
+# coordinates: as xarray and MDIO 1 write them, and MDIO 0 in the attributes of its root.
+@test
+def axes_are_read():
+    top = Path("c.mdio")
+    put(top / ".zgroup", {"zarr_format": 2})
+    write2(top / "amplitude", codec="zlib")
+    put(top / "amplitude/.zattrs", {"_ARRAY_DIMENSIONS": ["inline", "crossline", "time"]})
+    line(top / "inline", range(100, 107))
+    line(top / "crossline", range(200, 218, 2))
+    line(top / "time", range(0, 66, 2), unitsV1={"time": "ms"})
+    r = cli("info", "c.mdio", "--json")
+    axes = json.loads(r.stdout)["axes"]
+    assert [a["first"] for a in axes] == [100, 200, 0] and [a["step"] for a in axes][:2] == [1, 2], axes
+    assert abs(axes[2]["step"] - 0.002) < 1e-9, axes
+    old = Path("d.mdio")
+    put(old / ".zgroup", {"zarr_format": 2})
+    put(old / ".zattrs", {"dimension": [{"name": "inline", "coords": list(range(10, 17))}, {"name": "crossline", "coords": list(range(9))},
+                                        {"name": "sample", "coords": list(range(0, 132, 4))}]})
+    write2(old / "data/chunked_012", codec="zlib")
+    put(old / "data/.zgroup", {"zarr_format": 2})
+    axes = json.loads(cli("info", "d.mdio", "--json").stdout)["axes"]
+    assert axes[0]["first"] == 10 and abs(axes[2]["step"] - 0.004) < 1e-9, axes
+
+
+# Property: a chunk that was never written holds the fill value; a trace of nothing else is missing.
+@test
+def chunks_may_be_missing():
+    write2(Path("e.zarr"))
+    for k in range(3):
+        Path(f"e.zarr/1.2.{k}").unlink()
+    samples = read("e.zarr")
+    last = samples[-N[2]:]
+    assert samples[:N[2]] == WANTED[:N[2]] and all(x != x or x == 0 for x in last), last
+
+
+# Property: what cannot be read is refused in one sentence that names it, and nothing is allocated by
+# what the metadata claim.
+@test
+def damage_is_refused():
+    def refused(name, wanted, **how):
+        shutil.rmtree(name, ignore_errors=True)
+        write2(Path(name), **how)
+        return lambda change: (change(Path(name)), check(name, wanted))
+
+    def check(name, wanted):
+        said = read(name, status=1)
+        assert wanted in said and said.strip().count("\n") == 0, f"{name}: {said}"
+
+    def cut(top):
+        for path in top.glob("0*"):
+            path.write_bytes(path.read_bytes()[:-7])
+
+    for codec in ("plain", "zlib", "gzip") + (("blosc",) if blosc(b"x" * 64) else ()):
+        refused("f.zarr", "cannot be unpacked", codec=codec)(cut)
+    refused("f.zarr", "cannot be unpacked")(lambda top: put(top / "0.0.0", b"\0" * 4 * 4 * 4 * 16 * 3))
+    refused("f.zarr", "cannot be unpacked")(lambda top: put(top / ".zarray", meta2("<f8")))
+    for chunk in ([4, 4, 8], [8, 4, 16]):
+        refused("f.zarr", "cannot be unpacked")(lambda top: put(top / ".zarray", meta2(chunks=chunk)))
+    huge = "says it holds"
+    refused("f.zarr", huge)(lambda top: put(top / ".zarray", meta2(shape=[10 ** 5] * 3)))
+    refused("f.zarr", "cannot be held")(lambda top: put(top / ".zarray", meta2(shape=[10 ** 9] * 3)))
+    refused("f.zarr", "without an array")(lambda top: put(top / ".zarray", meta2(shape=[-1, 5, 5])))
+    refused("f.zarr", "without an array")(lambda top: put(top / ".zarray", meta2(shape=[7.5, 9, 33])))
+    refused("f.zarr", "without an array")(lambda top: put(top / ".zarray", meta2(chunks=[0, 4, 4])))
+    refused("f.zarr", "chunks of")(lambda top: put(top / ".zarray", meta2(chunks=[10 ** 6] * 3)))
+    refused("f.zarr", "without an array")(lambda top: put(top / ".zarray", b'{"zarr_format": 2,'))
+    refused("f.zarr", "the filter 'delta'")(lambda top: put(top / ".zarray", meta2(filters=[{"id": "delta"}])))
+    refused("f.zarr", "the codec 'lzma'")(lambda top: put(top / ".zarray", meta2(compressor={"id": "lzma"})))
+    refused("f.zarr", "the order 'F'")(lambda top: put(top / ".zarray", meta2(order="F")))
+    shutil.rmtree("f.zarr")
+    write3(Path("f.zarr"), codecs=[{"name": "sharding_indexed", "configuration": {}}])
+    check("f.zarr", "the codec 'sharding_indexed'")
+
+
+# Property: no name that a store holds leads out of it.
+@test
+def names_lead_nowhere():
+    line(Path("outside"), range(100, 107))
+    for name in ("../outside", "/" + str(Path("outside").resolve()), "..", "."):
+        shutil.rmtree("g.mdio", ignore_errors=True)
+        put(Path("g.mdio/.zgroup"), {"zarr_format": 2})
+        write2(Path("g.mdio/cube"))
+        put(Path("g.mdio/cube/.zattrs"), {"_ARRAY_DIMENSIONS": [name, "crossline", "time"]})
+        axes = json.loads(cli("info", "g.mdio", "--json").stdout)["axes"]
+        assert axes[0]["first"] != 100, (name, axes)
+    write2(Path("h.zarr"))
+    Path("h.zarr/0.0.0").rename("chunk")
+    Path("h.zarr/0.0.0").symlink_to(Path("chunk").resolve())
+    assert "cannot be unpacked" in read("h.zarr", status=1)
+    Path("h.zarr/0.0.0").unlink()
+    os.mkfifo("h.zarr/0.0.0")
+    assert "cannot be unpacked" in read("h.zarr", status=1)
+    shutil.rmtree("h.zarr")
+    write2(Path("h.zarr"), separator=".")
+    put(Path("h.zarr/.zarray"), meta2(dimension_separator="../"))
+    read("h.zarr")  # the first character counts: "0.0.0"
+
+
+run()
