@@ -58,11 +58,13 @@ static LithoCube *make_cube(gint64 n_il, gint64 n_xl, gint64 nt, gboolean damage
     return cube;
 }
 
-static void run_one(const LithoFlow *flow, const LithoCube *in, Count *count)
+// Waiting threads use the processor while other programs hold it, so a run with a limit has one thread.
+static void run_one(const LithoFlow *flow, const LithoCube *in, double longest, Count *count)
 {
     g_autoptr(GError) error = NULL;
-    double end = used_s() + longest_s;
-    LithoRun run = {.threads = 2, .superseded = is_late, .superseded_data = &end};
+    double end = used_s() + longest;
+    LithoRun run = {
+        .threads = isfinite(longest) ? 1 : 2, .superseded = is_late, .superseded_data = &end};
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in ? &in->grid : NULL, &run, &error);
     if (!walk) {
         g_assert_cmpuint(strlen(error->message), >, 10);
@@ -94,7 +96,8 @@ static void run_one(const LithoFlow *flow, const LithoCube *in, Count *count)
 static void run_next(const LithoFlow *flow, LithoCube *const cubes[CUBES], Count *count)
 {
     const int k = count->ran + count->refused + count->superseded + count->large;
-    run_one(flow, litho_flow_step(flow, 0)->op->needs_input ? cubes[k % CUBES] : NULL, count);
+    run_one(flow, litho_flow_step(flow, 0)->op->needs_input ? cubes[k % CUBES] : NULL, longest_s,
+            count);
 }
 
 static LithoFlow *small_flow(const LithoOperator *op)
@@ -132,6 +135,11 @@ static void test_operator(gconstpointer data)
     LithoCube *cubes[CUBES] = {make_cube(9, 7, 40, FALSE), make_cube(12, 13, 33, TRUE),
                                make_cube(1, 2, 3, FALSE)};
     Count count = {0};
+    g_autoptr(LithoFlow) defaults = small_flow(op);
+    for (int k = 0; k < (op->needs_input ? 2 : 1); k++) {
+        run_one(defaults, op->needs_input ? cubes[k] : NULL, INFINITY, &count);
+        g_assert_cmpint(count.ran, ==, k + 1);
+    }
     for (guint k = 0; k < op->params.n; k++) {
         const LithoParam *row = &op->params.rows[k];
         const guint values = MAX(litho_param_n_choices(row), 2);
@@ -151,7 +159,6 @@ static void test_operator(gconstpointer data)
     }
     g_test_message("%s: %d ran, %d refused, %d were superseded, %d too large", op->key, count.ran,
                    count.refused, count.superseded, count.large);
-    g_assert_cmpint(count.ran, >, 0);
     for (int k = 0; k < CUBES; k++)
         litho_cube_unref(cubes[k]);
 }
