@@ -286,7 +286,7 @@ static gboolean is_left_out(const Figure *f)
 
 static char *got_text(const Figure *f, const Value *v)
 {
-    return f->refuse        ? g_strdup(f->refuse)
+    return f->refuse        ? g_strdup(litho_text(f->refuse))
            : is_left_out(f) ? litho_text_printf(litho_text(needs), f->needs)
            : f->failed      ? g_strdup(f->failed)
            : isnan(v->got)  ? g_strdup("–")
@@ -294,11 +294,25 @@ static char *got_text(const Figure *f, const Value *v)
                             : g_strdup_printf("%.4g", v->got);
 }
 
+// `text` in `columns` characters, which printf would count in bytes.
+static void print_padded(const char *text, glong columns)
+{
+    printf("%s%*s", text, (int)MAX(columns - g_utf8_strlen(text, -1), 0), "");
+}
+
+// Headings and values in the person's language; results that are written keep the table's.
+static void print_heading(const Figure *f)
+{
+    printf("%s, %s: %s", litho_text(f->paper), litho_text(f->item), litho_text(f->what));
+}
+
 static void print_figure(const Reproduce *r, const Figure *f)
 {
-    printf("%s: %s, %s: %s\n", f->id, f->paper, f->item, f->what);
+    printf("%s: ", f->id);
+    print_heading(f);
+    printf("\n");
     if (f->refuse)
-        printf(_("    refused: %s\n"), f->refuse);
+        printf(_("    refused: %s\n"), litho_text(f->refuse));
     for (guint k = 0; f->commands && k < json_array_get_length(f->commands); k++) {
         g_autofree char *text = command_text(r, json_array_get_array_element(f->commands, k));
         printf("    %s\n", text);
@@ -306,7 +320,11 @@ static void print_figure(const Reproduce *r, const Figure *f)
     for (guint k = 0; k < f->values->len; k++) {
         const Value *v = &g_array_index(f->values, Value, k);
         g_autofree char *got = got_text(f, v);
-        printf(_("    %-44s paper: %-28s here: %s\n"), v->what, v->says, got);
+        printf("    ");
+        print_padded(litho_text(v->what), 44);
+        printf(" %s ", _("paper:"));
+        print_padded(litho_text(v->says), 28);
+        printf(" %s %s\n", _("here:"), got);
     }
     fflush(stdout);
 }
@@ -571,8 +589,11 @@ int litho_cli_reproduce(int argc, char **argv)
     if (r.list) {
         for (guint k = 0; k < r.figures->len; k++) {
             const Figure *f = g_ptr_array_index(r.figures, k);
-            printf("%-24s %s, %s: %s%s%s\n", f->id, f->paper, f->item, f->what,
-                   f->refuse ? "; refused: " : "", f->refuse ? f->refuse : "");
+            printf("%-24s ", f->id);
+            print_heading(f);
+            if (f->refuse)
+                printf(_("; refused: %s"), litho_text(f->refuse));
+            printf("\n");
         }
         return LITHO_EXIT_OK;
     }

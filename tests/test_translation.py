@@ -86,6 +86,26 @@ def texts_of_demonstrations_are_listed():
             assert not text or f'"{text}"' in listed, f"{path.name}: not in core/show/script_texts.c: {text}"
 
 
+# The table of the papers' figures is JSON, too. What has no two letters beside each other is a number or
+# a unit.
+@test
+def texts_of_the_papers_are_listed():
+    listed = re.sub(r'"\s+"', "", (TOP / "app" / "reproduce_texts.c").read_text())
+    for figure in json.loads((TOP / "data" / "reproduce.json").read_text())["figures"]:
+        shown = [figure.get(k, "") for k in ("paper", "item", "what", "refuse")]
+        for text in shown + [v[k] for v in figure.get("values", []) for k in ("what", "says")]:
+            assert not re.search("[a-z]{2}", text) or f'"{text}"' in listed, f"{figure['id']}: not in app/reproduce_texts.c: {text}"
+
+
+# Property: a German session reads the table of the papers in German; what is written stays English.
+@test
+def reproduced_figures_speak_german():
+    assert "Tabelle 1: 256 x 256 x 256, Hin- und R" in cli("reproduce", "--list", env=GERMAN).stdout
+    r = cli("reproduce", "twsm-2016-strip", "--json", "rep.json", env=GERMAN)
+    assert "abgelehnt: F" in r.stdout and "als eine Stufe" in r.stdout, r.stdout
+    assert "as one stage" in Path("rep.json").read_text()
+
+
 # Property: a program that German was asked of says German sentences; what is parsed stays as it is:
 # names of parameters, recipes with points, JSON.
 @test

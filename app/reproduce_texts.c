@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// For translators: papers, items and values of data/reproduce.json, in its order. Whoever shows one
+// hands it to litho_text(); results in JSON, CSV and Markdown keep the English.
+#include "core/text.h"
+
+G_GNUC_UNUSED static const char *const reproduce_texts[] = {
+    N_("Nikitin et al. 2011"),
+    N_("Table 1"),
+    N_("256 x 256 x 256, forward and inverse transform"),
+    N_("both transforms, processors of this machine"),
+    N_("2947.5 + 3137.0 (Core i7), 1123.8 + 1150.1 (8 Opteron cores)"),
+    N_("both transforms, GPU"),
+    N_("65.5 + 89.5 (Tesla), 88.0 + 119.1 (Quadro 4000)"),
+    N_("GPU over all processors"),
+    N_("45 and 35 (over one core)"),
+    N_("Fig. 4,b"),
+    N_("compression to CR .14, 128 x 128 x 256 samples of curved events in place of the paper's "
+       "shots"),
+    N_("SNR of what is left, against the clean cube"),
+    N_("no visible deterioration"),
+    N_("relative difference to the clean cube"),
+    N_("Fig. 4,c"),
+    N_("compression to CR .02, 128 x 128 x 256 samples of curved events in place of the paper's "
+       "shots"),
+    N_("kinematics kept, amplitudes weakened"),
+    N_("Fig. 4,a"),
+    N_("256 shots over one reflector under a low-velocity lens"),
+    N_("the paper gives neither the lens nor the acquisition; 'synth models model=file "
+       "shots=256' models any velocity cube that is given"),
+    N_("Figs 1, 2, 5"),
+    N_("single packets by scale, direction and place; the largest coefficients of a box"),
+    N_("the operator gives cubes and writes coefficients to a file; no command makes a cube of "
+       "one chosen packet"),
+    N_("Nikitin et al. 2013"),
+    N_("Fig. 10"),
+    N_("noise suppressed at CR .02"),
+    N_("target waves without visible loss"),
+    N_("Fig. 11"),
+    N_("missing traces filled and compressed to CR .02 in one pass"),
+    N_("mode=interpolate keeps no fixed number of coefficients, and mode=compress takes a "
+       "missing trace for zeros"),
+    N_("Fig. 7"),
+    N_("occupancy of the GPU by block size"),
+    N_("the program chooses its block sizes itself and has no switch for them"),
+    N_("Fig. 9"),
+    N_("2, 4 and 8 GPUs, 256 x 256 x 256"),
+    N_("all GPUs of this machine over one"),
+    N_("1.99, 3.93, 7.70 (2, 4, 8; modelled)"),
+    N_("Zyatkov et al. 2016"),
+    N_("sections 3 and 4"),
+    N_("N = 112,000 elements, K = 128 frequencies, strips of M = 512"),
+    N_("the paper does not give its boundaries; docs/benchmarks.md tells the times between two "
+       "curved boundaries of 112,338 elements, and test-twsm-cuda checks the sums of as many at "
+       "128 targets"),
+    N_("Fig. 5"),
+    N_("kernel that refills a strip 48 %, kernel of the product 50 % of the time"),
+    N_("refill and product are kernels of their own here, too, but the program times a strip run"
+       " as one stage; a profiler of the card tells them apart in 'run twsm preset=published'"),
+    N_("Yang et al. 2021"),
+    N_("stages on one core, 250 x 250 traces of 1001 samples"),
+    N_("a bottleneck"),
+    N_("design and filter"),
+    N_("inverse FFT"),
+    N_("Table 2, overall II"),
+    N_("298 x 298 traces of 1001 samples against one core, copies included"),
+    N_("one core"),
+    N_("GPU over one core"),
+    N_("8.9 to 11.9 (Tesla K20c)"),
+    N_("Table 2"),
+    N_("298 x 298 traces of 1001 samples, all processors against one core"),
+    N_("all processors over one core"),
+    N_("not in the paper"),
+    N_("section 2.3"),
+    N_("Jacobi iteration, start 0.01, threshold 1e-4"),
+    N_("systems"),
+    N_("that Jacobi left and Cholesky solved"),
+    N_("Table 2, overall I and II"),
+    N_("redundant reads off and on"),
+    N_("the kernels read each sample once by their structure; the slower way is not there to be "
+       "switched on"),
+    N_("Deschizeaux and Blanc 2007"),
+    N_("section 38.5"),
+    N_("one shot, published scheme of degree 15, against one core"),
+    N_("8 to 15 (Quadro FX 5600 over one core)"),
+    N_("section 38.3"),
+    N_("error of one depth step by degree of the polynomial"),
+    N_("degree 15"),
+    N_("degree 23"),
+    N_("degree 31"),
+    N_("Fig. 38-5"),
+    N_("impulse response in a salt model"),
+    N_("the paper gives no velocities of its model; 'synth models model=salt' and 'run migrate' "
+       "make a picture of one that is alike"),
+};
