@@ -147,6 +147,64 @@ def axes_are_read():
     assert axes[0]["first"] == 10 and abs(axes[2]["step"] - 0.004) < 1e-9, axes
 
 
+def plane(folder, kind, form, number, n=N[:2], chunk=(4, 4), **attributes):
+    """An array of two dimensions, a number for each trace."""
+    put(folder / ".zarray", {"zarr_format": 2, "shape": n, "chunks": chunk, "dtype": kind, "fill_value": False if kind == "|b1" else 0,
+                             "order": "C", "filters": None, "compressor": {"id": "zlib", "level": 1}})
+    put(folder / ".zattrs", {"_ARRAY_DIMENSIONS": ["inline", "crossline"], **attributes})
+    for at, text in chunks(form, zlib.compress, n, chunk, number):
+        put(folder / ".".join(map(str, at)), text)
+
+
+def is_live(i, j):
+    return (i + 2 * j) % 5 != 0 and (i, j) != (6, 8)
+
+
+# Property: a trace that the mask of a store leaves out is missing, whatever its samples; coordinates of
+# the others, in metres or feet, become those of the survey. The mask of MDIO 0 lies in a group of its own.
+@test
+def masks_and_places_of_traces_are_read():
+    dead = sum(not is_live(i, j) for i in range(N[0]) for j in range(N[1]))
+    for top, mask, foot in ((Path("i.mdio"), "trace_mask", 1), (Path("j.mdio"), "metadata/live_mask", 0.3048)):
+        put(top / ".zgroup", {"zarr_format": 2})
+        write2(top / "amplitude", codec="zlib")
+        plane(top / mask, "|b1", "?", is_live)
+        more = {} if foot == 1 else {"unitsV1": {"length": "ft"}}
+        # Places of traces that there are not hold what was never written.
+        plane(top / "cdp_x", "<f8", "<d", lambda i, j: (500000 + 30 * i + 40 * j) * is_live(i, j), **more)
+        plane(top / "cdp_y", "<f8", "<d", lambda i, j: (6e6 + 40 * i - 30 * j) * is_live(i, j), **more)
+        told = json.loads(cli("info", top, "--json").stdout)
+        assert told["traces"]["missing"] == dead and told["traces"]["live"] == N[0] * N[1] - dead, told["traces"]
+        grid = told["coordinates"]
+        wanted = {"origin": (500000, 6e6), "inline_step": (30, 40), "xline_step": (40, -30)}
+        assert all(abs(a - b * foot) < 1e-3 for k, v in wanted.items() for a, b in zip(grid[k], v)), grid
+        samples = read(top)
+        for i, j in product(range(N[0]), range(N[1])):
+            at = (i * N[1] + j) * N[2]
+            trace = samples[at:at + N[2]]
+            assert trace == WANTED[at:at + N[2]] if is_live(i, j) else not any(x == x and x for x in trace), (i, j, trace)
+
+
+# Property: a mask of another size, a damaged one and one without a live trace change nothing, and so do
+# coordinates that follow no lines.
+@test
+def masks_that_make_no_sense_are_left():
+    top = Path("k.mdio")
+    put(top / ".zgroup", {"zarr_format": 2})
+    write2(top / "amplitude", codec="zlib")
+    plane(top / "trace_mask", "|b1", "?", is_live, n=(7, 8))
+    plane(top / "live_mask", "|b1", "?", is_live)
+    (top / "live_mask/0.1").write_bytes(b"rubbish")
+    assert read(top) == WANTED
+    shutil.rmtree(top / "live_mask")
+    plane(top / "trace_mask", "|u1", "<B", lambda i, j: 0)
+    plane(top / "cdp_x", "<f4", "<f", lambda i, j: (i * 37 + j * 91) % 11)
+    plane(top / "cdp_y", "<f4", "<f", lambda i, j: (i * 53 + j * 17) % 13)
+    told = json.loads(cli("info", top, "--json").stdout)
+    assert any("trace_mask" in note for note in told["notes"]) and any("cdp_x" in note for note in told["notes"]), told["notes"]
+    assert told["traces"]["missing"] == 0 and read(top) == WANTED
+
+
 # Property: a chunk that was never written holds the fill value; a trace of nothing else is missing.
 @test
 def chunks_may_be_missing():

@@ -20,8 +20,10 @@ void litho_array_unlock(void)
 
 void litho_array_free(LithoArray *array)
 {
-    if (array)
-        array->free(array);
+    if (!array)
+        return;
+    g_free(array->live);
+    array->free(array);
 }
 
 // The largest box that begins at sample `at` of the array and holds no more than `left` samples

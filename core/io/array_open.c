@@ -88,6 +88,24 @@ static gboolean check_size(const LithoTraceFile *file, GError **error)
                         file->path, n[0], n[1], n[2], stored);
 }
 
+// Traces that a mask says are not there get no number in the table.
+static gboolean leave_out(LithoSurvey *survey, const guint8 *live, GError **error)
+{
+    gint64 missing = 0;
+    for (gint64 t = 0; live && t < survey->traces; t++)
+        missing += !live[t];
+    if (missing == 0)
+        return TRUE;
+    survey->table = g_try_new(gint64, survey->traces);
+    if (!survey->table)
+        return litho_refuse(error, LITHO_ERROR_MEMORY,
+                            "no memory for a table of %" PRId64 " traces", survey->traces);
+    for (gint64 t = 0; t < survey->traces; t++)
+        survey->table[t] = live[t] ? t : -1;
+    survey->counts.missing = missing;
+    return TRUE;
+}
+
 gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
                           GError **error)
 {
@@ -99,7 +117,8 @@ gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpen
         file.sample_order = litho_order_native();
         if (litho_grid_check(&sizes, error) && check_size(&file, error)) {
             file.size = litho_grid_samples(&sizes) * (gint64)sizeof(float);
-            if (litho_regular_finish(survey, &file, n, options, error)) {
+            if (litho_regular_finish(survey, &file, n, options, error) &&
+                leave_out(survey, file.array->live, error)) {
                 g_array_append_val(survey->files, file);
                 return TRUE;
             }

@@ -273,8 +273,7 @@ gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *op
     return FALSE;
 }
 
-// Both lattice directions from a fit that may know only one of them.
-static void complete_rank(const LithoXyFit *fit, LithoGrid *grid)
+void litho_grid_take_fit(const LithoXyFit *fit, LithoGrid *grid)
 {
     gboolean have_i = hypot(fit->di[0], fit->di[1]) > 0, have_j = hypot(fit->dj[0], fit->dj[1]) > 0;
     for (int c = 0; c < 2; c++) {
@@ -283,6 +282,8 @@ static void complete_rank(const LithoXyFit *fit, LithoGrid *grid)
         grid->inline_step[c] = have_i ? fit->di[c] : turn * fit->dj[1 - c];
         grid->xline_step[c] = have_j ? fit->dj[c] : -turn * fit->di[1 - c];
     }
+    grid->has_xy = TRUE;
+    grid->xy_source = LITHO_FROM_FILE;
 }
 
 typedef struct Place {
@@ -382,11 +383,9 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
         }
         return;
     }
-    grid->has_xy = TRUE;
     survey->xy_byte[0] = at.x_byte;
     survey->xy_byte[1] = at.y_byte;
-    complete_rank(&fit, grid);
-    grid->xy_source = LITHO_FROM_FILE;
+    litho_grid_take_fit(&fit, grid);
     litho_text_put(grid->xy_evidence, sizeof grid->xy_evidence,
                    _("bytes %d/%d, residual %.2f of a bin"), at.x_byte, at.y_byte, fit.rms / bin);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/io/segy_fields.h"
+#include "core/io/xy_fit.h"
 
 // From trace headers to a grid: a sample of headers is looked at first and decides which words are
 // read; then all headers are scanned for these words only; then the lattice is built.
@@ -116,6 +117,8 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
 double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
 // Delays that differ: cells' shifts and a longer sample axis.
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);
+// The coordinates of a fit of one or both lattice directions become those of the grid.
+void litho_grid_take_fit(const LithoXyFit *fit, LithoGrid *grid);
 // Coordinates of the grid fitted to the heads' X/Y against their place on the lattice.
 void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
                        const LithoOpenOptions *options, int inline_byte, int xline_byte);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Zarr and MDIO folders: the largest array of numbers with three dimensions, and the coordinates of
-// its dimensions.
+// its dimensions. zarr_traces.c: what there is of each trace.
 #include "core/io/zarr.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
     MOST_LEVELS = 5,        // of folders in one another
     MOST_ARRAYS = 10000,    // and groups
     MOST_CHUNKS = 1 << 22,  // files of one array
-    MOST_VALUES = 1 << 24,  // of a dimension's coordinates
+    MOST_VALUES = 1 << 24,  // of an array of coordinates
     NAME_ROOM = 4 * 21 + 2, // of a chunk's name
 };
 
@@ -148,7 +148,7 @@ static JsonNode *load(const char *folder, const char *name)
     return g_file_test(path, G_FILE_TEST_IS_REGULAR) ? litho_json_load(path, NULL) : NULL;
 }
 
-static gboolean read_meta(const char *folder, LithoZarrMeta *meta)
+gboolean litho_zarr_read_meta(const char *folder, LithoZarrMeta *meta)
 {
     JsonNode *array = load(folder, ".zarray"), *attributes = load(folder, ".zattrs");
     if (!array)
@@ -192,7 +192,7 @@ static void look_in(const char *folder, int levels, Found *found)
     LithoZarrMeta meta;
     if (++found->looked > MOST_ARRAYS)
         return;
-    if (read_meta(folder, &meta)) {
+    if (litho_zarr_read_meta(folder, &meta)) {
         const double samples = (double)meta.n[0] * (double)meta.n[1] * (double)meta.n[2];
         const gboolean is_cube = meta.rank == 3 && meta.kind && meta.kind != 'b' && samples > 0;
         found->cubes += is_cube;
@@ -215,7 +215,7 @@ static void look_in(const char *folder, int levels, Found *found)
 // --- axes ---------------------------------------------------------------------------------------
 
 // "ms" of xarray's {"units": "ms"} and MDIO 1's {"unitsV1": {"time": "ms"}}.
-static void read_unit(const char *folder, int version, char *out, gsize size)
+void litho_zarr_read_unit(const char *folder, int version, char *out, gsize size)
 {
     JsonNode *node = load(folder, version == 2 ? ".zattrs" : "zarr.json");
     JsonObject *all = litho_json_node_object(node);
@@ -230,22 +230,36 @@ static void read_unit(const char *folder, int version, char *out, gsize size)
     g_clear_pointer(&node, json_node_unref);
 }
 
-// All numbers of an array of `n` in one dimension; NULL = there is none that can be read. g_free().
-static double *read_line(const char *folder, gint64 n)
+// The part of the chunk at (at[1], at[2]) that lies within n[0] x n[1].
+static void place_numbers(const LithoZarrMeta *m, const guint8 *raw, const gint64 at[3],
+                          const gint64 n[2], double *value)
+{
+    const gint64 i0 = at[1] * m->chunk[1], j0 = at[2] * m->chunk[2];
+    for (gint64 i = i0; i < MIN(i0 + m->chunk[1], n[0]); i++)
+        for (gint64 j = j0; j < MIN(j0 + m->chunk[2], n[1]); j++) {
+            const gsize k = (gsize)((i - i0) * m->chunk[2] + j - j0);
+            value[i * n[1] + j] = raw ? litho_zarr_number(m, raw, k) : m->fill;
+        }
+}
+
+double *litho_zarr_read_numbers(const char *folder, int rank, const gint64 n[2])
 {
     LithoZarrMeta m;
-    if (n < 2 || n > MOST_VALUES || !read_meta(folder, &m) || m.rank != 1 || m.n[2] != n ||
-        !m.kind || *m.unread || m.chunk[2] > MOST_VALUES)
+    if (n[0] < 1 || n[1] < 1 || n[0] > MOST_VALUES / n[1] || !litho_zarr_read_meta(folder, &m) ||
+        m.rank != rank || m.n[1] != n[0] || m.n[2] != n[1] || !m.kind || *m.unread ||
+        m.chunk[1] > MOST_VALUES / m.chunk[2])
         return NULL;
-    double *value = g_new(double, n);
+    const gsize samples = (gsize)m.chunk[1] * (gsize)m.chunk[2];
+    double *value = g_new(double, n[0] * n[1]);
     gboolean good = TRUE, is_missing;
-    for (gint64 at[3] = {0}; good && at[2] * m.chunk[2] < n; at[2]++) {
-        const gint64 first = at[2] * m.chunk[2];
-        g_autofree guint8 *raw = read_chunk(folder, &m, at, (gsize)m.chunk[2], &is_missing);
-        good = raw || is_missing;
-        for (gint64 k = 0; good && k < MIN(m.chunk[2], n - first); k++)
-            value[first + k] = raw ? litho_zarr_number(&m, raw, (gsize)k) : m.fill;
-    }
+    for (gint64 p = 0; good && p * m.chunk[1] < n[0]; p++)
+        for (gint64 q = 0; good && q * m.chunk[2] < n[1]; q++) {
+            const gint64 at[3] = {0, p, q};
+            g_autofree guint8 *raw = read_chunk(folder, &m, at, samples, &is_missing);
+            good = raw || is_missing;
+            if (good)
+                place_numbers(&m, raw, at, n, value);
+        }
     if (!good)
         g_clear_pointer(&value, g_free);
     return value;
@@ -289,9 +303,11 @@ static void read_axis(ZarrArray *self, LithoSurvey *survey, int k)
     if (is_plain_name(name)) {
         g_autofree char *group = g_path_get_dirname(self->folder);
         g_autofree char *folder = g_build_filename(group, name, NULL);
-        found = read_line(folder, self->meta.n[k]);
+        found = self->meta.n[k] < 2
+                    ? NULL
+                    : litho_zarr_read_numbers(folder, 1, (const gint64[2]){1, self->meta.n[k]});
         if (found)
-            read_unit(folder, self->meta.version, unit, sizeof unit);
+            litho_zarr_read_unit(folder, self->meta.version, unit, sizeof unit);
     }
     g_autofree double *value =
         found ? found : read_mdio(self->path, k, self->meta.n[k], self->meta.dimension[k]);
@@ -345,6 +361,7 @@ static gboolean open_found(ZarrArray *self, LithoSurvey *survey, Found *found, G
                                  self->meta.dimension[2]};
     if (!litho_coordinates_check_order(self->path, name, names, error))
         return FALSE;
+    litho_zarr_read_traces(survey, &self->array, self->path, self->folder);
     self->chunks = litho_chunks_new(self->meta.n, self->meta.chunk, unpack, self);
     survey->format = g_strdup_printf(_("Zarr %d, array /%s"), self->meta.version, name);
     if (found->cubes > 1)
@@ -374,6 +391,6 @@ LithoArray *litho_zarr_open(LithoSurvey *survey, const char *path, GError **erro
     const gboolean good = open_found(self, survey, &found, error);
     g_free(found.folder);
     if (!good)
-        zarr_free(&self->array);
+        litho_array_free(&self->array);
     return good ? &self->array : NULL;
 }

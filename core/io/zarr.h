@@ -3,6 +3,7 @@
 #include <json-glib/json-glib.h>
 
 #include "core/io/array.h"
+#include "core/io/survey.h"
 
 // Zarr 2 and 3, as MDIO uses it: a folder for each array, a JSON text that tells how it is stored,
 // and a file for each chunk. https://zarr-specs.readthedocs.io
@@ -45,3 +46,16 @@ gsize litho_zarr_most_packed(const LithoZarrMeta *meta, gsize samples);
 double litho_zarr_number(const LithoZarrMeta *meta, const guint8 *raw, gsize k);
 // All of them.
 void litho_zarr_floats(const LithoZarrMeta *meta, const guint8 *raw, gsize samples, float *out);
+
+// The metadata of the array in `folder`; FALSE: the folder holds no array. (zarr.c)
+gboolean litho_zarr_read_meta(const char *folder, LithoZarrMeta *meta);
+// All numbers of the array in `folder` when its sizes are n[0] x n[1] (`rank` 2) or n[1] (`rank`
+// 1, n[0] = 1), the last fastest; NULL: no such array, or it cannot be read. g_free().
+double *litho_zarr_read_numbers(const char *folder, int rank, const gint64 n[2]);
+// Unit of the numbers of an array, "ms"; "" = not told.
+void litho_zarr_read_unit(const char *folder, int version, char *out, gsize size);
+
+// What MDIO keeps of the traces of the cube in `folder`, beside it or under `root` (zarr_traces.c): the
+// mask goes to array->live, coordinates to survey->grid. Axes come first.
+void litho_zarr_read_traces(LithoSurvey *survey, LithoArray *array, const char *root,
+                            const char *folder);

@@ -81,6 +81,8 @@ static double read_fill(JsonNode *node)
     const char *text = litho_json_node_string(node);
     if (text && strcmp(text, "NaN") == 0)
         return NAN;
+    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_BOOLEAN)
+        return json_node_get_boolean(node);
     return litho_json_node_number(node, &value) ? value : 0;
 }
 
