@@ -12,7 +12,7 @@
 #include "core/text.h"
 
 typedef struct Options {
-    char *size, *backends, *json, **also;
+    char *size, *backends, *json, *dt_words, **also;
     double dt, missing, seconds;
     int repeat, seed;
     gboolean force;
@@ -213,11 +213,11 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     return ok;
 }
 
-// Numbers that GLib's options take as they are.
-static gboolean check_numbers(const Options *o, GError **error)
+static gboolean check_numbers(Options *o, GError **error)
 {
-    if (!(o->dt > 0 && o->dt <= 1e6))
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--dt is %g; it must be above 0", o->dt);
+    if (o->dt_words && !litho_cli_interval(o->dt_words, &o->dt, error))
+        return FALSE;
+    litho_cli_note_interval(o->dt, "--dt ");
     return (o->missing >= 0 && o->missing < 100) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--missing is %g; it must be percent from 0, below 100", o->missing);
@@ -241,7 +241,8 @@ int litho_cli_bench(int argc, char **argv)
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Replace an existing FILE"), NULL},
         {"also", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.also,
          _("Time these settings too, on top of the others (may be repeated)"), "key=value,..."},
-        {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &o.dt, _("Sample interval of the input (0.004)"), "S"},
+        {"dt", 0, 0, G_OPTION_ARG_STRING, &o.dt_words,
+         _("Sample interval of the input (0.004, or with its unit: 4ms)"), "S"},
         {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, _("Traces left out of the input (0)"),
          "%"},
         {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, _("Another number, another input (1)"), "N"},
@@ -263,6 +264,7 @@ int litho_cli_bench(int argc, char **argv)
     g_free(o.size);
     g_free(o.backends);
     g_free(o.json);
+    g_free(o.dt_words);
     g_strfreev(o.also);
     if (ok)
         return LITHO_EXIT_OK;

@@ -2,10 +2,12 @@
 #include "app/cli_open.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/cli_page.h"
 #include "core/error.h"
+#include "core/param.h"
 #include "core/text.h"
 
 gboolean litho_cli_endian(const char *word, int *endian, GError **error)
@@ -60,7 +62,33 @@ static gboolean on_format(const char *name, const char *value, gpointer data, GE
     return litho_cli_format(value, &((LithoOpenOptions *)data)->format, error);
 }
 
-// --dt, --dx, --dy: a finite number above 0.
+gboolean litho_cli_interval(const char *value, double *dt, GError **error)
+{
+    static const LithoParam row = {.key = "--dt", .unit = "s", .depth_unit = "m"};
+    double number;
+    if (!litho_param_number(&row, value, NULL, &number, error))
+        return FALSE;
+    if (!isfinite(number) || number <= 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must be a number above 0",
+                            row.key, value);
+    *dt = number;
+    return TRUE;
+}
+
+void litho_cli_note_interval(double dt, const char *option)
+{
+    g_autofree char *note = litho_interval_note(dt, option);
+    if (note)
+        fprintf(stderr, _("note: %s\n"), note);
+}
+
+static gboolean on_interval(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name;
+    return litho_cli_interval(value, &((LithoOpenOptions *)data)->dt, error);
+}
+
+// --dx, --dy: a finite number above 0.
 static gboolean on_spacing(const char *name, const char *value, gpointer data, GError **error)
 {
     LithoOpenOptions *open = data;
@@ -69,7 +97,7 @@ static gboolean on_spacing(const char *name, const char *value, gpointer data, G
     if (end == value || *end != '\0' || !isfinite(number) || number <= 0)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must be a number above 0",
                             name, value);
-    *(name[3] == 't' ? &open->dt : name[3] == 'x' ? &open->dx : &open->dy) = number;
+    *(name[3] == 'x' ? &open->dx : &open->dy) = number;
     return TRUE;
 }
 
@@ -133,8 +161,8 @@ static gboolean on_domain(const char *name, const char *value, gpointer data, GE
 static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, const char *endian)
 {
     const GOptionEntry entries[] = {
-        {"dt", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, _("Sample interval (s; m with --depth)"),
-         "DT"},
+        {"dt", 0, 0, G_OPTION_ARG_CALLBACK, on_interval,
+         _("Sample interval (s, or with its unit: 2ms; m with --depth)"), "DT"},
         {"dx", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, _("Distance from inline to inline (m)"),
          "DX"},
         {"dy", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing,

@@ -18,3 +18,8 @@ gboolean litho_cli_format(const char *word, int *format, GError **error);
 gboolean litho_cli_threads(int threads, GError **error);
 // "big" or "little" to 1 or 2. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_endian(const char *word, int *endian, GError **error);
+// The words of --dt to the sample interval: seconds, or a number with its unit, "2ms"; metres for
+// depth. FALSE sets LITHO_ERROR_PARAMETER.
+gboolean litho_cli_interval(const char *value, double *dt, GError **error);
+// litho_interval_note() as a note to standard error, if there is one.
+void litho_cli_note_interval(double dt, const char *option);

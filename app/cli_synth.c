@@ -144,8 +144,11 @@ int litho_cli_synth(int argc, char **argv)
                               velocity ? &made.velocity : NULL, &error) &&
                   save_all(&made, files.out, force, &run, &error);
     litho_cli_progress_end(&progress);
-    if (ok)
+    if (ok) {
         tell(&progress, &made, files.out);
+        if (!made.noisy->grid.is_depth)
+            litho_cli_note_interval(made.noisy->grid.axis[LITHO_SAMPLE].step, "dt=");
+    }
     litho_cube_unref(made.noisy);
     litho_cube_unref(made.truth);
     litho_cube_unref(made.velocity);

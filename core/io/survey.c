@@ -226,6 +226,23 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
     return TRUE;
 }
 
+char *litho_interval_note(double dt, const char *option)
+{
+    static const double longest = 0.1; // s; seismic records are sampled every 0.25 to 16 ms
+    if (!(dt > longest))
+        return NULL;
+    return g_strdup_printf(_("a sample interval of %g s was given; milliseconds have their unit "
+                             "behind them: %s%gms"),
+                           dt, option, dt);
+}
+
+static void note_interval(LithoSurvey *survey, const LithoOpenOptions *options)
+{
+    g_autofree char *note = litho_interval_note(options->dt, "--dt ");
+    if (note && !survey->grid.is_depth)
+        litho_survey_note(survey, "%s", note);
+}
+
 LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
                                LithoRun *run, GError **error)
 {
@@ -247,7 +264,9 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
     gboolean good =
         headed ? open_headed_files(survey, paths, kind == LITHO_FILE_SU, options, run, error)
                : open_regular(survey, paths, options, error);
-    survey->counts.traces = survey->traces;
+    survey->counts.traces = survey->traces - (headed ? 0 : survey->counts.missing);
+    if (good)
+        note_interval(survey, options);
     if (good && !headed && options->on_first) {
         g_autoptr(LithoCube) line = litho_survey_read(
             survey, &(LithoBox){.hi = {1, survey->grid.axis[1].n, survey->grid.axis[2].n}}, NULL,

@@ -51,6 +51,9 @@ const char *litho_survey_formats(void);
 
 LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
                                LithoRun *run, GError **error);
+// A sentence about a sample interval of `dt` s that was given and is hardly meant, with the way to
+// write milliseconds; `option` stands before the number, "--dt ". NULL = it is plausible. g_free().
+char *litho_interval_note(double dt, const char *option);
 LithoSurvey *litho_survey_ref(LithoSurvey *survey);
 void litho_survey_unref(LithoSurvey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSurvey, litho_survey_unref)
