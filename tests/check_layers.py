@@ -95,7 +95,7 @@ def sources(root):
 
 
 def main():
-    root = sys.argv[1]
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     planted = [
         ("core/x.c", "#include <gtk/gtk.h>"), ("core/x.c", "#include <fftw3.h>"),
         ("ui/x.c", '#include "kernels/fx/fx.h"'), ("render/x.c", '#include "ui/window.h"'),

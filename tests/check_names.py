@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-root = sys.argv[1]
+root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 listed = re.search(r"^operators = \[(.*?)\]", open(os.path.join(root, "kernels/meson.build"), encoding="utf-8").read(), re.M | re.S)
 keys = re.findall(r"'(\w+)'", listed.group(1)) + ["template"]
 NAMED = re.compile(r'"(%s)"' % "|".join(keys))
