@@ -135,6 +135,65 @@ static int left_of(GtkWidget *widget)
     return (int)at.x;
 }
 
+// The label that says `text`, at or below `widget`; NULL = none does.
+static GtkWidget *label_with(GtkWidget *widget, const char *text)
+{
+    GtkWidget *found =
+        GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0 ? widget
+                                                                                         : NULL;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c && !found;
+         c = gtk_widget_get_next_sibling(c))
+        found = label_with(c, text);
+    return found;
+}
+
+// Property: a file's name is whole where the header has room, and its tooltip is always; a button with a
+// long name gives way first. Taken back, it has its name again.
+static void test_header(void)
+{
+    g_autofree char *name = gui_write_cube(&gui, "survey-of-a-day.sgy", 30, 32, 60);
+    gui_open_with_gain(&gui, name, 2);
+    GtkWidget *header = litho_header_widget(gui.window->header), *title = NULL;
+    gui_spin(&gui, 0.2);
+    gui_screenshot(&gui, "german-title");
+    for (int k = 0; k < 2; k++) {
+        title = label_with(header, "survey-of-a-day.sgy");
+        g_assert_nonnull(title);
+        g_assert_cmpstr(gtk_widget_get_tooltip_text(title), ==, "survey-of-a-day.sgy");
+        g_assert_nonnull(label_with(header, "Geteilt"));
+        g_assert_true(!label_with(header, "Nebeneinander") == (k == 0));
+        g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(GTK_LABEL(title))));
+        litho_header_fit(gui.window->header, k ? 1280 : 2000);
+    }
+    gui_open_with_gain(&gui, path, 2);
+}
+
+// The first digit before a percent sign stands left of it.
+static guint check_percents(GtkWidget *widget)
+{
+    guint n = 0;
+    const char *text = GTK_IS_LABEL(widget) ? gtk_label_get_text(GTK_LABEL(widget)) : "";
+    const char *digit = text + strcspn(text, "0123456789"), *percent = strchr(digit, '%');
+    if (!gtk_widget_get_mapped(widget))
+        return 0;
+    if (percent) {
+        PangoRectangle at[2];
+        PangoLayout *layout = gtk_label_get_layout(GTK_LABEL(widget));
+        pango_layout_index_to_pos(layout, (int)(digit - text), &at[0]);
+        pango_layout_index_to_pos(layout, (int)(percent - text), &at[1]);
+        g_test_message("%s: %d %d", text, at[0].x, at[1].x);
+        g_assert_true(at[0].y != at[1].y || at[0].x < at[1].x);
+        n++;
+    }
+    if (GTK_IS_SPIN_BUTTON(widget)) {
+        GtkEditable *field = gtk_editable_get_delegate(GTK_EDITABLE(widget));
+        g_assert_cmpint(gtk_widget_get_direction(GTK_WIDGET(field)), ==, GTK_TEXT_DIR_LTR);
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        n += check_percents(c);
+    return n;
+}
+
 // Property: the window stands in a language that is read from right to left, and is as wide as
 // before; panels change sides, and views, curves and their numbers stay as they are.
 static void test_right_to_left(void)
@@ -157,6 +216,7 @@ static void test_right_to_left(void)
                     left_of(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
     GtkWidget *plot = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT);
     g_assert_cmpint(gtk_widget_get_direction(plot), ==, GTK_TEXT_DIR_LTR);
+    g_assert_cmpuint(check_percents(GTK_WIDGET(gui.window)), >, 1);
     gtk_widget_set_default_direction(GTK_TEXT_DIR_LTR);
 }
 
@@ -177,6 +237,7 @@ int main(int argc, char **argv)
     g_test_add_func("/german/dialogs", test_dialogs);
     g_test_add_func("/german/typing", test_typing);
     g_test_add_func("/german/advice", test_advice);
+    g_test_add_func("/german/header", test_header);
     g_test_add_func("/german/right-to-left", test_right_to_left);
     int status = g_test_run();
     gui_close(&gui);

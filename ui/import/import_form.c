@@ -153,6 +153,7 @@ static GtkWidget *number(LithoImport *self, double least, double most, int digit
     GtkWidget *spin = gtk_spin_button_new_with_range(least, most, digits ? 0.5 : 1);
     gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), digits);
     gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE); // it says "find out", too
+    litho_field_of_numbers(spin);
     g_signal_connect(spin, "output", G_CALLBACK(show_number), (gpointer)zero);
     g_signal_connect(spin, "input", G_CALLBACK(parse_number), (gpointer)zero);
     g_signal_connect_swapped(spin, "value-changed", G_CALLBACK(read_values), self);

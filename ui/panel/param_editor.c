@@ -234,6 +234,7 @@ static void make_spin(LithoParamEditor *self)
     gtk_editable_set_width_chars(GTK_EDITABLE(spin), number_chars(self));
     gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), number_chars(self));
     gtk_editable_set_alignment(GTK_EDITABLE(spin), 1);
+    litho_field_of_numbers(spin);
     gtk_widget_add_css_class(spin, "litho-number");
     g_signal_connect(spin, "output", G_CALLBACK(spin_output), self);
     self->spin = spin;

@@ -28,6 +28,28 @@ GtkWidget *litho_label_new(const char *text, const char *css)
     return label;
 }
 
+static gboolean is_right_to_left(GtkWidget *widget)
+{
+    return gtk_widget_get_direction(widget) == GTK_TEXT_DIR_RTL;
+}
+
+void litho_label_set_number(GtkWidget *label, const char *text)
+{
+    // An isolate keeps its own direction, and the line that of the window.
+    g_autofree char *isolated =
+        g_strdup_printf("\xe2\x81\xa6%s\xe2\x81\xa9", text); // U+2066, U+2069
+    gtk_label_set_text(GTK_LABEL(label), is_right_to_left(label) ? isolated : text);
+}
+
+void litho_field_of_numbers(GtkWidget *field)
+{
+    GtkEditable *text = gtk_editable_get_delegate(GTK_EDITABLE(field));
+    if (!text || !is_right_to_left(GTK_WIDGET(text)))
+        return;
+    gtk_editable_set_alignment(text, 1 - gtk_editable_get_alignment(text));
+    gtk_widget_set_direction(GTK_WIDGET(text), GTK_TEXT_DIR_LTR);
+}
+
 GtkWidget *litho_text_new(int chars)
 {
     GtkWidget *label = litho_label_new(NULL, NULL);

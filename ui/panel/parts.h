@@ -12,6 +12,13 @@ void litho_name_choice(GtkWidget *drop_down, const char *name, const char *descr
 // Left-aligned text with a style class, NULL = none.
 GtkWidget *litho_label_new(const char *text, const char *css);
 
+// Numbers and their units stand from left to right in every language: "16 %", where a line without
+// a letter would follow the window from right to left and read "% 16".
+// A label's text.
+void litho_label_set_number(GtkWidget *label, const char *text);
+// A field that numbers are typed into; its own alignment first.
+void litho_field_of_numbers(GtkWidget *field);
+
 // A label that breaks into lines of at most `chars` characters: explanations in popovers.
 GtkWidget *litho_text_new(int chars);
 

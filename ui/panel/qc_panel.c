@@ -36,7 +36,8 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
 {
     g_autofree char *sentence = g_strdup(label); // operators write their labels either way
     sentence[0] = g_ascii_toupper(sentence[0]);
-    GtkWidget *name = gtk_label_new(sentence), *number = gtk_label_new(value);
+    GtkWidget *name = gtk_label_new(sentence), *number = gtk_label_new(NULL);
+    litho_label_set_number(number, value);
     gtk_label_set_xalign(GTK_LABEL(name), 0);
     gtk_label_set_wrap(GTK_LABEL(name), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(name), 12);

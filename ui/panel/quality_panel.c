@@ -46,7 +46,7 @@ static void show(Figure *f, const char *number, const char *words, Mark mark)
         NULL, "object-select-symbolic", "dialog-information-symbolic", "dialog-warning-symbolic"};
     static const char *const css[N_MARKS] = {NULL, "litho-good", "litho-look", "litho-bad"};
     const char *const said[N_MARKS] = {"", _("good, "), _("look at it, "), _("warning, ")};
-    gtk_label_set_text(GTK_LABEL(f->number), number);
+    litho_label_set_number(f->number, number);
     gtk_label_set_text(GTK_LABEL(f->words), words);
     gtk_image_set_from_icon_name(GTK_IMAGE(f->mark), icons[mark]);
     for (int m = 1; m < N_MARKS; m++)
@@ -255,6 +255,7 @@ static GtkWidget *make_number(const char *name, double lo, double hi, double val
     GtkWidget *spin = gtk_spin_button_new_with_range(lo, hi, 1);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(spin), value);
     litho_name_widget(spin, name);
+    litho_field_of_numbers(spin);
     return spin;
 }
 

@@ -137,6 +137,7 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     self->to = add_entry(self->details, _("to"), _("Last value"));
     self->n =
         gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
+    litho_field_of_numbers(self->n);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->n), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("How many values"), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    _("Settings between the first and the last value"), -1);

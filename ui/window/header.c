@@ -20,6 +20,7 @@ struct LithoHeader {
     LithoSession *session;
     GtkWidget *bar, *recent, *title, *subtitle, *compare[5], *similarity, *volumes;
     GtkWidget *badge, *badge_label, *full_badge, *undo, *redo;
+    int width; // that the header was fitted into; 0 = not yet
 };
 
 // --- widgets ------------------------------------------------------------------------------------
@@ -314,6 +315,7 @@ void litho_header_show_title(LithoHeader *self, guint files)
                                 ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
                                 : g_strdup(cube->name);
     gtk_label_set_text(GTK_LABEL(self->title), name);
+    gtk_widget_set_tooltip_text(self->title, cube && *cube->name ? name : NULL);
     g_autofree char *window_title =
         cube && *cube->name ? g_strdup_printf(_("%s – Lithoscope"), name) : g_strdup("Lithoscope");
     gtk_window_set_title(self->window, window_title);
@@ -329,6 +331,8 @@ void litho_header_show_title(LithoHeader *self, guint files)
     gtk_label_set_text(GTK_LABEL(self->subtitle), text);
     gtk_widget_set_tooltip_text(self->subtitle,
                                 _("inlines × crosslines × samples · sample interval"));
+    if (self->width > 0)
+        litho_header_fit(self, self->width);
 }
 
 void litho_header_show_device(LithoHeader *self)
@@ -389,16 +393,33 @@ static void set_whole(LithoHeader *self, gboolean whole)
     gtk_widget_set_visible(self->redo, whole);
     gtk_widget_set_visible(self->similarity, whole);
     gtk_widget_set_visible(gtk_widget_get_parent(self->title), whole);
-    gtk_button_set_label(GTK_BUTTON(self->compare[LITHO_SHOW_SIDE]),
-                         whole ? litho_show_name(LITHO_SHOW_SIDE) : _("Side"));
 }
 
-// Undo, redo and the similarity have keys, the file's name stands on the window; what is compared
-// and who computes has to be seen.
+static void set_brief(LithoHeader *self, gboolean brief)
+{
+    gtk_button_set_label(GTK_BUTTON(self->compare[LITHO_SHOW_SIDE]),
+                         brief ? _("Side") : litho_show_name(LITHO_SHOW_SIDE));
+}
+
+// Narrowest header, with the whole name of the file.
+static int least_width(const LithoHeader *self)
+{
+    int bar, least, natural;
+    gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &bar, NULL, NULL, NULL);
+    gtk_widget_measure(gtk_widget_get_parent(self->title), GTK_ORIENTATION_HORIZONTAL, -1, &least,
+                       &natural, NULL, NULL);
+    return bar + natural - least;
+}
+
+// A button with a long name gives way to the file's name first. Undo, redo and the similarity have
+// keys, the file's name stands on the window; what is compared and who computes has to be seen.
 void litho_header_fit(LithoHeader *self, int width)
 {
     int least;
+    self->width = width;
     set_whole(self, TRUE);
+    set_brief(self, FALSE);
+    set_brief(self, least_width(self) + SLACK > width);
     gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
     set_whole(self, least + SLACK <= width);
 }

@@ -18,6 +18,7 @@ void litho_header_show_title(LithoHeader *header, guint files);
 const char *litho_header_title(const LithoHeader *header); // borrowed
 void litho_header_show_device(LithoHeader *header);
 void litho_header_show_compare(LithoHeader *header); // names, what is possible, volumes
-// Leaves out what has keys or stands elsewhere when all of it needs more than `width`.
+// Shortens what is long, so that the file's name is whole, and leaves out what has keys or stands
+// elsewhere, when all of it needs more than `width`.
 void litho_header_fit(LithoHeader *header, int width);
 gboolean litho_header_is_whole(const LithoHeader *header); // nothing is left out

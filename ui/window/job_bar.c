@@ -83,16 +83,16 @@ void litho_job_bar_start(LithoJobBar *bar, const char *what, const char *sentenc
 void litho_job_bar_show(LithoJobBar *bar, const LithoProgress *p)
 {
     GString *text = g_string_new(litho_text(p->what));
-    const char *unit = p->unit ? p->unit : "";
+    const char *unit = p->unit ? litho_text(p->unit) : "";
     char done[32], total[32], rate[32];
     litho_format_number(done, sizeof done, p->done, 1);
     litho_format_number(total, sizeof total, p->total, 1);
     litho_format_number(rate, sizeof rate, rint(p->per_second), 1);
     text->str[0] = g_ascii_toupper(text->str[0]);
     if (p->total > 0)
-        g_string_append_printf(text, " %s of %s %s", done, total, unit);
+        g_string_append_printf(text, _(" %s of %s %s"), done, total, unit);
     if (p->per_second > 0)
-        g_string_append_printf(text, " · %s %s/s", rate, unit);
+        g_string_append_printf(text, _(" · %s %s/s"), rate, unit);
     if (p->seconds_left >= 60)
         litho_text_add(text, _(" · %.0f min left"), ceil(p->seconds_left / 60));
     else if (p->seconds_left >= 1)
