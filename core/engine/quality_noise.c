@@ -20,7 +20,7 @@ static double mean_power(const LithoNoise *noise, guint from, guint to, double *
 }
 
 // Noise that is flat above half of Nyquist, and nowhere far from that, is white: a hump of less
-// than a third below is what events leave in all wavenumbers, most of it where traces are missing.
+// than two fifths below is what events leave in all wavenumbers, most of it where traces are missing.
 // The level is the mean of the upper and the lower half. A lower half that stands further out of
 // the upper one than its scatter explains holds events: its weight falls with the fourth power of
 // the hump. The interval holds both, with the scatter between groups of windows and 0.2 % for
@@ -42,7 +42,7 @@ static void take_for_white(LithoNoise *noise)
         if (f >= half)
             top = MAX(top, fabs(noise->sigma[f] / level - 1));
     }
-    if (!(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.3 * level)
+    if (!(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.4 * level)
         return;
     const double off = hypot(MAX(noise->high - 1.003 * noise->total, 0), 0.002 * level);
     noise->low = MIN(level, noise->total) - off;

@@ -13,11 +13,12 @@
 // Windows of 32 samples and more: events are local, so that the power of a coefficient's
 // neighbourhood at other frequencies, whose noise is independent, and the loud wavenumbers of its
 // own frequency, which the taper spreads, tell whether there is one. The level is the mean over the
-// coefficients without, 40 % and as many more as hold no more power. Windows reach beyond the faces
-// by half, which lets every trace count alike. On events of the noise's energy it is within 0.1 %
-// rms of the energy of this noise. Missing traces spread events over all wavenumbers: guesses stand
-// in for them (gaps.h), which hold the events without noise; where there is none the share that is
-// spread is taken off.
+// coefficients without, 40 % and as many more as hold no more power: all at a frequency without
+// events, where windows that events of other frequencies make seem loud would fill the quiet 40 %.
+// Windows reach beyond the faces by half, which lets every trace count alike. On events of the
+// noise's energy it is within 0.1 % rms of the energy of this noise. Missing traces spread events
+// over all wavenumbers: guesses stand in for them (gaps.h), which hold the events without noise;
+// where there is none the share that is spread is taken off.
 //
 // Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that
 // is quiet in the other half of the windows, and the mean of what lies below three times the noise

@@ -238,6 +238,27 @@ static double variation(const LithoNoise *noise)
     return noise->n_times > 0 ? sqrt(sum / noise->n_times) : 0;
 }
 
+static double mean_power(const double *sigma, int from, int to)
+{
+    double sum = 0;
+    for (int f = from; f < to; f++)
+        sum += sigma[f] * sigma[f];
+    return sum / MAX(to - from, 1);
+}
+
+// TRUE where the quiet wavenumbers hold nearly as much as all of them above half of Nyquist, and no
+// less below it: the noise is flat and comes to all wavenumbers, and what the others hold more below
+// are events.
+static gboolean fills_top(const NoiseJob *job, const double *all, const double *quiet)
+{
+    const double nearly = 0.95, flat = 1.2;
+    const int half = job->nf / 2;
+    const double top = sqrt(mean_power(quiet, half, job->nf));
+    const double below = sqrt(mean_power(quiet, 0, half));
+    return top > nearly * sqrt(mean_power(all, half, job->nf)) && below > nearly * top &&
+           below < flat * top;
+}
+
 // Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
 // part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all, and where
 // traces are missing 15 % of their leak. Where noise varies, windows are compared after division by
@@ -245,13 +266,15 @@ static double variation(const LithoNoise *noise)
 // variation.
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
-// (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
+// (it was migrated, or its traces are mixed): then all count, and the interval reaches down. Events
+// of 20 dB look alike, but only below half of Nyquist.
 void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
                     const double *leaking, LithoNoise *noise)
 {
     const double much_less = 0.95;
     const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
-    const gboolean even = with_leak > much_less * total_of(job, all);
+    const gboolean even = with_leak > much_less * total_of(job, all) ||
+                          (noise_has_neighbours(job) && fills_top(job, all, leaking));
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
     for (int g = 0; interval && g < GROUPS; g++)

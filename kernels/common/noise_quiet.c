@@ -298,10 +298,43 @@ static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f,
     return *weight > 0 ? power / *weight : 0;
 }
 
+// TRUE where frequency f shows no event and some windows merely seem louder than they are, because
+// of events at other frequencies. Such windows fill the quiet classes, whose level is then too low,
+// and the others stand above it as one plain. All classes together hold every window alike, so that
+// the loudnesses cancel. Events raise the loudest tenth above the plain; where next to nothing is
+// three times the quiet ones' neighbourhood, a rise up to 15 % is the windows' own (broad events of
+// 20 dB: 11 to 14 %).
+static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f, int half)
+{
+    const double top = 0.1, nothing = 0.005;
+    double mean[CLASSES], weight[CLASSES], whole = 0;
+    for (int c = 0; c < CLASSES; c++) {
+        mean[c] = class_mean(job, sums, f, half, c, &weight[c]);
+        whole += weight[c];
+    }
+    double loud = 0, loud_weight = 0, rest = 0, rest_weight = 0;
+    int c = CLASSES;
+    while (--c > 0 && loud_weight < top * whole) {
+        loud += weight[c] * mean[c];
+        loud_weight += weight[c];
+    }
+    for (; c > 0; c--) {
+        rest += weight[c] * mean[c];
+        rest_weight += weight[c];
+    }
+    if (!(loud_weight > 0 && rest_weight > 0))
+        return FALSE;
+    const double rise = weight[CLASSES - 1] < nothing * whole ? 0.15 : 0.03;
+    const double scatter = sqrt(8 / loud_weight + 8 / rest_weight);
+    return loud / loud_weight < rest / rest_weight * (1 + rise + 2 * scatter);
+}
+
 // How many classes of frequency f hold no more than the noise, as one half of the windows tells:
-// all where each has the power of the quietest within twice its scatter; else the first ones whose
-// power does not exceed that of the quieter ones.
-static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f, int half)
+// all where each has the power of the quietest within twice its scatter, or where windows of
+// unequal loudness show no event; else the first ones whose power does not exceed that of the
+// quieter ones.
+static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f, int half,
+                         gboolean unequal)
 {
     double below = 0, below_weight = 0;
     gboolean all = TRUE;
@@ -324,16 +357,16 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
         below += weight * mean;
         below_weight += weight;
     }
-    return all ? CLASSES : n;
+    return all || (unequal && is_plain(job, sums, f, half)) ? CLASSES : n;
 }
 
-static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f, double *sigma,
-                           double *leaking)
+static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f,
+                           gboolean unequal, double *sigma, double *leaking)
 {
     double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0;
     for (int half = 0; half < 2; half++) {
         // The other half chooses: classes that end below a large mean would be small by choice.
-        const int n = quiet_classes(job, sums, f, !half);
+        const int n = quiet_classes(job, sums, f, !half, unequal);
         const NoiseClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
         for (int c = 0; c < n; c++) {
             for (int g = 0; g < GROUPS; g++) {
@@ -388,9 +421,12 @@ static double lumps_of(const NoiseJob *job, const Lumps *lumps)
 void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const float *loud,
                           double *sigma, double *leaking, LithoNoise *noise)
 {
+    gboolean unequal = FALSE;
+    for (gint64 w = 0; w < job->windows; w++)
+        unequal |= job->share[w] > 0 && loud[w] != 1;
     level_of_time(job, loud, noise);
     for (int f = 0; f < job->nf; f++)
-        quiet_level_of(job, sums, f, sigma, leaking);
+        quiet_level_of(job, sums, f, unequal, sigma, leaking);
 }
 
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
