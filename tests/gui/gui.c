@@ -143,9 +143,44 @@ gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds)
     return ok;
 }
 
+// Windows that have yet to draw the frames they were asked for.
+static int windows_due;
+
+static gboolean one_frame_less(G_GNUC_UNUSED GtkWidget *window, G_GNUC_UNUSED GdkFrameClock *clock,
+                               gpointer frames)
+{
+    return --*(int *)frames > 0 ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+// They were drawn, or the window is gone.
+static void window_done(gpointer frames)
+{
+    g_free(frames);
+    windows_due--;
+}
+
+static gboolean all_drawn(G_GNUC_UNUSED Gui *gui)
+{
+    return windows_due == 0;
+}
+
+// A window has its size and its texts after the next frame, which a busy machine draws late.
 void gui_spin(Gui *gui, double seconds)
 {
-    gui_wait(NULL, gui, seconds);
+    gui_wait(NULL, gui, seconds / 2);
+    GListModel *windows = gtk_window_get_toplevels();
+    for (guint k = 0; k < g_list_model_get_n_items(windows); k++) {
+        g_autoptr(GtkWidget) window = g_list_model_get_item(windows, k);
+        int *frames = g_new(int, 1);
+        *frames = 2;
+        if (gtk_widget_get_mapped(window)) {
+            windows_due++;
+            gtk_widget_add_tick_callback(window, one_frame_less, frames, window_done);
+        } else
+            g_free(frames);
+    }
+    gui_wait(NULL, gui, seconds / 2);
+    gui_wait(all_drawn, gui, 5);
 }
 
 static gboolean settled(Gui *gui)

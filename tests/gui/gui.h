@@ -33,6 +33,7 @@ gboolean gui_is_free(Gui *gui);
 GtkWidget *gui_find_type(GtkWidget *widget, GType type);
 // TRUE when a label below `widget` has `text` in it.
 gboolean gui_label_says(GtkWidget *widget, const char *text);
+// Runs the main loop for so long, and until every window has drawn in the second half of it.
 void gui_spin(Gui *gui, double seconds);
 // Waits until nothing is opened, computed or drawn any more.
 void gui_settle(Gui *gui);
