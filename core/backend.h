@@ -5,7 +5,7 @@
 // Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 8
+#define LITHO_BACKEND_ABI 9
 
 typedef struct LithoBackend LithoBackend;
 
@@ -65,6 +65,9 @@ struct LithoBackend {
                        GError **error);
     gboolean (*download)(const LithoBuffer *buffer, gint64 at, float *to, gint64 count,
                          GError **error);
+    // litho_mute_keep() (core/mute.h) for an output on a device; what is on the host only of `in` is
+    // uploaded and stays there. NULL on the CPU backend.
+    gboolean (*keep_mute)(const LithoCube *in, LithoCube *out, LithoBox region, GError **error);
     const LithoGlShare *gl; // NULL = none
     // Roofs measured now, for benchmarks: bytes/s of a copy (read + write counted) and fp32 FMA
     // flop/s on `device`. NULL = not offered.

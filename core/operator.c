@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "core/text.h"
 #include "core/words.h"
 
@@ -188,5 +189,8 @@ LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, 
     if (!local || litho_box_empty(region))
         return local ? region : litho_box_full(in);
     g_autofree char *key = !measured && op->measure_key ? op->measure_key(params) : NULL;
-    return key ? litho_box_full(in) : op->input_box(in, params, region);
+    if (key)
+        return litho_box_full(in);
+    const LithoBox box = op->input_box(in, params, region);
+    return op->keeps_mute ? litho_box_union(box, litho_mute_box(in, region)) : box;
 }

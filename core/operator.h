@@ -123,6 +123,8 @@ struct LithoOperator {
     gboolean needs_input;          // FALSE: a source such as modelling
     gboolean own_amplitudes; // the result's are none of the input's (a gain, a phase): a difference
                              // of the two means nothing
+    gboolean keeps_mute; // its result is zero where the input is muted (core/mute.h): the engine sees
+                         // to that after exec()
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
                        // they never are, "" = they always are
     // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "core/peers.h"
 #include "core/text.h"
 
@@ -211,6 +212,20 @@ static gboolean exec_node(Node *node, LithoPass *pass, const LithoWalkStep *l, L
            litho_run_gather_rows(run, out->live, traces, n, error);
 }
 
+// Muted samples of the input stay muted.
+static gboolean keep_mute(LithoEngine *engine, const LithoWalkStep *l, const LithoCube *in,
+                          LithoCube *out, LithoRun *run, GError **error)
+{
+    if (!l->step->op->keeps_mute || l->volume || !litho_grid_same_shape(&l->in, &l->out))
+        return TRUE;
+    if (out->device)
+        return engine->device.backend->keep_mute(in, out, l->region, error);
+    if (!litho_cube_host(in, error))
+        return FALSE;
+    litho_mute_keep(in, out, l->region, litho_run_threads(run));
+    return TRUE;
+}
+
 // Runs one step. Returns a new reference, or NULL.
 static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
                            const LithoCube *in, LithoRun *run, GError **error)
@@ -253,7 +268,8 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
                       .region = l->region,
                       .out = out};
     LithoReport *outer = listen(&node->told, run);
-    gboolean done = exec_node(node, &pass, l, run, error);
+    gboolean done = exec_node(node, &pass, l, run, error) &&
+                    keep_mute(engine, l, in, out, run, error);
     end_listening(node->told, outer, run);
     if (!done) {
         litho_cube_unref(out);

@@ -173,6 +173,7 @@ static LithoBackend cuda_backend = {
     .free = litho_cuda_buffer_free,
     .upload = litho_cuda_buffer_upload,
     .download = litho_cuda_buffer_download,
+    .keep_mute = litho_cuda_keep_mute,
     .gl = &litho_cuda_gl,
     .probe_roof = litho_cuda_probe_roof,
     .probe_link = litho_cuda_probe_link,

@@ -148,6 +148,8 @@ gboolean litho_cuda_buffer_download(const LithoBuffer *buffer, gint64 at, float 
 gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s,
                                GError **error);
 gboolean litho_cuda_probe_link(int device, double *up, double *down, GError **error);
+gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox region,
+                              GError **error);
 extern const LithoGlShare litho_cuda_gl;
 // Lets `stream` wait for copies into textures that read the memory at `data`, on the device.
 void litho_cuda_gl_free_after(const void *data, cudaStream_t stream);

@@ -210,6 +210,7 @@ const LithoOperator litho_operator_fx = {
     .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
+    .keeps_mute = TRUE,
     .fills = "fill_dead=on",
     .find = find,
     .check = check,

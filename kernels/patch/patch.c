@@ -170,6 +170,7 @@ const LithoOperator litho_operator_patch = {
     .presets = presets,
     .demo = &demo,
     .needs_input = TRUE,
+    .keeps_mute = TRUE,
     .fills = "mode=both",
     .find = find,
     .check = check,

@@ -296,6 +296,7 @@ const LithoOperator litho_operator_wavepacket = {
     .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
+    .keeps_mute = TRUE,
     .find = find,
     .check = check,
     .input_box = input_box,
