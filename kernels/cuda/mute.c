@@ -43,7 +43,8 @@ gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox regi
                       .region = mute_box(region),
                       .traces = litho_box_size(region, 0) * litho_box_size(region, 1),
                       .all = in->grid.axis[2].n,
-                      .in_traces = (long long)traces};
+                      .in_traces = (long long)traces,
+                      .run = LITHO_MUTE_RUN};
     gboolean ok = from && litho_cuda_use(device, error) &&
                   litho_cuda_alloc(device, &live, traces, error) &&
                   LITHO_CUDA(cudaMemcpyAsync(live, in->live, traces, cudaMemcpyHostToDevice, stream),

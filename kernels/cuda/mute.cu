@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Samples that are muted in the input stay zero in the result.
-#include "core/mute_run.h"
 #include "kernels/cuda/mute.h"
 
 enum { THREADS = 256, BLOCKS = 1 << 16 };
 
-// Zeros of a trace that begin at sample t and go `step` (1 or -1) per sample, LITHO_MUTE_RUN at
-// most; beyond the ends of the trace are as many as it takes. `trace` points at sample 0, which
+// Zeros of a trace that begin at sample t and go `step` (1 or -1) per sample, `run` at most; beyond the ends of the trace are as many as it takes. `trace` points at sample 0, which
 // need not be held: the samples that are read are.
-__device__ static int zeros(const float *trace, long long t, int step, long long all)
+__device__ static int zeros(const float *trace, long long t, int step, long long all,
+                            int run)
 {
     int n = 0;
-    while (n < LITHO_MUTE_RUN) {
+    while (n < run) {
         if (t < 0 || t >= all)
-            return LITHO_MUTE_RUN;
+            return run;
         if (trace[t] != 0)
             return n;
         n++;
@@ -38,7 +37,7 @@ __global__ void keep_mute(LithoMute m)
         if (!m.live[from] || in[t] != 0)
             continue;
         // Sample t itself is counted in both directions.
-        if (zeros(in, t, -1, m.all) + zeros(in, t, 1, m.all) - 1 >= LITHO_MUTE_RUN) {
+        if (zeros(in, t, -1, m.all, m.run) + zeros(in, t, 1, m.all, m.run) - 1 >= m.run) {
             const long long to = (il - m.out_box.il) * m.out_box.n_xl + (xl - m.out_box.xl);
             m.out[to * m.out_box.n + (t - m.out_box.at)] = 0;
         }

@@ -21,6 +21,7 @@ typedef struct LithoMute {
     LithoMuteBox region;   // samples of `out` to write
     long long traces, all; // of the region; samples of a whole trace
     long long in_traces;   // of `in`
+    int run;               // LITHO_MUTE_RUN
 } LithoMute;
 
 // litho_mute_keep() of core/mute.h on a device. Returns cudaGetLastError().
