@@ -5,10 +5,10 @@
 
 enum { THREADS = 256, BLOCKS = 1 << 16 };
 
-// Zeros of a trace that begin at sample t and go `step` (1 or -1) per sample, `run` at most; beyond the ends of the trace are as many as it takes. `trace` points at sample 0, which
-// need not be held: the samples that are read are.
-__device__ static int zeros(const float *trace, long long t, int step, long long all,
-                            int run)
+// Zeros of a trace that begin at sample t and go `step` (1 or -1) per sample, `run` at most; beyond
+// the ends of the trace are as many as it takes. `trace` points at sample 0, which need not be held:
+// the samples that are read are.
+__device__ static int zeros(const float *trace, long long t, int step, long long all, int run)
 {
     int n = 0;
     while (n < run) {
