@@ -57,11 +57,16 @@ static GtkWidget *make_similarity(LithoHeader *self)
     return button;
 }
 
+static const char *compare_tip(LithoShow show)
+{
+    static const char *const tips[] = {
+        N_("Input (hold Space)"), N_("Output"), N_("What the flow removed: input minus output (D)"),
+        N_("Input left, output right of a divider (S)"), N_("Input and output side by side")};
+    return litho_text(tips[show]);
+}
+
 static GtkWidget *make_compare(LithoHeader *self)
 {
-    const char *const tips[] = {
-        _("Input (hold Space)"), _("Output"), _("What the flow removed: input minus output (D)"),
-        _("Input left, output right of a divider (S)"), _("Input and output side by side")};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
@@ -70,7 +75,7 @@ static GtkWidget *make_compare(LithoHeader *self)
         g_autofree char *action = g_strdup_printf("win.show::%s", litho_show_keys[k]);
         GtkWidget *button = gtk_toggle_button_new_with_label(name);
         gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
-        gtk_widget_set_tooltip_text(button, tips[k]);
+        gtk_widget_set_tooltip_text(button, compare_tip(k));
         gtk_box_append(GTK_BOX(box), button);
         self->compare[k] = button;
         if (k == LITHO_SHOW_REMOVED)
@@ -369,6 +374,11 @@ void litho_header_show_compare(LithoHeader *self)
                                 : named[k] == LITHO_SHOW_REMOVED ? g_strdup(_("Difference"))
                                                                  : g_strdup(other);
         gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
+        g_autofree char *tip =
+            !other                           ? g_strdup(compare_tip(named[k]))
+            : named[k] == LITHO_SHOW_REMOVED ? g_strdup_printf(_("Output minus %s (D)"), other)
+                                             : g_strdup_printf(_("%s (hold Space)"), other);
+        gtk_widget_set_tooltip_text(self->compare[named[k]], tip);
     }
     gboolean has = litho_session_grid(self->session) != NULL;
     gboolean comparable = litho_session_comparable(self->session);
@@ -378,6 +388,8 @@ void litho_header_show_compare(LithoHeader *self)
         gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
     }
     fill_volumes(self);
+    if (self->width > 0) // names and the menu of volumes take room
+        litho_header_fit(self, self->width);
 }
 
 // --- room ---------------------------------------------------------------------------------------
