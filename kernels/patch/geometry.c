@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
+#include "kernels/common/erratic.h"
 #include "kernels/common/gaps.h"
-#include "kernels/patch/erratic.h"
 #include "kernels/patch/patch.h"
 #include "kernels/patch/structure.h"
 
@@ -60,8 +60,8 @@ static LithoBox fill_box(const LithoGrid *in, LithoBox region)
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
 {
     const gboolean erratic = p->erratic > 0;
-    const gint64 traces = LITHO_GAPS_TRACES + (erratic ? LITHO_PATCH_ERRATIC_TRACES : 0);
-    const gint64 samples = LITHO_GAPS_SAMPLES + (erratic ? LITHO_PATCH_ERRATIC_SAMPLES : 0);
+    const gint64 traces = LITHO_GAPS_TRACES + (erratic ? LITHO_ERRATIC_TRACES : 0);
+    const gint64 samples = LITHO_GAPS_SAMPLES + (erratic ? LITHO_ERRATIC_SAMPLES : 0);
     const gint64 around[3] = {traces, traces, samples};
     return p->mode != LITHO_PATCH_FILL ? litho_box_grow(in, box, around) : box;
 }

@@ -274,6 +274,13 @@ static int parts_along(const LithoGrid *grid, int axis)
     return (int)MAX((grid->axis[axis].n + CELL_TRACES / 2) / CELL_TRACES, 1);
 }
 
+const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
+                             LithoRun *run, GError **error)
+{
+    return params->mode == LITHO_PATCH_FILL ? in
+                                            : litho_clean(clean, params->erratic, in, run, error);
+}
+
 static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox within, LithoRun *run,
                           GError **error)
 {
@@ -282,14 +289,14 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     LithoRun quiet = run ? *run : (LithoRun){0};
     quiet.on_progress = NULL;
     quiet.report = NULL;
-    PatchClean clean = {0};
+    LithoClean clean = {0};
     g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
     const LithoCube *in = !raw ? NULL
                           : m->cleaner
                               ? m->cleaner->clean(m->cleaner->data, params, raw, &quiet, error)
                               : patch_clean(&clean, params, raw, &quiet, error);
     const gboolean ok = in && measure_part(m, in, raw->live, within, run, error);
-    patch_clean_clear(&clean);
+    litho_clean_clear(&clean);
     return ok;
 }
 
@@ -509,7 +516,7 @@ gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **erro
                         "mode=both is needed");
 }
 
-gboolean patch_levels_exec(PatchLevels *l, PatchClean *clean, const LithoGrid *grid,
+gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, const LithoGrid *grid,
                            const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error)
 {
     const LithoPatchParams *params = pass->params;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/erratic.h"
 #include "kernels/common/noise.h"
-#include "kernels/patch/erratic.h"
 #include "kernels/patch/patch.h"
 
 // A device that finds bursts and measures the level itself; kernels/common/noise_job.h has the
@@ -62,8 +62,11 @@ void patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *
 // FALSE with the sentence where only missing traces are filled.
 gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **error);
 // Measures or takes the level first. Refused where only missing traces are filled.
-gboolean patch_levels_exec(PatchLevels *levels, PatchClean *clean, const LithoGrid *grid,
+gboolean patch_levels_exec(PatchLevels *levels, LithoClean *clean, const LithoGrid *grid,
                            const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error);
+// The input without bursts and gaps (erratic.h); `in` itself in mode=fill.
+const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
+                             LithoRun *run, GError **error);
 void patch_levels_clear(PatchLevels *levels);
 void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report);

@@ -37,7 +37,7 @@ static void destroy(gpointer data)
     patch_levels_clear(&p->levels);
     for (int k = 0; k < PATCH_LEVELS_KEPT; k++)
         patch_levels_clear(&p->kept[k]);
-    patch_clean_clear(&p->clean);
+    litho_clean_clear(&p->clean);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
     g_free(p);
@@ -186,7 +186,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (run && run->report) {
         if (params->mode != LITHO_PATCH_FILL)
             patch_levels_report(&p->levels, &p->grid, params, run->report);
-        patch_clean_report(&p->clean, pass->in, run->report);
+        litho_clean_report(&p->clean, pass->in, run->report);
         report_energy(pass, run->report);
     }
     return TRUE;

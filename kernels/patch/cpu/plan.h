@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/erratic.h"
 #include "kernels/patch/cpu/sweep.h"
-#include "kernels/patch/erratic.h"
 #include "kernels/patch/levels.h"
 
 // Everything that outlives one exec() on the CPU.
@@ -12,7 +12,7 @@ enum { PATCH_LEVELS_KEPT = 7 };
 typedef struct PatchPlan {
     LithoGrid grid;
     PatchLevels levels, kept[PATCH_LEVELS_KEPT]; // of the last pass, and of those before
-    PatchClean clean;
+    LithoClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;
     gboolean have_transforms;

@@ -23,9 +23,9 @@ static gboolean find_erratic(PatchPlan *p, const LithoPatchParams *params, const
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
     cudaStream_t stream = litho_cuda_stream(p->context);
     LithoErraticTask t = {.held = patch_box(in->held),
-                          .first = in->held.lo[2] / LITHO_PATCH_PIECE,
+                          .first = in->held.lo[2] / LITHO_ERRATIC_PIECE,
                           .ratio = (float)(params->erratic * params->erratic)};
-    t.pieces = (in->held.hi[2] - 1) / LITHO_PATCH_PIECE + 1 - t.first;
+    t.pieces = (in->held.hi[2] - 1) / LITHO_ERRATIC_PIECE + 1 - t.first;
     t.in = litho_cuda_input(p->context, in, run, error);
     if (!t.in || !patch_upload_live(p, in, error) ||
         !litho_cuda_reserve(p->context, &p->energy, traces * t.pieces * sizeof(float), error) ||
@@ -36,7 +36,7 @@ static gboolean find_erratic(PatchPlan *p, const LithoPatchParams *params, const
     t.energy = p->energy.data;
     t.bad = p->bad.data;
     t.count = p->count.data;
-    *pieces = (LithoGapPieces){t.bad, t.first, t.pieces, LITHO_PATCH_PIECE};
+    *pieces = (LithoGapPieces){t.bad, t.first, t.pieces, LITHO_ERRATIC_PIECE};
     litho_run_begin(run, "erratic noise", NULL);
     litho_cuda_mark(p->context, "erratic noise", LITHO_STAGE_COMPUTE,
                     4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));
@@ -72,7 +72,7 @@ static gboolean count_traces(PatchPlan *p, gint64 traces, gint64 pieces, gint64 
 static gboolean make_clean(PatchPlan *p, const LithoPatchParams *params, const LithoCube *in,
                            LithoRun *run, GError **error)
 {
-    PatchClean *c = &p->clean;
+    LithoClean *c = &p->clean;
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
     LithoGapPieces pieces = {0};
     int count = 0;
@@ -92,14 +92,14 @@ static const LithoCube *clean(gpointer data, const LithoPatchParams *params, con
                               LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
-    PatchClean *c = &p->clean;
+    LithoClean *c = &p->clean;
     if (params->mode == LITHO_PATCH_FILL)
         return in;
     if (c->serial != in->serial || c->erratic != params->erratic) {
         cudaStreamSynchronize(litho_cuda_stream(p->context)); // the cube before may be in use
-        patch_clean_clear(c);
+        litho_clean_clear(c);
         if (!make_clean(p, params, in, run, error)) {
-            patch_clean_clear(c);
+            litho_clean_clear(c);
             return NULL;
         }
         c->serial = in->serial;

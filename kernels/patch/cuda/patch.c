@@ -56,7 +56,7 @@ static void destroy(gpointer data)
     }
     litho_cuda_context_free(p->context);
     patch_levels_clear(&p->levels);
-    patch_clean_clear(&p->clean);
+    litho_clean_clear(&p->clean);
     g_free(p);
 }
 
@@ -200,7 +200,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
                             patch_windows(&s->task.g, s->task.region));
     if (params->mode != LITHO_PATCH_FILL)
         patch_levels_report(&p->levels, &p->grid, params, to);
-    patch_clean_report(&p->clean, pass->in, to);
+    litho_clean_report(&p->clean, pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
     return TRUE;

@@ -2,10 +2,10 @@
 #pragma once
 #include <cufft.h>
 
+#include "kernels/common/erratic.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gaps.h"
 #include "kernels/patch/cuda/kernels.h"
-#include "kernels/patch/erratic.h"
 #include "kernels/patch/levels.h"
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
@@ -20,7 +20,7 @@ typedef struct PatchPlan {
     LithoCudaContext *context;
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
-    PatchClean clean;
+    LithoClean clean;
     LithoCudaArray sigma; // of the levels
     guint stamp;          // of the levels that `sigma` holds; 0 = none
     LithoCudaArray live, known, wanted;

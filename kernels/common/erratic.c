@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/patch/erratic.h"
+#include "kernels/common/erratic.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps.h"
 
-enum { PIECE = LITHO_PATCH_PIECE, REACH = LITHO_PATCH_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
+enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
 enum { STEP_SAMPLES = 1 << 20 }; // between two looks at the cancel flag
 
 typedef struct Job {
@@ -101,7 +101,7 @@ static gboolean run_traces(Job *job, void (*each)(Job *, gint64), int part, Lith
     return TRUE;
 }
 
-static void count_pieces(PatchClean *clean, const Job *job)
+static void count_pieces(LithoClean *clean, const Job *job)
 {
     clean->pieces = clean->traces = 0;
     for (gint64 k = 0; k < job->n[0] * job->n[1]; k++) {
@@ -114,7 +114,7 @@ static void count_pieces(PatchClean *clean, const Job *job)
 }
 
 // Guesses where pieces are erratic and traces missing.
-static gboolean make_guesses(PatchClean *clean, const Job *job, LithoRun *run, GError **error)
+static gboolean make_guesses(LithoClean *clean, const Job *job, LithoRun *run, GError **error)
 {
     const LithoGapPieces pieces = {
         .bad = job->erratic, .first = job->first, .pieces = job->pieces, .length = PIECE};
@@ -125,12 +125,12 @@ static gboolean make_guesses(PatchClean *clean, const Job *job, LithoRun *run, G
     return clean->cube && litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, run, error);
 }
 
-static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
+static gboolean find_erratic(LithoClean *clean, double above, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    Job job = {.in = in, .ratio = (float)(params->erratic * params->erratic)};
+    Job job = {.in = in, .ratio = (float)(above * above)};
     const double start = litho_now_ms();
-    if (params->erratic == 0)
+    if (above == 0)
         return make_guesses(clean, &job, run, error);
     for (int a = 0; a < 2; a++)
         job.n[a] = litho_box_size(in->held, a);
@@ -156,36 +156,30 @@ static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, 
     return make_guesses(clean, &job, run, error);
 }
 
-gboolean patch_clean_reads(const LithoPatchParams *params, const LithoCube *in)
+const LithoCube *litho_clean(LithoClean *clean, double erratic, const LithoCube *in, LithoRun *run,
+                             GError **error)
 {
-    return params->mode != LITHO_PATCH_FILL &&
-           (params->erratic > 0 || litho_gaps_any(in, in->held));
-}
-
-const LithoCube *patch_clean(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
-                             LithoRun *run, GError **error)
-{
-    if (!patch_clean_reads(params, in))
+    if (erratic == 0 && !litho_gaps_any(in, in->held))
         return in;
-    if (clean->serial != in->serial || clean->erratic != params->erratic) {
-        patch_clean_clear(clean);
-        if (!find_erratic(clean, params, in, run, error)) {
-            patch_clean_clear(clean);
+    if (clean->serial != in->serial || clean->erratic != erratic) {
+        litho_clean_clear(clean);
+        if (!find_erratic(clean, erratic, in, run, error)) {
+            litho_clean_clear(clean);
             return NULL;
         }
         clean->serial = in->serial;
-        clean->erratic = params->erratic;
+        clean->erratic = erratic;
     }
     return clean->cube ? clean->cube : in;
 }
 
-void patch_clean_clear(PatchClean *clean)
+void litho_clean_clear(LithoClean *clean)
 {
     litho_cube_unref(clean->cube);
-    *clean = (PatchClean){0};
+    *clean = (LithoClean){0};
 }
 
-void patch_clean_report(const PatchClean *clean, const LithoCube *in, LithoReport *report)
+void litho_clean_report(const LithoClean *clean, const LithoCube *in, LithoReport *report)
 {
     const gint64 traces = litho_cube_count_live(in);
     if (clean->serial != in->serial || traces == 0)
