@@ -7,7 +7,9 @@
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps.h"
 
-enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
+enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES };
+// Neighbours that can tell: all of a line's; a corner's, where events are to be spared.
+enum { LEAST_NEIGHBOURS = 4, CORNER_NEIGHBOURS = 8 };
 enum { STEP_SAMPLES = 1 << 20 }; // between two looks at the cancel flag
 
 typedef struct Job {
@@ -18,6 +20,7 @@ typedef struct Job {
     float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it
     guint8 *erratic;      // [trace][piece]
     float ratio;          // of energies
+    LithoCleanRule rule;
 } Job;
 
 // Mean square of the samples of a piece that are held and finite.
@@ -66,6 +69,62 @@ LITHO_CLONES static void count_neighbour(const float *own, const float *other, f
     }
 }
 
+// The energy about piece p of trace k is at least a quarter of `own`.
+static gboolean is_strong(const Job *job, gint64 k, gint64 p, float own)
+{
+    return p >= 0 && p < job->pieces && 4 * job->strongest[k * job->pieces + p] >= own;
+}
+
+// On a survey of one line four neighbours say little: a piece with half of its amplitude on either
+// trace beside, up to three pieces away, is the end or the apex of an event, such as the trace
+// beside a source.
+static gboolean is_end_of_event(const Job *job, gint64 k, gint64 p, float own)
+{
+    for (gint64 q = p - 2; q <= p + 2; q++)
+        for (gint64 beside = k - 1; beside <= k + 1; beside += 2)
+            if (beside >= 0 && beside < job->n[0] * job->n[1] && is_strong(job, beside, q, own))
+                return TRUE;
+    return FALSE;
+}
+
+// Trace (il, xl), or -1 where none was recorded.
+static gint64 trace_at(const Job *job, gint64 il, gint64 xl)
+{
+    const gboolean held = il >= 0 && il < job->n[0] && xl >= 0 && xl < job->n[1];
+    return held && job->in->live[il * job->n[1] + xl] ? il * job->n[1] + xl : -1;
+}
+
+// A piece of an event goes on at opposite places, `s` pieces up on one side and down on the other,
+// or on the one side that there is: along two lines through the trace, one of them steep. Among few
+// neighbours nothing is certain.
+static gboolean is_event(const Job *job, gint64 il, gint64 xl, gint64 p, int neighbours)
+{
+    static const int lines[][2] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+    const gint64 k = il * job->n[1] + xl;
+    const float own = job->energy[k * job->pieces + p];
+    const gboolean line = job->in->grid.axis[0].n == 1 || job->in->grid.axis[1].n == 1;
+    int there = 0, flat = 0, steep = 0;
+    if (line ? is_end_of_event(job, k, p, own) : neighbours < CORNER_NEIGHBOURS)
+        return TRUE;
+    for (guint l = 0; l < G_N_ELEMENTS(lines); l++) {
+        const gint64 a = trace_at(job, il - lines[l][0], xl - lines[l][1]);
+        const gint64 b = trace_at(job, il + lines[l][0], xl + lines[l][1]);
+        gboolean level = FALSE, steeply = FALSE;
+        if (a < 0 && b < 0)
+            continue;
+        for (int s = -LITHO_ERRATIC_STEEP; s <= LITHO_ERRATIC_STEEP; s++) {
+            const gboolean goes_on = (a < 0 || is_strong(job, a, p - s, own)) &&
+                                     (b < 0 || is_strong(job, b, p + s, own));
+            level |= s == 0 && goes_on;
+            steeply |= ABS(s) > 1 && goes_on;
+        }
+        there++;
+        steep += steeply;
+        flat += level && !steeply;
+    }
+    return steep > 0 && steep + flat >= MIN(there, 2);
+}
+
 // A piece is erratic when it is above the ratio to more than half of the neighbours that have any
 // energy.
 static void judge_trace(Job *job, gint64 k)
@@ -81,7 +140,8 @@ static void judge_trace(Job *job, gint64 k)
                                 pieces, neighbours, weaker);
     for (gint64 p = 0; p < pieces; p++)
         job->erratic[k * pieces + p] =
-            own[p] > 0 && neighbours[p] >= LEAST_NEIGHBOURS && 2 * weaker[p] > neighbours[p];
+            own[p] > 0 && neighbours[p] >= LEAST_NEIGHBOURS && 2 * weaker[p] > neighbours[p] &&
+            !(job->rule.spare_events && is_event(job, il, xl, p, neighbours[p]));
 }
 
 // Each of the three loops a few inlines at a time: about ten milliseconds of one thread.
@@ -113,24 +173,44 @@ static void count_pieces(LithoClean *clean, const Job *job)
     }
 }
 
+// Traces that are missing in `in`, as they were.
+static void put_missing_back(LithoCube *cube, const LithoCube *in)
+{
+    const gint64 nt = litho_box_size(in->held, 2);
+    for (gint64 k = 0; k < litho_box_size(in->held, 0) * litho_box_size(in->held, 1); k++)
+        if (!in->live[k]) {
+            memcpy(cube->samples + k * nt, in->samples + k * nt, nt * sizeof *cube->samples);
+            cube->live[k] = 0;
+        }
+}
+
 // Guesses where pieces are erratic and traces missing.
 static gboolean make_guesses(LithoClean *clean, const Job *job, LithoRun *run, GError **error)
 {
-    const LithoGapPieces pieces = {
-        .bad = job->erratic, .first = job->first, .pieces = job->pieces, .length = PIECE};
+    const gboolean absent = job->rule.missing == LITHO_CLEAN_ABSENT;
+    const LithoGapPieces pieces = {.bad = job->erratic,
+                                   .first = job->first,
+                                   .pieces = job->pieces,
+                                   .length = PIECE,
+                                   .alone = absent};
     const gboolean erratic = clean->pieces > 0;
-    if (!erratic && !litho_gaps_any(job->in, job->in->held))
+    if (!erratic &&
+        (job->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(job->in, job->in->held)))
         return TRUE;
     clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
-    return clean->cube && litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, run, error);
+    if (!clean->cube || !litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, run, error))
+        return FALSE;
+    if (absent)
+        put_missing_back(clean->cube, job->in);
+    return TRUE;
 }
 
-static gboolean find_erratic(LithoClean *clean, double above, const LithoCube *in,
+static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    Job job = {.in = in, .ratio = (float)(above * above)};
+    Job job = {.in = in, .ratio = (float)(rule.above * rule.above), .rule = rule};
     const double start = litho_now_ms();
-    if (above == 0)
+    if (rule.above == 0)
         return make_guesses(clean, &job, run, error);
     for (int a = 0; a < 2; a++)
         job.n[a] = litho_box_size(in->held, a);
@@ -156,21 +236,45 @@ static gboolean find_erratic(LithoClean *clean, double above, const LithoCube *i
     return make_guesses(clean, &job, run, error);
 }
 
-const LithoCube *litho_clean(LithoClean *clean, double erratic, const LithoCube *in, LithoRun *run,
-                             GError **error)
+static gboolean same_rule(LithoCleanRule a, LithoCleanRule b)
 {
-    if (erratic == 0 && !litho_gaps_any(in, in->held))
+    return a.above == b.above && a.missing == b.missing && a.spare_events == b.spare_events;
+}
+
+const LithoCube *litho_clean(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
+                             LithoRun *run, GError **error)
+{
+    if (rule.above == 0 &&
+        (rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(in, in->held))) {
+        litho_clean_clear(clean); // what was found before is not to be told
         return in;
-    if (clean->serial != in->serial || clean->erratic != erratic) {
+    }
+    if (clean->serial != in->serial || !same_rule(clean->rule, rule)) {
         litho_clean_clear(clean);
-        if (!find_erratic(clean, erratic, in, run, error)) {
+        if (!find_erratic(clean, rule, in, run, error)) {
             litho_clean_clear(clean);
             return NULL;
         }
         clean->serial = in->serial;
-        clean->erratic = erratic;
+        clean->rule = rule;
     }
     return clean->cube ? clean->cube : in;
+}
+
+LithoBox litho_clean_box(const LithoGrid *grid, LithoCleanRule rule, LithoBox box)
+{
+    const gboolean erratic = rule.above > 0;
+    const gint64 along = rule.spare_events ? LITHO_ERRATIC_STEEP_SAMPLES : LITHO_ERRATIC_SAMPLES;
+    const gint64 traces = LITHO_GAPS_TRACES + (erratic ? LITHO_ERRATIC_TRACES : 0);
+    const gint64 samples = LITHO_GAPS_SAMPLES + (erratic ? along : 0);
+    const gboolean guesses = erratic || rule.missing == LITHO_CLEAN_GUESSED;
+    return guesses ? litho_box_grow(grid, box, (const gint64[3]){traces, traces, samples}) : box;
+}
+
+guint64 litho_clean_bytes(gint64 samples)
+{
+    const guint64 piece = 2 * sizeof(float) + 1; // a piece may hold a sample of its 16
+    return samples * sizeof(float) + (samples / PIECE + 1) * piece;
 }
 
 void litho_clean_clear(LithoClean *clean)

@@ -8,31 +8,58 @@
 // inlines and crosslines (the strongest of the three pieces of a neighbour that lie above, beside
 // and below counts, so that dipping events are not taken for bursts).
 //
-// Erratic pieces and missing traces read as guesses of their surroundings (kernels/common/gaps.h):
-// holes would spread every event over all coefficients of a window.
+// Erratic pieces, and missing traces where the operator asks for it, read as guesses of their
+// surroundings (kernels/common/gaps.h): holes would spread every event over all coefficients of a
+// window.
+//
+// A steep event leaves those three pieces from one trace to the next, as the direct arrival of a
+// shot does, and goes on at opposite places of the two traces beside it. With `spare_events` such a
+// piece is not erratic, nor on a survey of one line one with half of its amplitude on a trace
+// beside, nor elsewhere one with fewer than eight neighbours.
 //
 // Pieces are anchored to the survey and depend on no more than LITHO_ERRATIC_TRACES and
-// LITHO_ERRATIC_SAMPLES around them.
+// LITHO_ERRATIC_SAMPLES (or LITHO_ERRATIC_STEEP_SAMPLES) around them, so that samples do not depend
+// on the box that is held.
 
 enum {
     LITHO_ERRATIC_PIECE = 16,
     LITHO_ERRATIC_TRACES = 2,
-    LITHO_ERRATIC_SAMPLES = 3 * LITHO_ERRATIC_PIECE
+    LITHO_ERRATIC_SAMPLES = 3 * LITHO_ERRATIC_PIECE,
+    LITHO_ERRATIC_STEEP = 4, // pieces that a steep event moves a trace, at most
+    LITHO_ERRATIC_STEEP_SAMPLES = LITHO_ERRATIC_SAMPLES + LITHO_ERRATIC_STEEP * LITHO_ERRATIC_PIECE
 };
 
-// The input with guesses for its erratic pieces and missing traces, kept for the next pass with it.
+// What becomes of missing traces.
+typedef enum LithoCleanMissing {
+    LITHO_CLEAN_GUESSED, // guesses take their place
+    LITHO_CLEAN_BESIDE,  // guesses where any piece is erratic, else the caller sees to them
+    LITHO_CLEAN_ABSENT,  // they stay missing, with the samples that they have
+} LithoCleanMissing;
+
+// What an operator wants.
+typedef struct LithoCleanRule {
+    double above; // ratio of amplitudes, the parameter `erratic`; 0 = no piece is erratic
+    LithoCleanMissing missing;
+    gboolean spare_events;
+} LithoCleanRule;
+
+// The input with guesses for its erratic pieces, kept for the next pass with it. One operator's
+// plan, one thread at a time.
 typedef struct LithoClean {
-    LithoCube *cube;       // NULL: nothing is erratic, no trace is missing
+    LithoCube *cube;       // NULL: nothing is erratic, no trace is to be guessed
     guint64 serial;        // of the input it was made from; 0 = none
-    double erratic;        // the parameter it was made with
+    LithoCleanRule rule;   // it was made with
     gint64 pieces, traces; // erratic ones
 } LithoClean;
 
-// Gives the cube that is to be filtered: `in` itself, which has host samples, when no piece is
-// erratic and no trace is missing, else clean->cube, whose live traces that `in` has not are
-// guesses. `erratic` is a ratio of amplitudes, 0 = no piece is. Borrowed. NULL: cancelled, or no
-// memory.
-const LithoCube *litho_clean(LithoClean *clean, double erratic, const LithoCube *in, LithoRun *run,
-                             GError **error);
+// Gives the cube that is to be filtered: `in` itself, which has host samples, when there is nothing
+// to guess, else clean->cube, a host cube whose live traces that `in` has not are guesses.
+// Borrowed. NULL: cancelled, or no memory.
+const LithoCube *litho_clean(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
+                             LithoRun *run, GError **error);
+// `box` with all that its samples depend on after litho_clean().
+LithoBox litho_clean_box(const LithoGrid *grid, LithoCleanRule rule, LithoBox box);
+// Bytes that litho_clean() takes on the host for a cube of so many samples, at most.
+guint64 litho_clean_bytes(gint64 samples);
 void litho_clean_clear(LithoClean *clean);
 void litho_clean_report(const LithoClean *clean, const LithoCube *in, LithoReport *report);

@@ -48,6 +48,8 @@ static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
     const LithoBox held = job->plan.held;
     const gboolean inside = at < held.hi[2] && at + N > held.lo[2];
     const float(*taper)[N] = job->plan.taper;
+    // Guesses are for traces that are recorded (0) and, unless bad pieces are all, missing (1).
+    const int kinds = job->pieces && job->pieces->alone ? 1 : 2;
     gboolean any = FALSE, there[N];
     gint64 piece[N];
     for (int t = 0; t < N; t++) {
@@ -66,7 +68,7 @@ static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
             const float value = gone ? 0 : row[at + t - held.lo[2]];
             *hole = gone && inside ? -1 : 0;
             *x = value - value == 0 ? w * taper[2][t] * value : 0;
-            any |= gone && there[t] && s->missing[k] < 2;
+            any |= gone && there[t] && s->missing[k] < kinds;
         }
     }
     return any;

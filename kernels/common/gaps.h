@@ -27,6 +27,8 @@ typedef struct LithoGapPieces {
     const guint8 *bad;
     gint64 first, pieces;
     int length;
+    gboolean alone; // guesses of missing traces are not asked for: where no piece is bad they stay
+                    // zero
 } LithoGapPieces;
 
 // TRUE where `box`, which the cube holds, has both live and missing traces.

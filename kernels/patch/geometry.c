@@ -2,7 +2,6 @@
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/common/erratic.h"
-#include "kernels/common/gaps.h"
 #include "kernels/patch/patch.h"
 #include "kernels/patch/structure.h"
 
@@ -57,13 +56,15 @@ static LithoBox fill_box(const LithoGrid *in, LithoBox region)
     return box;
 }
 
+LithoCleanRule litho_patch_clean_rule(const LithoPatchParams *p)
+{
+    return (LithoCleanRule){.above = p->erratic, .missing = LITHO_CLEAN_GUESSED};
+}
+
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
 {
-    const gboolean erratic = p->erratic > 0;
-    const gint64 traces = LITHO_GAPS_TRACES + (erratic ? LITHO_ERRATIC_TRACES : 0);
-    const gint64 samples = LITHO_GAPS_SAMPLES + (erratic ? LITHO_ERRATIC_SAMPLES : 0);
-    const gint64 around[3] = {traces, traces, samples};
-    return p->mode != LITHO_PATCH_FILL ? litho_box_grow(in, box, around) : box;
+    return p->mode != LITHO_PATCH_FILL ? litho_clean_box(in, litho_patch_clean_rule(p), box)
+                                       : box;
 }
 
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region)

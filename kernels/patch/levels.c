@@ -277,8 +277,9 @@ static int parts_along(const LithoGrid *grid, int axis)
 const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    return params->mode == LITHO_PATCH_FILL ? in
-                                            : litho_clean(clean, params->erratic, in, run, error);
+    return params->mode == LITHO_PATCH_FILL
+               ? in
+               : litho_clean(clean, litho_patch_clean_rule(params), in, run, error);
 }
 
 static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox within, LithoRun *run,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
+#include "kernels/common/erratic.h"
 #include "kernels/patch/geometry.h"
 
 // Local Fourier filter: in a small window events are few large Fourier coefficients and random
@@ -31,6 +32,9 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 // The operator's input_box().
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 
+// Erratic pieces and missing traces are guessed. Steep events are not spared: the device's rule
+// knows none.
+LithoCleanRule litho_patch_clean_rule(const LithoPatchParams *params);
 // `box` with what decides whether its samples are erratic (erratic.h).
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *params,
                                   LithoBox box);

@@ -95,7 +95,7 @@ static const LithoCube *clean(gpointer data, const LithoPatchParams *params, con
     LithoClean *c = &p->clean;
     if (params->mode == LITHO_PATCH_FILL)
         return in;
-    if (c->serial != in->serial || c->erratic != params->erratic) {
+    if (c->serial != in->serial || c->rule.above != params->erratic) {
         cudaStreamSynchronize(litho_cuda_stream(p->context)); // the cube before may be in use
         litho_clean_clear(c);
         if (!make_clean(p, params, in, run, error)) {
@@ -103,7 +103,7 @@ static const LithoCube *clean(gpointer data, const LithoPatchParams *params, con
             return NULL;
         }
         c->serial = in->serial;
-        c->erratic = params->erratic;
+        c->rule = litho_patch_clean_rule(params);
     }
     return c->cube ? c->cube : in;
 }
