@@ -99,6 +99,11 @@ static const LithoParam rows[] = {
     FX_CHOICE(outband, N_("pass") "\0" N_("mute") "\0", .label = N_("Outside the band"),
               .stage = FILTER,
               .doc = N_("Frequencies outside the band pass unchanged or are removed.")),
+    FX_FLOAT(erratic, .label = N_("Bursts above"), .special_text = N_("off"), .unit = "x", .def = 4,
+             .max = 1000, .soft_max = 20, .step = 0.5, .advanced = true, .stage = FFT,
+             .doc = N_("Bursts and spikes on single traces with more than this many times the "
+                       "amplitude of the neighbours are replaced from their surroundings; 0 = "
+                       "off.")),
     FX_INT(time_window, .label = N_("Time window"), .unit = N_("samples"), .def = 150, .min = 8,
            .max = 1 << 20, .soft_min = 32, .soft_max = 512, .advanced = true, .stage = PLAN,
            .doc = N_("Length in which dips and spectra count as constant; 150 samples of 4 ms are "
@@ -173,6 +178,8 @@ static const LithoNumberDoc numbers[] = {
     {"failed",
      N_("Systems without a solution, whose window and frequency pass unchanged; 0 is usual, "
         "otherwise more prewhitening helps.")},
+    {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
+                   "recorded ones.")},
     {"fallbacks", N_("Systems that the chosen solver left and Cholesky solved; 0 is usual.")},
     {"removed",
      N_("Energy of input less output, as a part of the input; noise and lost signal alike.")},

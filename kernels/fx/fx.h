@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
+#include "kernels/common/erratic.h"
 #include "kernels/fx/geometry.h"
 
 // F-X (F-XY) prediction filter: random noise is not predictable from neighbouring traces, locally
@@ -13,5 +14,7 @@ extern const LithoImpl litho_fx_cpu;
 
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params);
+// Bursts are guessed, missing traces stay missing.
+LithoCleanRule litho_fx_clean_rule(const LithoFxParams *params);
 // The operator's input_box().
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region);

@@ -10,8 +10,15 @@ LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParam
     return litho_fx_geometry(n, grid->is_depth ? step / 1000 : step, params);
 }
 
+LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)
+{
+    return (LithoCleanRule){
+        .above = p->erratic, .missing = LITHO_CLEAN_ABSENT, .spare_events = TRUE};
+}
+
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region)
 {
+    const LithoFxParams *p = params;
     LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     LithoBox box = region;
     if (litho_box_empty(region))
@@ -23,5 +30,5 @@ LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox re
         box.lo[a] = from;
         box.hi[a] = to;
     }
-    return box;
+    return litho_clean_box(in, litho_fx_clean_rule(p), box);
 }

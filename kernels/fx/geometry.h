@@ -7,6 +7,8 @@
 // halo. Plain C without GLib, so that CUDA code includes it too. Pure functions, any thread.
 //
 // Both backends compute, in this order (docs/fx.md tells why):
+//   0. Bursts and spikes of live traces (kernels/common/erratic.h) read as guesses, everywhere
+//      below; missing traces stay missing.
 //   1. A trace is absent in a time window when the cube's mask says so, when any of its samples
 //      there is not finite, or when all of them are zero. Its spectrum is zero; its samples are
 //      written back unchanged in that window's share (fill_dead: replaced by the prediction).
@@ -51,6 +53,7 @@ typedef struct LithoFxParams {
     int fill_passes;          // 0 = absent traces count as absent neighbours
     bool post;                // rescale the damped prediction to least squares
     bool fill_dead;           // write predictions into absent traces
+    double erratic;           // bursts are above this many times the neighbours' amplitude; 0 = none
 } LithoFxParams;
 
 #ifdef __CUDACC__

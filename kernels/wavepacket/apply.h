@@ -2,6 +2,7 @@
 #pragma once
 #include "core/operator.h"
 #include "core/qc.h"
+#include "kernels/common/erratic.h"
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
 
@@ -89,6 +90,7 @@ typedef struct WpJob {
     float **c; // per block: A g_b volume, in its lane's memory; all of a lane the same array
                //   when it is `shared`
 
+    LithoClean clean; // the input without bursts and gaps, where there are bursts
     GArray *probes; // of WpProbe: where the noise level is measured
     // Known after the forward stage.
     gboolean transformed;
@@ -138,6 +140,14 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
 gboolean wp_guesses(const LithoWavepacketParams *params);
 // Samples of the survey that the guesses in `box` depend on, and `box`.
 LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *params, LithoBox box);
+// What the mode takes for bursts. Missing traces are guessed beside them, and else where
+// wp_guesses() says so.
+LithoCleanRule wp_clean_rule(const LithoWavepacketParams *params, LithoCleanMissing missing);
+// `in` where it has no bursts, else with guesses in their place and in that of missing traces,
+// which are live then: kept by the job for the next pass. The host finds and guesses, for all
+// machines. Borrowed; NULL: cancelled, or a failure.
+const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
+                          LithoRun *run, GError **error);
 // A copy of the samples in `box`, which `in` holds, with guesses in place of missing traces; these
 // are live then. *guessed NULL: there is nothing to guess. `engine` guesses where it can, if `box`
 // is all that `in` holds; NULL = the host does.
@@ -231,10 +241,10 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
                           GError **error);
 // Bytes that measuring takes on the host; 0 = these parameters ask for none.
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p);
-// Takes `measured`, or measures `in`, unless job->noise is of those already. Where nothing can be
-// measured its n is 0. FALSE: cancelled, no memory, numbers that make no sense.
-gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
-                       GError **error);
+// Takes pass->measured, or measures the input without its bursts, unless job->noise is of those
+// already. Where nothing can be measured its n is 0. FALSE: cancelled, no memory, numbers that make
+// no sense.
+gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 void wp_forget_noise(WpJob *job);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
 float *wp_noise_levels(const WpJob *job, double k);

@@ -4,7 +4,9 @@
 // and directions: the threshold then takes from the events, and what it leaves of the zeros' own
 // packets is error. Guesses stand in for them (gaps.h) while coefficients are judged; the traces
 // come back dead. Filling (mode=interpolate) begins with zeros, which it replaces itself.
-#include "core/error.h"
+//
+// Bursts and spikes (erratic.h) would pass every threshold and raise the noise's level: to remove
+// noise, guesses take their place, too. The other modes show or keep what is recorded.
 #include "kernels/common/gaps.h"
 #include "kernels/wavepacket/apply.h"
 
@@ -13,10 +15,26 @@ gboolean wp_guesses(const LithoWavepacketParams *p)
     return p->mode == WP_DENOISE || p->mode == WP_COMPRESS;
 }
 
+LithoCleanRule wp_clean_rule(const LithoWavepacketParams *p, LithoCleanMissing missing)
+{
+    return (LithoCleanRule){.above = p->mode == WP_DENOISE ? p->erratic : 0,
+                            .missing = missing,
+                            .spare_events = TRUE};
+}
+
 LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *p, LithoBox box)
 {
-    static const gint64 reach[3] = {LITHO_GAPS_TRACES, LITHO_GAPS_TRACES, LITHO_GAPS_SAMPLES};
-    return wp_guesses(p) ? litho_box_grow(survey, box, reach) : box;
+    return wp_guesses(p) ? litho_clean_box(survey, wp_clean_rule(p, LITHO_CLEAN_GUESSED), box)
+                         : box;
+}
+
+const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+                          LithoRun *run, GError **error)
+{
+    const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_BESIDE);
+    if (rule.above > 0 && !litho_cube_host(in, error))
+        return NULL;
+    return litho_clean(&job->clean, rule, in, run, error);
 }
 
 gboolean wp_guess(const LithoWavepacketParams *p, const LithoCube *in, LithoBox box,

@@ -189,7 +189,9 @@ static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, 
     const gint64 block_samples = spec.n[0] * spec.n[1] * spec.n[2];
     const gint64 samples = litho_grid_samples(in);
     count_arrays(p, block_samples == samples, &cubes, &volumes, &coefficients);
-    return engine_bytes(p, &s, gpu) +
+    const gboolean erratic = wp_clean_rule(p, LITHO_CLEAN_BESIDE).above > 0;
+    const guint64 clean = erratic ? litho_clean_bytes(samples) : 0;
+    return engine_bytes(p, &s, gpu) + clean +
            4 * (guint64)(cubes * samples + volumes * block_samples + coefficients * s.floats);
 }
 
@@ -261,9 +263,11 @@ static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p
     count_arrays(p, FALSE, &cubes, &volumes, &coefficients);
     const guint64 window = (guint64)litho_box_count(wp_region_segments(in, p, region));
     const guint64 around = (guint64)litho_box_count(wp_region_input(in, p, region)) - window;
-    return engine_bytes(p, &s, machine->gpu) +
-           4 * ((cubes + COPIES) * window + around * (wp_guesses(p) ? 2 : 1) + volumes * spec.n[0] * spec.n[1] * spec.n[2] +
-                coefficients * (guint64)s.floats);
+    const gboolean erratic = wp_clean_rule(p, LITHO_CLEAN_BESIDE).above > 0;
+    const guint64 clean = erratic ? litho_clean_bytes((gint64)(window + around)) : 0;
+    return engine_bytes(p, &s, machine->gpu) + clean +
+           4 * ((cubes + COPIES) * window + around * (wp_guesses(p) && !erratic ? 2 : 1) +
+                volumes * spec.n[0] * spec.n[1] * spec.n[2] + coefficients * (guint64)s.floats);
 }
 
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine,
@@ -347,6 +351,7 @@ void wp_job_free(WpJob *job)
     wp_lanes_free(job);
     wp_probes_free(job);
     wp_forget_noise(job);
+    litho_clean_clear(&job->clean);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
         g_free(job->tapers[a]);
@@ -423,15 +428,19 @@ static void merge_lanes(WpJob *job)
     job->sigma = used ? job->block_sigma[used / 2] : 0;
 }
 
-// The input, checked, and guesses in place of its missing traces.
+// The input, checked, and guesses in place of its bursts and its missing traces.
 static gboolean load(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in, LithoRun *run,
                      GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     g_autoptr(LithoCube) guessed = NULL;
-    return k->load(job->engine, in, job->volume, run, error) &&
-           wp_guess(p, in, in->held, job->engine, &guessed, run, error) &&
-           (!guessed || k->load(job->engine, guessed, job->volume, run, error));
+    if (!k->load(job->engine, in, job->volume, run, error))
+        return FALSE;
+    const LithoCube *clean = wp_clean(job, p, in, run, error);
+    if (clean == in && !wp_guess(p, in, in->held, job->engine, &guessed, run, error))
+        return FALSE;
+    clean = guessed ? guessed : clean;
+    return clean && (clean == in || k->load(job->engine, clean, job->volume, run, error));
 }
 
 static gboolean stage_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,

@@ -55,7 +55,7 @@ static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, L
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
-    if (!(p->sigma > 0) && !wp_know_noise(job, pass->in, pass->measured, run, error))
+    if (!(p->sigma > 0) && !wp_know_noise(job, pass, run, error))
         return FALSE;
     const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
@@ -86,6 +86,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
             litho_report_used(run->report, "wavepacket", "sigma", sigma);
         litho_report_number(run->report, "sigma_estimated", "Noise level, estimated", "",
                             job->sigma);
+        litho_clean_report(&job->clean, pass->in, run->report);
     }
     wp_report_kept(job, run);
     return TRUE;

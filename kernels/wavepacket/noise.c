@@ -52,7 +52,11 @@ typedef struct Head {
 char *wp_measure_key(const void *params)
 {
     const LithoWavepacketParams *p = params;
-    return p->sigma > 0 || p->mode != WP_DENOISE ? NULL : g_strdup(_("noise level by frequency"));
+    char erratic[G_ASCII_DTOSTR_BUF_SIZE];
+    if (p->sigma > 0 || p->mode != WP_DENOISE)
+        return NULL;
+    return g_strdup_printf(_("noise level by frequency, bursts %s"),
+                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
 }
 
 static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
@@ -94,10 +98,17 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
                                 "\"measured\" it is measured again");
 }
 
+// Which traces of a cube with guesses count; NULL = all were recorded.
+static const guint8 *recorded_of(const LithoCube *in)
+{
+    return litho_gaps_any(in, in->held) ? in->live : NULL;
+}
+
 // Inlines [lo, hi) with a window more at their end: every window lies in a part. Around them stands
-// what guesses for missing traces need, which are those of the whole then.
-static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, gint64 lo,
-                         gint64 hi, LithoRun *run, GError **error)
+// what guesses for bursts and missing traces need, which are those of the whole then.
+static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams *p,
+                         const LithoReader *reader, gint64 lo, gint64 hi, LithoRun *run,
+                         GError **error)
 {
     LithoBox within = litho_box_full(reader->grid);
     LithoRun quiet = run ? *run : (LithoRun){0};
@@ -105,22 +116,25 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, 
     quiet.report = NULL;
     within.lo[0] = MAX(lo - TRACES, 0);
     within.hi[0] = MIN(hi + TRACES, within.hi[0]);
-    const LithoBox need =
-        litho_box_grow(reader->grid, within, (const gint64[3]){LITHO_GAPS_TRACES, 0, 0});
+    const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_GUESSED);
+    const LithoBox need = litho_clean_box(reader->grid, rule, within);
     g_autoptr(LithoCube) part = reader->read(&need, &quiet, reader->data, error);
-    if (!part || !litho_gaps_any(part, need))
-        return part && litho_noise_windows_add(windows, part, NULL, within, &quiet, error);
-    g_autoptr(LithoCube) guessed = litho_cube_copy_box(part, need, error);
-    return guessed && litho_gaps_guess(guessed, NULL, &quiet, error) &&
-           litho_noise_windows_add(windows, guessed, part->live, within, &quiet, error);
+    LithoClean clean = {0};
+    const LithoCube *guessed = part ? litho_clean(&clean, rule, part, &quiet, error) : NULL;
+    const gboolean ok = guessed && litho_noise_windows_add(windows, guessed, recorded_of(part),
+                                                           within, &quiet, error);
+    litho_clean_clear(&clean);
+    return ok;
 }
 
 LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
                           GError **error)
 {
     const gint64 n = reader->grid->axis[0].n;
-    const guint64 row = 3 * sizeof(float) * (guint64)litho_grid_samples(reader->grid) / n;
-    gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * (TRACES + LITHO_GAPS_TRACES) : n;
+    const gint64 samples = litho_grid_samples(reader->grid);
+    const guint64 row = (2 * sizeof(float) * samples + litho_clean_bytes(samples)) / n;
+    const gint64 around = TRACES + LITHO_GAPS_TRACES + LITHO_ERRATIC_TRACES;
+    gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * around : n;
     LithoNoiseWindows *windows =
         litho_noise_windows_new(reader->grid, NULL, window, WINDOWS, error);
     LithoMeasured *measured = NULL;
@@ -130,7 +144,7 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
     litho_run_begin(run, "noise level", "inlines");
     for (gint64 lo = 0; ok && lo < n; lo += step)
         ok = litho_run_step(run, lo, n, error) &&
-             add_part(windows, reader, lo, MIN(lo + step, n), run, error);
+             add_part(windows, params, reader, lo, MIN(lo + step, n), run, error);
     if (ok && litho_noise_windows_finish(windows, run, &noise, error)) {
         measured = to_measured(&noise, params);
         litho_noise_clear(&noise);
@@ -156,31 +170,49 @@ guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
     return measures ? litho_noise_windows_memory(in, window, WINDOWS) : 0;
 }
 
-gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
-                       GError **error)
+static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
 {
-    g_autoptr(GError) unknown = NULL;
-    if (measured ? measured == job->noise_from : !job->noise_from && job->noise_of == in->serial)
+    if (job->noise_from == measured)
         return TRUE;
     wp_forget_noise(job);
-    if (measured) {
-        if (!from_measured(measured, &job->noise, error))
-            return FALSE;
-        job->noise_from = litho_measured_ref(measured);
-        return TRUE;
-    }
-    if (!job->level && !litho_cube_host(in, error))
+    if (!from_measured(measured, &job->noise, error))
         return FALSE;
-    const gboolean known =
-        job->level ? job->level(in, window, WINDOWS, run, &job->noise, &unknown)
-                   : litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, &unknown);
-    if (!known) {
+    job->noise_from = litho_measured_ref(measured);
+    return TRUE;
+}
+
+// Where there are bursts `clean` is another cube, with guesses, and the host measures.
+static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
+                              LithoRun *run, GError **error)
+{
+    if (clean != in)
+        return litho_noise_measure_level(clean, recorded_of(in), NULL, window, WINDOWS, run,
+                                         &job->noise, error);
+    if (job->level)
+        return job->level(in, window, WINDOWS, run, &job->noise, error);
+    return litho_cube_host(in, error) &&
+           litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, error);
+}
+
+gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    g_autoptr(GError) unknown = NULL;
+    const LithoCube *in = pass->in;
+    if (pass->measured)
+        return take_noise(job, pass->measured, error);
+    const LithoCube *clean = wp_clean(job, pass->params, in, run, error);
+    if (!clean)
+        return FALSE;
+    if (!job->noise_from && job->noise_of == clean->serial)
+        return TRUE;
+    wp_forget_noise(job);
+    if (!measure_noise(job, in, clean, run, &unknown)) {
         job->noise = (LithoNoise){0};
         if (!g_error_matches(unknown, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
             g_propagate_error(error, g_steal_pointer(&unknown));
             return FALSE;
         }
     }
-    job->noise_of = in->serial;
+    job->noise_of = clean->serial;
     return TRUE;
 }

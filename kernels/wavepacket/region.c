@@ -126,18 +126,25 @@ static LithoCube *window_of(const WpJob *job, const LithoCube *in, GError **erro
     return cube;
 }
 
-// The window's samples in the engine's memory, checked, and guesses in place of missing traces.
+// The window's samples in the engine's memory, checked, and guesses in place of bursts and missing
+// traces.
 static gboolean load(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
                      GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     const LithoBox need = wp_guess_box(&job->survey, pass->params, job->window);
     g_autoptr(LithoCube) guessed = NULL;
-    if (!k->load(job->engine, in, job->volume, run, error) ||
-        !wp_guess(pass->params, pass->in, need, NULL, &guessed, run, error))
+    if (!k->load(job->engine, in, job->volume, run, error))
         return FALSE;
-    g_autoptr(LithoCube) window = guessed ? window_of(job, guessed, error) : NULL;
-    return !guessed || (window && k->load(job->engine, window, job->volume, run, error));
+    const LithoCube *clean = wp_clean(job, pass->params, pass->in, run, error);
+    if (!clean ||
+        (clean == pass->in && !wp_guess(pass->params, pass->in, need, NULL, &guessed, run, error)))
+        return FALSE;
+    clean = guessed ? guessed : clean;
+    if (clean == pass->in)
+        return TRUE;
+    g_autoptr(LithoCube) window = window_of(job, clean, error);
+    return window && k->load(job->engine, window, job->volume, run, error);
 }
 
 gboolean wp_region_store(WpJob *job, const LithoPass *pass, const LithoCube *in,

@@ -59,6 +59,12 @@ static const LithoParam rows[] = {
                 .doc =
                     N_("Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
                        "0.8 lets the packets denoise them.")),
+    LITHO_FLOAT(
+        FIELD, erratic, .label = N_("Bursts above"), .when = "mode=denoise",
+        .special_text = N_("off"), .unit = "x", .def = 4, .max = 1000, .soft_max = 20, .step = 0.5,
+        .advanced = true, .stage = WP_STAGE_FORWARD,
+        .doc = N_("Bursts and spikes on single traces with more than this many times the "
+                  "amplitude of the neighbours are replaced from their surroundings; 0 = off.")),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
@@ -238,6 +244,8 @@ static const LithoNumberDoc numbers[] = {
     {"iteration", N_("Iterations of the filling done so far.")},
     {"snr_recorded",
      N_("How well the packets match the traces that were recorded; grows with the iterations.")},
+    {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
+                   "recorded ones.")},
     {"missing", N_("Part of the traces that is not recorded and is filled.")},
     {"snr_fourier",
      N_("What the same number of values of a plain Fourier transform would give: the "

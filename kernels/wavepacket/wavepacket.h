@@ -24,6 +24,7 @@ typedef struct LithoWavepacketParams {
     double oversampling;    // fine grid / samples
     int block, overlap;     // segments; 0 = the whole volume at once
     int adjoint;            // CUDA only: enum LithoWavepacketAdjoint
+    double erratic;         // denoise: bursts are above so many times the neighbours; 0 = none
 } LithoWavepacketParams;
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };

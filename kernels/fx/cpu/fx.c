@@ -80,6 +80,7 @@ static void destroy(gpointer data)
     for (int k = 0; k < FX_MAX_WORKS; k++)
         fx_work_free(p->works[k]);
     free_threads(p);
+    litho_clean_clear(&p->clean);
     if (p->forward)
         fftwf_destroy_plan(p->forward);
     if (p->inverse)
@@ -348,12 +349,17 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    FxPart part = fx_part(p, pass, pass->region, run);
+    const LithoFxParams *params = pass->params;
+    LithoPass clean = *pass;
+    clean.in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
+    if (!clean.in)
+        return FALSE;
+    FxPart part = fx_part(p, &clean, pass->region, run);
     part.fresh = TRUE;
     part.work = fx_work_find(p, &part, &trouble);
     gboolean ok = trouble     ? FALSE
                   : part.work ? run_part(&part, &totals, &trouble)
-                              : run_pieces(p, pass, run, &totals, &trouble);
+                              : run_pieces(p, &clean, run, &totals, &trouble);
     if (!ok) {
         g_propagate_error(error, trouble);
         return FALSE;
@@ -361,6 +367,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (run && run->report) {
         weigh_region(pass, &totals);
         fx_report(run->report, &totals, &pass->in->grid, pass->params);
+        litho_clean_report(&p->clean, pass->in, run->report);
     }
     return TRUE;
 }
@@ -377,7 +384,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     // Memory of one slab's windows stays with the thread that made them, in malloc's arena, while
     // another thread makes those of the next.
     const int held = litho_box_size(region, 0) < in->axis[0].n ? 2 : 1;
-    return 4 * (litho_box_count(need) + litho_box_count(region)) + held * work;
+    const guint64 clean =
+        ((const LithoFxParams *)params)->erratic > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
+    return 4 * (litho_box_count(need) + litho_box_count(region)) + clean + held * work;
 }
 
 const LithoImpl litho_fx_cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -2,6 +2,7 @@
 #pragma once
 #include <fftw3.h>
 
+#include "kernels/common/erratic.h"
 #include "kernels/fx/fx.h"
 #include "kernels/fx/cpu/window.h"
 
@@ -47,6 +48,7 @@ typedef struct FxPlan {
     const FxIsa *isa;
     FxThread *threads;
     int n_threads;
+    LithoClean clean; // the input without bursts
     FxWork *works[FX_MAX_WORKS];
     guint64 budget, clock; // bytes that works may keep in all
 } FxPlan;
@@ -55,7 +57,7 @@ typedef struct FxPlan {
 typedef struct FxPart {
     FxPlan *plan;
     FxWork *work;
-    const LithoPass *pass;
+    const LithoPass *pass; // its input has no bursts
     const LithoFxParams *params;
     LithoBox region;
     int first, last; // time windows, inclusive

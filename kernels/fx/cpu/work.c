@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "kernels/common/gaps.h"
 #include "kernels/fx/cpu/plan.h"
 
 gpointer fx_alloc(guint64 bytes, GError **error)
@@ -206,6 +207,22 @@ static gboolean covers(const FxWork *w, const FxPart *part)
            w->held.xl1 >= need.xl1 && w->first <= part->first && w->last >= part->last;
 }
 
+// The traces of the input that any region may need: not those around them by which bursts alone are
+// told, at faces that are not the survey's.
+static FxRect filtered_traces(const FxPlan *plan, const FxPart *part)
+{
+    const LithoBox held = part->pass->in->held;
+    gint64 lo[2], hi[2];
+    for (int a = 0; a < 2; a++) {
+        const gint64 ring =
+            part->params->erratic > 0 ? LITHO_GAPS_TRACES + LITHO_ERRATIC_TRACES : 0;
+        lo[a] = held.lo[a] + (held.lo[a] > 0 ? ring : 0);
+        hi[a] = held.hi[a] - (held.hi[a] < plan->grid.axis[a].n ? ring : 0);
+    }
+    return (FxRect){MIN((int)lo[0], part->traces.il0), MAX((int)hi[0], part->traces.il1),
+                    MIN((int)lo[1], part->traces.xl0), MAX((int)hi[1], part->traces.xl1)};
+}
+
 FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error)
 {
     const LithoCube *in = part->pass->in;
@@ -217,8 +234,7 @@ FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error)
             return plan->works[k];
         }
     // The whole cube when it fits, else what this region needs.
-    FxRect held = {(int)in->held.lo[0], (int)in->held.hi[0], (int)in->held.lo[1],
-                   (int)in->held.hi[1]};
+    FxRect held = filtered_traces(plan, part);
     const int lanes = plan->isa->lanes;
     int first = 0, last = g.axis[2].count - 1;
     guint64 bytes = bytes_for(&g, lanes, fx_area(held), (gint64)g.axis[0].count * g.axis[1].count,

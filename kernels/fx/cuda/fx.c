@@ -69,6 +69,7 @@ static void destroy(gpointer data)
             cufftDestroy(p->inverse);
     }
     litho_cuda_context_free(p->context);
+    litho_clean_clear(&p->clean);
     g_free(p->host_present);
     g_free(p->host_absent);
     g_free(p);
@@ -146,9 +147,11 @@ static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
     FxPlan *p = job->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
     const gint64 traces = fx_region_traces(job);
-    const LithoFxBack back = fx_back(job, 0, 0, 0);
+    LithoFxBack back = fx_back(job, 0, 0, 0);
     g_autofree double *sums = g_new(double, 3 * WEIGH_BLOCKS);
     g_autofree guint8 *filled = g_malloc(traces);
+    if (job->weighed) // what is removed counts the bursts
+        back.in = job->weighed;
     if (!LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
                                    p->filled.data, stream),
                     error) ||
@@ -277,20 +280,44 @@ static gboolean run_job(FxJob *job, GError **error)
     if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
         return FALSE;
     count(job, counters, &totals);
-    if (asked)
+    if (asked) {
         fx_report(job->run->report, &totals, &p->grid, job->params);
+        litho_clean_report(&p->clean, job->raw, job->run->report);
+    }
     return TRUE;
+}
+
+// The pass with the input without bursts. Looking for them needs host samples.
+static gboolean clean_pass(FxPlan *p, const LithoPass *pass, LithoPass *clean, LithoRun *run,
+                           GError **error)
+{
+    const LithoFxParams *params = pass->params;
+    *clean = *pass;
+    if (params->erratic == 0)
+        return TRUE;
+    if (!litho_cube_host(pass->in, error))
+        return FALSE;
+    clean->in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
+    return clean->in != NULL;
 }
 
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     FxPlan *p = data;
+    LithoPass clean;
     if (!litho_cuda_enter(p->context, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    FxJob job = job_of(p, pass, run);
-    job.out = litho_cuda_output(p->context, pass->out, error);
+    // No launch is under way: the cube without bursts of another input may go.
+    if (!clean_pass(p, pass, &clean, run, error))
+        return FALSE;
+    FxJob job = job_of(p, &clean, run);
+    const gboolean weighs = clean.in != pass->in && run && run->report;
+    job.raw = pass->in;
+    if (weighs) // before the room for everything else is measured
+        job.weighed = litho_cuda_input(p->context, pass->in, run, error);
+    job.out = weighs && !job.weighed ? NULL : litho_cuda_output(p->context, pass->out, error);
     gboolean ok = job.out && run_job(&job, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
@@ -314,7 +341,10 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                              litho_fx_first(g.axis[1], (int)region.lo[1]) + 1);
     const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
                                    4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
-    return 4 * litho_box_count(need) + 4 * litho_box_count(region) + traces * (8 * g.bins + 1) +
+    // Beside the input, the one without bursts.
+    const int cubes = ((const LithoFxParams *)params)->erratic > 0 ? 2 : 1;
+    return 4 * cubes * litho_box_count(need) + 4 * litho_box_count(region) +
+           traces * (8 * g.bins + 1) +
            8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cufft.h>
 
+#include "kernels/common/erratic.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/fx/cuda/layout.h"
 
@@ -15,6 +16,7 @@ enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well
 typedef struct FxPlan {
     LithoGrid grid;
     LithoCudaContext *context;
+    LithoClean clean; // the input without bursts, which the host finds once a cube
     int nfft, batch; // transforms of `nfft` a call
     gboolean own;    // the length is one that cuda/fft.cu transforms; else cuFFT does
     cufftHandle forward, inverse;
@@ -38,7 +40,9 @@ typedef struct FxPlan {
 // One exec(), or a part of it in time.
 typedef struct FxJob {
     FxPlan *p;
-    const LithoPass *pass;
+    const LithoPass *pass; // its input has no bursts
+    const LithoCube *raw;  // the input as it came
+    const float *weighed;  // its samples on the device where bursts were found and are to be told
     const LithoFxParams *params;
     LithoFxGeometry g;
     LithoBox region;
