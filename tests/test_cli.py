@@ -231,7 +231,8 @@ def the_plan_tells_the_memory():
     at least 5/6 of what is taken, and not a GiB too much."""
     cli("synth", "planes", "inlines=400", "xlines=400", "samples=60", "-o", "flat.npy", "--no-truth", "--force")
     cli("synth", "planes", "inlines=40", "xlines=40", "samples=40", "-o", "small.npy", "--no-truth", "--force")
-    for args, most in ((["wavepacket", "block=64", "long.npy"], 0.3), (["fx", "flat.npy"], 0.18), (["patch", "small.npy"], 0.06)):
+    for args, most in ((["wavepacket", "block=64", "long.npy"], 0.3), (["fx", "flat.npy"], 0.18), (["patch", "small.npy"], 0.06),
+                       (["patch", "overlap=2", "window=32", "long.npy"], 0.15)):
         run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force"]
         told = float(re.search(r"needs ([0-9.]+) of", cli(*run_it, "--dry-run").stdout).group(1))
         program, _ = peak_of("run", args[0], "tiny.npy", "told.npy", "--backend", "cpu", "--force")

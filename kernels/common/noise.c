@@ -198,6 +198,20 @@ guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], i
     return (noise_has_neighbours(&job) ? 2 : 1) * sizeof(float) * count_powers(&job);
 }
 
+guint64 litho_noise_powers_memory(const LithoGrid *grid, const int window[3], int most)
+{
+    NoiseJob job = {.box = litho_box_full(grid)};
+    set_places(&job, window, most);
+    return sizeof(float) * count_powers(&job);
+}
+
+guint64 litho_noise_thread_memory(const LithoGrid *grid, const int window[3], int most)
+{
+    NoiseJob job = {.box = litho_box_full(grid)};
+    set_places(&job, window, most);
+    return sizeof(float) * (guint64)job.windows * noise_wavenumbers(&job); // of one frequency
+}
+
 static void job_clear(NoiseJob *job)
 {
     for (int a = 0; a < 3; a++)

@@ -110,6 +110,25 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *
     return TRUE;
 }
 
+void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
+                        const LithoPatchParams *params, int threads, guint64 *peak, guint64 *kept)
+{
+    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
+    const guint64 each = threads * litho_noise_thread_memory(grid, window, ALL_WINDOWS);
+    PatchLevels l = {.params = *params};
+    LithoGrid cell = *grid;
+    make_cells(&l, grid, g);
+    for (int a = 0; a < 3; a++) // half of a neighbour on either side
+        cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
+    *kept = each;
+    *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
+    if (count_cells(&l) > 1)
+        *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
+                               litho_noise_windows_memory(&cell, window, CELL_WINDOWS) +
+                               threads * litho_noise_thread_memory(&cell, window, CELL_WINDOWS));
+    g_free(l.sigma);
+}
+
 // --- on a device ---------------------------------------------------------------------------------
 
 gboolean patch_meter_takes(const int window[3])

@@ -192,20 +192,38 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return TRUE;
 }
 
+// Result and sweep. The one block of a small survey is put into the result when it is filled and
+// its strips are freed.
+static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, LithoBox region)
+{
+    const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
+    const guint64 result = 4 * litho_box_count(region);
+    if (p->mode == LITHO_PATCH_DENOISE)
+        return result + patch_sweep_bytes(&g, region);
+    const LithoPatchBlocks blocks = litho_patch_blocks(in);
+    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
+    return (blocks.n[0] * blocks.n[1] > 1 ? result : 0) + 8 * litho_box_count(frame) +
+           patch_sweep_bytes(&g, frame);
+}
+
+// A survey in one piece is measured first; of slabs it was measured before. What the threads took
+// for it stays with them. There is a copy of the input, with guesses, where a piece is erratic or a
+// trace is missing: half of one is counted in one piece, so that what is told is near either.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region)
 {
     (void)known;
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);
-    const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
-    guint64 bytes = 4 * (litho_box_count(need) + litho_box_count(region));
-    if (p->mode != LITHO_PATCH_FILL) // the input with guesses
-        bytes += 4 * litho_box_count(need);
-    if (p->mode == LITHO_PATCH_DENOISE)
-        return bytes + patch_sweep_bytes(&g, region);
-    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
-    return bytes + 8 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
+    const gboolean whole = litho_box_equal(region, litho_box_full(in));
+    const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region);
+    const guint64 copy = p->mode == LITHO_PATCH_FILL ? 0 : whole ? input / 2 : input;
+    guint64 peak = 0, kept = 0;
+    if (whole && p->mode != LITHO_PATCH_FILL && p->sigma <= 0) {
+        const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
+        patch_levels_bytes(in, &g, p, litho_run_threads(NULL), &peak, &kept);
+    }
+    return input + copy + MAX(peak, kept + filter);
 }
 
 const LithoImpl litho_patch_cpu = {
