@@ -19,27 +19,44 @@ static double mean_power(const LithoNoise *noise, guint from, guint to, double *
     return mean;
 }
 
-// Noise that is flat above half of Nyquist, and nowhere far from that, is white: a hump of less
-// than two fifths below is what events leave in all wavenumbers, most of it where traces are missing.
-// The level is the mean of the upper and the lower half. A lower half that stands further out of
-// the upper one than its scatter explains holds events: its weight falls with the fourth power of
-// the hump. The interval holds both, with the scatter between groups of windows and 0.2 % for
-// events that nothing tells from noise.
+// Where flat noise begins: half of Nyquist, or above it up to three quarters where a frequency
+// stands out of all those above it by three times their scatter. Sharp or strong events reach there.
+static guint first_flat(const LithoNoise *noise)
+{
+    guint from = 3 * noise->n / 4;
+    for (; from > noise->n / 2; from--) {
+        double error;
+        const double mean = mean_power(noise, from, noise->n, &error);
+        const double deviation = error * sqrt(noise->n - from - 1.0);
+        const double next = noise->sigma[from - 1];
+        if (next * next > mean + 3 * deviation)
+            break;
+    }
+    return from;
+}
+
+// Noise that is flat above half of Nyquist, or above what events reach there, and nowhere far from
+// that, is white: a hump of less than two fifths below is what events leave in all wavenumbers,
+// most of it where traces are missing. The level is the mean of the upper part and the lower one. A
+// lower part that stands further out of the upper one than its scatter explains holds events: its
+// weight falls with the fourth power of the hump. The interval holds both, with the scatter between
+// groups of windows and 0.2 % for events that nothing tells from noise.
 static void take_for_white(LithoNoise *noise)
 {
-    const guint n = noise->n, half = n / 2;
+    const guint n = noise->n;
     if (n < 9)
         return;
+    const guint from = first_flat(noise);
     double scatter, least = INFINITY, most = 0, top = 0, unused;
-    const double upper = mean_power(noise, half, n, &scatter);
-    const double hump = mean_power(noise, 0, half, &unused) - upper;
+    const double upper = mean_power(noise, from, n, &scatter);
+    const double hump = mean_power(noise, 0, from, &unused) - upper;
     const double far = hump > 0 ? fmin(1, 20 * scatter * scatter / (hump * hump)) : 1;
     const double share = 0.5 * far * far;
     const double level = sqrt(upper + share * hump);
     for (guint f = 0; f < n; f++) {
         least = MIN(least, noise->sigma[f]);
         most = MAX(most, noise->sigma[f]);
-        if (f >= half)
+        if (f >= from)
             top = MAX(top, fabs(noise->sigma[f] / level - 1));
     }
     if (!(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.4 * level)

@@ -247,8 +247,8 @@ static double mean_power(const double *sigma, int from, int to)
 }
 
 // TRUE where the quiet wavenumbers hold nearly as much as all of them above half of Nyquist, and no
-// less below it: the noise is flat and comes to all wavenumbers, and what the others hold more below
-// are events.
+// less below it: the noise is flat and comes to all wavenumbers, and what the others hold more
+// below are events.
 static gboolean fills_top(const NoiseJob *job, const double *all, const double *quiet)
 {
     const double nearly = 0.95, flat = 1.2;
