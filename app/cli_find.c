@@ -33,6 +33,8 @@ static char *value_text(const LithoParam *row, double value)
 {
     if (row->type == LITHO_PARAM_CHOICE)
         return g_strdup(litho_param_choice(row, (guint)value));
+    if (row->special_text && value == row->special)
+        return g_strdup(row->special_text); // a word that the row takes, as keys and choices are
     return g_strdup_printf("%.6g%s%s", value, row->unit ? " " : "", row->unit ? row->unit : "");
 }
 

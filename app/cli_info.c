@@ -88,10 +88,12 @@ static void print_text(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
     const LithoStats *s = &info->stats;
+    const double bytes = 4.0 * (double)litho_grid_samples(g);
     printf(_("file         %s\nformat       %s\nsize         %" PRId64 " x %" PRId64 " x %" PRId64
-             " (%.4g GB as float32)\n"),
+             " (%.4g %s as float32)\n"),
            litho_survey_path(info->survey), litho_survey_format(info->survey), g->axis[0].n,
-           g->axis[1].n, g->axis[2].n, (double)litho_grid_samples(g) * 4e-9);
+           g->axis[1].n, g->axis[2].n, bytes * (bytes < 1e8 ? 1e-6 : 1e-9),
+           bytes < 1e8 ? "MB" : "GB");
     print_geometry(info);
     print_counts(info);
     if (info->have_stats) {

@@ -220,7 +220,8 @@ def schema_and_program_agree_about_recipes():
 @test
 def schema_takes_the_recipes_that_find_writes():
     cli("synth", "planes", "inlines=20", "xlines=20", "samples=64", "snr=3", "--no-truth", "-o", "noisy.npy")
-    cli("find", "fx", "window=10", "-i", "noisy.npy", "--seconds", "1", "--save", "found.json")
+    r = cli("find", "fx", "window=10", "-i", "noisy.npy", "--seconds", "1", "--save", "found.json")
+    assert re.search(r"^prewhitening +automatic ", r.stdout, re.M), r.stdout  # the word that the row takes, not 0
     found = json.load(open("found.json"))
     assert fits(found, SCHEMA), found
     found["flow"][0]["params"]["window"] = 1e9

@@ -311,7 +311,11 @@ static void done(gpointer result, const GError *error, gpointer data)
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
     g_autofree char *text =
-        find->gain_db > 0.05
+        q->is_filtered
+            ? litho_text_printf(_("These data tell no SNR, so that no value is better than another: "
+                                  "%u settings in %.1f s."),
+                                find->trials, find->seconds)
+        : find->gain_db > 0.05
             ? litho_text_printf(_("Together %s%s: %u settings in %.1f s."), gain, snr, find->trials,
                                 find->seconds)
             : litho_text_printf(
