@@ -429,11 +429,12 @@ static void test_time_slice_in_strips(void)
     const struct {
         const char *key;
         double value;
-    } small[] = {{"half_width", 1}, {"window", 5}, {"time_overlap", 16}, {"time_window", 64}};
+    } small[] = {{"half_width", 1}, {"window", 5}, {"time_overlap", 16}, {"time_window", 64},
+                 {"erratic", 0}};
     for (guint k = 0; k < G_N_ELEMENTS(small); k++)
         set_fx(small[k].key, small[k].value);
     g_assert_nonnull(litho_session_not_computed(gui.session, LITHO_SAMPLE));
-    gui_settle(&gui); // four parameters came one after the other
+    gui_settle(&gui); // five parameters came one after the other
     g_assert_true(gui_wait(time_slice_ready, &gui, 60));
     g_assert_null(litho_session_not_computed(gui.session, LITHO_SAMPLE));
     guint strips = 0;
