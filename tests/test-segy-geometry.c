@@ -326,6 +326,12 @@ static void test_prestack(void)
     odd_assert_full(&make, cube);
     odd_assert_note(cube, "prestack: 3 offsets (100 to 300)");
     g_assert_cmpint(litho_survey_counts(cube->survey).offsets, ==, 3);
+    for (int n = 0; n < 60; n++)
+        make_put_head16(file, &make, n, 89, 3); // degrees: a note that says less
+    g_autoptr(LithoCube) angles = odd_load(&make, file, NULL);
+    odd_assert_note(angles, "angles");
+    g_assert_true(
+        g_str_has_prefix(g_ptr_array_index(litho_survey_notes(angles->survey), 0), "prestack"));
     g_byte_array_unref(file);
 }
 

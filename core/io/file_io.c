@@ -155,6 +155,13 @@ void litho_survey_note(LithoSurvey *survey, const char *format, ...)
     va_end(args);
 }
 
+void litho_survey_note_first(LithoSurvey *survey)
+{
+    GPtrArray *notes = survey->notes;
+    if (notes->len > 1)
+        g_ptr_array_insert(notes, 0, g_ptr_array_steal_index(notes, notes->len - 1));
+}
+
 gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
                              const char *format, ...)
 {

@@ -242,6 +242,8 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
                           "offsets at byte 37 vary (%" PRId64 " values, %d to %d): this "
                           "may be prestack data; the operators are post-stack",
                           c->offsets, low, high);
+    if (c->offsets > 1) // no operator is made for it: more than coordinates and the like
+        litho_survey_note_first(survey);
     if (c->duplicates > 0)
         litho_survey_note(survey, "%" PRId64 " trace%s the line numbers of another one",
                           c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat");

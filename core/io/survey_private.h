@@ -119,6 +119,8 @@ gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error);
 gboolean litho_memory_check(gint64 bytes, const char *what, GError **error);
 
 void litho_survey_note(LithoSurvey *survey, const char *format, ...) G_GNUC_PRINTF(2, 3);
+// The note told last becomes the first, the one that a banner shows.
+void litho_survey_note_first(LithoSurvey *survey);
 // A repair: a note, or an error when `strict`.
 gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
                              const char *format, ...) G_GNUC_PRINTF(4, 5);
