@@ -271,7 +271,8 @@ static void test_level_gaps(void)
 }
 
 // Property: noise that is three times as strong at the end as at the start is told by its mean
-// energy: quiet windows do not stand for loud ones. 1 %; without regard to that 20 % are missing.
+// energy: quiet windows do not stand for loud ones. 0.4 %; without regard to that 20 % are missing,
+// and 0.7 % where the ends of the traces, which windows see less of, count less.
 // The probe follows it: a filter that passes more where the noise is loud is judged within 1.5 dB;
 // a probe that is alike everywhere tells it 20 dB too good.
 static void test_level_varies(void)
@@ -283,7 +284,8 @@ static void test_level_varies(void)
                                                         (0.5f + (float)(k % n) / n);
     LithoNoise noise;
     g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-    g_assert_cmpfloat_with_epsilon(noise.total / added(&c), 1, 0.01);
+    g_test_message("%+.3f %%", 100 * (noise.total / added(&c) - 1));
+    g_assert_cmpfloat_with_epsilon(noise.total / added(&c), 1, 0.004);
     g_autoptr(LithoFlow) flow =
         quality_flow(litho_operator_find("patch"), "level=whole threshold=2.5");
     const LithoQuality q = quality_judge(flow, &c, &noise, 0);
