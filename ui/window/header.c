@@ -431,7 +431,9 @@ void litho_header_fit(LithoHeader *self, int width)
     self->width = width;
     set_whole(self, TRUE);
     set_brief(self, FALSE);
-    set_brief(self, least_width(self) + SLACK > width);
+    // A window that is being made narrower stops where its header does, and asks once: both go then.
     gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
-    set_whole(self, least + SLACK <= width);
+    const gboolean whole = least + SLACK <= width, brief = least_width(self) + SLACK > width;
+    set_whole(self, whole);
+    set_brief(self, brief || !whole);
 }
