@@ -103,7 +103,7 @@ typedef struct LithoNoise {
     double total;  // standard deviation of a sample: the noise of all frequencies
     double low, high; // of `total`: 95 % by its scatter over the cube
     // Level along the traces in units of `total`, at samples first_time + k time_step of the grid;
-    // n_times = 0: alike.
+    // straight lines lead through them and one step beyond either end. n_times = 0: alike.
     guint n_times;
     double first_time, time_step;
     float at_time[LITHO_NOISE_TIMES];

@@ -123,14 +123,17 @@ static void fill_signs(guint64 key, gint64 from, gint64 n, float *signs)
     }
 }
 
-// Level of sample t in units of the whole, linear between the times that are known.
+// Level of sample t in units of the whole, linear between the times that are known and for one step
+// beyond them: they are the middles of windows, half of which lies before the first and behind the
+// last.
 static float level_at(const LithoNoise *noise, gint64 t)
 {
     if (noise->n_times < 2 || !(noise->time_step > 0))
         return 1;
-    const double x = CLAMP((t - noise->first_time) / noise->time_step, 0, noise->n_times - 1.0);
-    const guint k = MIN((guint)x, noise->n_times - 2);
-    return (float)(noise->at_time[k] + (x - k) * (noise->at_time[k + 1] - noise->at_time[k]));
+    const double x = CLAMP((t - noise->first_time) / noise->time_step, -1, noise->n_times);
+    const guint k = MIN((guint)MAX(x, 0), noise->n_times - 2);
+    const float level = noise->at_time[k], next = noise->at_time[k + 1];
+    return (float)fmax(level + (x - k) * (next - level), 0.25 * MIN(level, next));
 }
 
 static void fill_trace(const Filter *filter, const LithoNoise *noise, guint64 key, gint64 from,

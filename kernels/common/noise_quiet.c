@@ -423,8 +423,8 @@ static double mean_along(const NoiseJob *job, const double *power, gint64 places
 }
 
 // Energy of the noise over that of the windows: these end with the traces, whose ends count less
-// than their middle. Events make windows at some times seem up to 7 % louder; from 15 to 30 % on the
-// noise itself varies.
+// than their middle. Events make windows at some times seem up to 7 % louder; from 15 to 30 % on
+// the noise itself varies.
 static double energy_at_ends(const NoiseJob *job, const float *loud)
 {
     const gint64 places = job->count[2];
@@ -475,6 +475,8 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
         sigma[k] *= ends;
     for (int f = 0; f < job->nf; f++)
         leaking[f] *= ends;
+    for (guint k = 0; k < noise->n_times; k++)
+        noise->at_time[k] /= (float)ends;
 }
 
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
