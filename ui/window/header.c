@@ -431,7 +431,7 @@ void litho_header_fit(LithoHeader *self, int width)
     self->width = width;
     set_whole(self, TRUE);
     set_brief(self, FALSE);
-    // A window that is being made narrower stops where its header does, and asks once: both go then.
+    // A window that is made narrower stops where its header does, and asks once: both go then.
     gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
     const gboolean whole = least + SLACK <= width, brief = least_width(self) + SLACK > width;
     set_whole(self, whole);
