@@ -161,7 +161,7 @@ void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
     if (isfinite(q->noise_sigma))
         printf(_("noise level    %.4g\n"), q->noise_sigma);
     if (q->leak.count > 0) {
-        const LithoLeakReading reading = litho_leak_reading(q->leak.share);
+        const LithoLeakReading reading = litho_leak_reading(&q->leak);
         printf(_("signal leaving %.1f %%: %s"), 100 * q->leak.share, litho_leak_words(reading));
         const LithoAxis *a = part->in->grid.axis;
         if (reading != LITHO_LEAK_NOISE)

@@ -227,7 +227,7 @@ static char **notes_of(const Report *r)
     g_ptr_array_add(notes, g_strdup_printf(_("Signal leaving %.1f %% (%s), removed %.1f %% of the "
                                            "energy"),
                                            100 * q->leak.share,
-                                           litho_leak_words(litho_leak_reading(q->leak.share)),
+                                           litho_leak_words(litho_leak_reading(&q->leak)),
                                            100 * q->removed));
     if (isfinite(q->hidden_snr_db))
         g_ptr_array_add(notes, g_strdup_printf(_("Hidden traces %.2f dB (%u)"), q->hidden_snr_db,

@@ -383,9 +383,12 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
     return ok;
 }
 
-LithoLeakReading litho_leak_reading(double share)
+LithoLeakReading litho_leak_reading(const LithoLeak *leak)
 {
-    return share < 0.05 ? LITHO_LEAK_NOISE : share <= 0.15 ? LITHO_LEAK_SOME : LITHO_LEAK_EVENTS;
+    if (leak->share < 0.05)
+        return LITHO_LEAK_NOISE;
+    return leak->share <= 0.15 || leak->share * leak->removed < 0.001 ? LITHO_LEAK_SOME
+                                                                      : LITHO_LEAK_EVENTS;
 }
 
 const char *litho_leak_words(LithoLeakReading reading)

@@ -26,7 +26,7 @@ LithoSimilarityWidths litho_similarity_widths(void);
 typedef enum LithoLeakReading {
     LITHO_LEAK_NOISE,  // below 5 %
     LITHO_LEAK_SOME,   // 5 to 15 %
-    LITHO_LEAK_EVENTS, // above
+    LITHO_LEAK_EVENTS, // above, and a thousandth of the input's energy
 } LithoLeakReading;
 
 typedef struct LithoLeak {
@@ -48,6 +48,8 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
 LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
                                 const LithoSimilarityWidths *widths);
 
-LithoLeakReading litho_leak_reading(double share);
+// By the share; events that leave with less than a thousandth of the input's energy read as some
+// signal.
+LithoLeakReading litho_leak_reading(const LithoLeak *leak);
 // "removed looks like noise", "some signal leaves", "events leave". Static.
 const char *litho_leak_words(LithoLeakReading reading);

@@ -372,6 +372,24 @@ static void test_map(void)
     }
 }
 
+// Property: a part of the events that is next to nothing (amplitudes 1 % low) reads as some signal,
+// a tenth of them as events.
+static void test_leak_little(void)
+{
+    static const float kept[] = {0.99f, 0.9f};
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=0 seed=3");
+    for (int k = 0; k < 2; k++) {
+        LithoLeak leak;
+        g_autoptr(LithoCube) out = litho_cube_copy_box(c.truth, c.truth->held, NULL);
+        for (gint64 n = 0; n < litho_grid_samples(&out->grid); n++)
+            out->samples[n] *= kept[k];
+        g_assert_true(litho_similarity(c.truth, out, out->held, NULL, NULL, NULL, &leak, NULL));
+        g_test_message("kept %g: %.3f of %.2g", kept[k], leak.share, leak.removed);
+        g_assert_cmpfloat(leak.share, >, 0.15);
+        g_assert_cmpint(litho_leak_reading(&leak), ==, k ? LITHO_LEAK_EVENTS : LITHO_LEAK_SOME);
+    }
+}
+
 // Property: noise alone reads as noise; where a tenth of one event's amplitude leaves, the worst
 // spot is on that event; half of an event reads as events leaving.
 static void test_leak(void)
@@ -381,7 +399,7 @@ static void test_leak(void)
     g_assert_true(litho_similarity(c.noisy, c.truth, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
     g_test_message("noise: %.3f", leak.share);
     g_assert_cmpfloat(leak.share, <, 0.05);
-    g_assert_cmpint(litho_leak_reading(leak.share), ==, LITHO_LEAK_NOISE);
+    g_assert_cmpint(litho_leak_reading(&leak), ==, LITHO_LEAK_NOISE);
     g_assert_cmpfloat_with_epsilon(leak.removed, 0.5, 0.02); // 0 dB
     g_autoptr(LithoCube) out = litho_cube_copy_box(c.truth, c.truth->held, NULL);
     for (gint64 i = 20; i < 32; i++)
@@ -391,7 +409,7 @@ static void test_leak(void)
     g_assert_true(litho_similarity(c.noisy, out, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
     g_test_message("halved: %.3f at %d %d %d", leak.share, (int)leak.worst[0], (int)leak.worst[1],
                    (int)leak.worst[2]);
-    g_assert_cmpint(litho_leak_reading(leak.share), ==, LITHO_LEAK_EVENTS);
+    g_assert_cmpint(litho_leak_reading(&leak), ==, LITHO_LEAK_EVENTS);
     g_assert_cmpint(leak.worst[0], >=, 20);
     g_autoptr(GCancellable) cancel = g_cancellable_new();
     g_cancellable_cancel(cancel);
@@ -418,5 +436,6 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/patch", test_patch_value);
     g_test_add_func("/similarity/map", test_map);
     g_test_add_func("/similarity/leak", test_leak);
+    g_test_add_func("/similarity/leak-little", test_leak_little);
     return g_test_run();
 }

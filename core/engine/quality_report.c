@@ -51,7 +51,7 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
     if (q->leak.count > 0) {
         add_number(object, "similarity_share", q->leak.share);
         json_object_set_string_member(object, "similarity_reading",
-                                      litho_leak_words(litho_leak_reading(q->leak.share)));
+                                      litho_leak_words(litho_leak_reading(&q->leak)));
         JsonArray *worst = json_array_new();
         for (int axis = 0; axis < 3; axis++)
             json_array_add_int_element(worst, q->leak.worst[axis]);

@@ -109,7 +109,7 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     gtk_widget_set_visible(f->row, q->leak.count > 0);
     if (q->leak.count == 0)
         return;
-    LithoLeakReading reading = litho_leak_reading(q->leak.share);
+    LithoLeakReading reading = litho_leak_reading(&q->leak);
     g_autofree char *number =
         litho_text_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
     g_autofree char *words = reading == LITHO_LEAK_NOISE
