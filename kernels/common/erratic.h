@@ -29,14 +29,14 @@ enum {
     LITHO_ERRATIC_STEEP_SAMPLES = LITHO_ERRATIC_SAMPLES + LITHO_ERRATIC_STEEP * LITHO_ERRATIC_PIECE
 };
 
-// What becomes of missing traces.
+// Fate of missing traces.
 typedef enum LithoCleanMissing {
     LITHO_CLEAN_GUESSED, // guesses take their place
     LITHO_CLEAN_BESIDE,  // guesses where any piece is erratic, else the caller sees to them
     LITHO_CLEAN_ABSENT,  // they stay missing, with the samples that they have
 } LithoCleanMissing;
 
-// What an operator wants.
+// An operator's choices.
 typedef struct LithoCleanRule {
     double above; // ratio of amplitudes, the parameter `erratic`; 0 = no piece is erratic
     LithoCleanMissing missing;

@@ -54,7 +54,7 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, L
 void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
 // Bytes of the windows, for what an operator tells before it runs.
 guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], int most);
-// Of these the bytes that hold something before the level is asked for.
+// Bytes of the windows that hold something before the level is asked for.
 guint64 litho_noise_powers_memory(const LithoGrid *grid, const int window[3], int most);
 // Bytes that each thread takes while the level is found.
 guint64 litho_noise_thread_memory(const LithoGrid *grid, const int window[3], int most);

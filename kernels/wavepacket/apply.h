@@ -140,7 +140,7 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
 gboolean wp_guesses(const LithoWavepacketParams *params);
 // Samples of the survey that the guesses in `box` depend on, and `box`.
 LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *params, LithoBox box);
-// What the mode takes for bursts. Missing traces are guessed beside them, and else where
+// Rule by which the mode finds bursts. Missing traces are guessed beside them, and else where
 // wp_guesses() says so.
 LithoCleanRule wp_clean_rule(const LithoWavepacketParams *params, LithoCleanMissing missing);
 // `in` where it has no bursts, else with guesses in their place and in that of missing traces,
