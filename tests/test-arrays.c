@@ -292,6 +292,56 @@ static void test_damage(void)
     g_assert_cmpuint(refused, >, tried / 6);
 }
 
+// Property: a flipped bit under a checksum is refused, and samples that were never written are what
+// the file says they are: here the value of missing ones.
+static void test_checksum_and_fill(void)
+{
+    const hsize_t size[3] = {8, 8, 32}, chunk[3] = {4, 4, 16}, half[3] = {4, 8, 32};
+    const hsize_t start[3] = {0, 0, 0};
+    const float fill = 1e30f, mark = 12345.678f;
+    float x[4 * 8 * 32];
+    g_autofree char *path = in_folder("checked.h5");
+    for (guint k = 0; k < G_N_ELEMENTS(x); k++)
+        x[k] = mark;
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(3, size, NULL), memory = H5Screate_simple(3, half, NULL);
+    H5Pset_chunk(layout, 3, chunk);
+    H5Pset_fletcher32(layout);
+    H5Pset_fill_value(layout, H5T_NATIVE_FLOAT, &fill);
+    const hid_t set =
+        H5Dcreate2(file, "cube", H5T_IEEE_F32LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, half, NULL);
+    g_assert_cmpint(H5Dwrite(set, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, x), >=, 0);
+    H5Dclose(set);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Fclose(file);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (int i = 0; i < 8; i++) {
+        g_assert_cmpint(litho_cube_is_live(cube, i, 3), ==, i < 4);
+        g_assert_cmpfloat(litho_cube_trace(cube, i, 3)[20], ==, i < 4 ? mark : 0);
+    }
+    g_autofree char *data = NULL;
+    gsize length, at = 0;
+    g_assert_true(g_file_get_contents(path, &data, &length, NULL));
+    while (at + sizeof mark < length && memcmp(data + at, &mark, sizeof mark) != 0)
+        at++;
+    g_assert_cmpuint(at + 400, <, length);
+    data[at + 400] ^= 1;
+    g_assert_true(g_file_set_contents(path, data, (gssize)length, &error));
+    g_autoptr(LithoSurvey) damaged = open_file(path, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) refused = litho_survey_read(damaged, NULL, NULL, &error);
+    g_assert_null(refused);
+    g_assert_nonnull(strstr(error->message, "cannot be unpacked"));
+}
+
 // Property: a file that changes after it was opened is no mixture of both.
 static void test_change(void)
 {
@@ -328,6 +378,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("litho-arrays-XXXXXX", NULL);
     g_test_add_func("/arrays/hdf5", test_hdf5);
+    g_test_add_func("/arrays/checksum-and-fill", test_checksum_and_fill);
     g_test_add_func("/arrays/netcdf", test_netcdf);
     g_test_add_func("/arrays/shapes", test_shapes);
     g_test_add_func("/arrays/damage", test_damage);

@@ -122,6 +122,45 @@ def version_3_is_read():
         assert read("b.zarr") == WANTED, f"{kind}, {codec}"
 
 
+def crc32c(data):
+    total = 0xffffffff
+    for byte in data:
+        total ^= byte
+        for _ in range(8):
+            total = total >> 1 ^ (0x82f63b78 if total & 1 else 0)
+    return struct.pack("<I", total ^ 0xffffffff)
+
+
+# Property: a checksum is checked: one flipped bit of a sample is no sample.
+@test
+def checksums_are_checked():
+    top = Path("l.zarr")
+    assert crc32c(b"123456789") == struct.pack("<I", 0xe3069283)
+    write3(top, codecs=[{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])
+    for path in top.glob("c/*/*/*"):
+        path.write_bytes(path.read_bytes() + crc32c(path.read_bytes()))
+    assert read(top) == WANTED
+    path = top / "c/1/0/1"
+    data = path.read_bytes()
+    path.write_bytes(data[:70] + bytes([data[70] ^ 4]) + data[71:])
+    assert "cannot be unpacked" in read(top, status=1)
+
+
+# Property: the units of coordinates are read as words, too.
+@test
+def units_may_be_words():
+    for name, unit, step in (("time", "milliseconds", 2e-3), ("time", "Microseconds", 2e-6), ("time", "seconds", 2), ("depth", "feet", 0.6096),
+                             ("depth", "foot", 0.6096), ("depth", "metres", 2), ("depth", "km", 2000)):
+        top = Path("m.mdio")
+        shutil.rmtree(top, ignore_errors=True)
+        put(top / ".zgroup", {"zarr_format": 2})
+        write2(top / "amplitude", codec="zlib")
+        put(top / "amplitude/.zattrs", {"_ARRAY_DIMENSIONS": ["inline", "crossline", name]})
+        line(top / name, range(0, 66, 2), units=unit)
+        axis = json.loads(cli("info", top, "--json").stdout)["axes"][2]
+        assert abs(axis["step"] / step - 1) < 1e-9 and axis["unit"] == ("m" if name == "depth" else "s"), (unit, axis)
+
+
 # Property: a group's largest cube is read, with line numbers and sample interval of its dimensions'
 # coordinates: as xarray and MDIO 1 write them, and MDIO 0 in the attributes of its root.
 @test
@@ -196,6 +235,8 @@ def masks_that_make_no_sense_are_left():
     plane(top / "live_mask", "|b1", "?", is_live)
     (top / "live_mask/0.1").write_bytes(b"rubbish")
     assert read(top) == WANTED
+    notes = json.loads(cli("info", top, "--json").stdout)["notes"]
+    assert all(any(f"the array {name} is damaged" in note for note in notes) for name in ("trace_mask", "live_mask")), notes
     shutil.rmtree(top / "live_mask")
     plane(top / "trace_mask", "|u1", "<B", lambda i, j: 0)
     plane(top / "cdp_x", "<f4", "<f", lambda i, j: (i * 37 + j * 91) % 11)
@@ -214,6 +255,30 @@ def chunks_may_be_missing():
     samples = read("e.zarr")
     last = samples[-N[2]:]
     assert samples[:N[2]] == WANTED[:N[2]] and all(x != x or x == 0 for x in last), last
+
+
+# Property: a cube of one value takes hardly a byte on the disk, and is no damaged one.
+@test
+def constants_are_read():
+    n, chunk = (32, 32, 64), (16, 16, 64)
+    put(Path("n.zarr/.zarray"), {**meta2(), "shape": n, "chunks": chunk, "compressor": {"id": "zlib"}})
+    text = zlib.compress(struct.pack("<f", 2000) * (16 * 16 * 64))
+    for at in product(range(2), range(2), range(1)):
+        put(Path("n.zarr") / ".".join(map(str, at)), zlib.compress(text))
+    assert "cannot be unpacked" in read("n.zarr", status=1)
+    put(Path("n.zarr/.zarray"), {**meta2(), "shape": n, "chunks": chunk, "compressor": {"id": "zstd"}})
+    library = ctypes.util.find_library("zstd")
+    if not library:
+        return
+    zstd, size = ctypes.CDLL(library), ctypes.c_size_t
+    zstd.ZSTD_compress.restype = size
+    data, out = struct.pack("<f", 2000) * (16 * 16 * 64), ctypes.create_string_buffer(1000)
+    used = zstd.ZSTD_compress(out, size(1000), data, size(len(data)), 3)
+    packed = out.raw[:used]
+    assert len(packed) * 1100 < len(data), len(packed)
+    for at in product(range(2), range(2), range(1)):
+        put(Path("n.zarr") / ".".join(map(str, at)), packed)
+    assert set(read("n.zarr")) == {2000.0}
 
 
 # Property: what cannot be read is refused in one sentence that names it, and nothing is allocated by

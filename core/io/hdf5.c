@@ -249,8 +249,8 @@ static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
     return open_set(self, found->name, error);
 }
 
-// netCDF reads coordinates too: all arrays must be safe, but for the packed cube, which is read here
-// (litho_hdf5_unpacker()). Else the file is read as plain HDF5.
+// netCDF reads coordinates too: all arrays must be safe, but for the packed cube, which is read
+// here (litho_hdf5_unpacker()). Else the file is read as plain HDF5.
 gboolean litho_hdf5_is_netcdf(const char *path)
 {
     Found found = {0};

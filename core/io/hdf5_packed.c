@@ -40,12 +40,42 @@ static void swap(Bytes *b)
     b->spare = data;
 }
 
+// Fletcher's checksum of 16-bit words, the high byte first, as HDF5 computes it.
+static guint32 fletcher32(const guint8 *bytes, gsize n)
+{
+    enum { WORDS = 360 }; // of which the sums fit into 32 bits
+    guint32 low = 0, high = 0;
+    for (gsize k = 0; k < n;) {
+        for (int word = 0; word < WORDS && k < n; word++, k += 2) {
+            low += (guint32)bytes[k] << 8 | (k + 1 < n ? bytes[k + 1] : 0);
+            high += low;
+        }
+        low = (low & 0xffff) + (low >> 16);
+        high = (high & 0xffff) + (high >> 16);
+    }
+    low = (low & 0xffff) + (low >> 16);
+    high = (high & 0xffff) + (high >> 16);
+    return high << 16 | low;
+}
+
+// The checksum lies behind the bytes, the lowest byte first. HDF5 before 1.6.3 turned each half of
+// it round on such machines.
+static gboolean undo_checksum(Bytes *b)
+{
+    guint32 told;
+    if (b->n <= CHECKSUM)
+        return FALSE;
+    b->n -= CHECKSUM;
+    memcpy(&told, b->data + b->n, CHECKSUM);
+    told = GUINT32_FROM_LE(told);
+    const guint32 found = fletcher32(b->data, b->n);
+    return told == found || told == ((found & 0x00ff00ff) << 8 | (found & 0xff00ff00) >> 8);
+}
+
 static gboolean undo(Bytes *b, H5Z_filter_t filter, gsize element)
 {
-    if (filter == H5Z_FILTER_FLETCHER32) {
-        b->n -= MIN(b->n, (gsize)CHECKSUM);
-        return TRUE;
-    }
+    if (filter == H5Z_FILTER_FLETCHER32)
+        return undo_checksum(b);
     if (filter == H5Z_FILTER_SHUFFLE) {
         memcpy(b->spare, b->data, b->n); // what is no whole element stays where it is
         litho_unshuffle(b->spare, b->data, b->n / element, element);
@@ -66,6 +96,16 @@ static gboolean undo_all(Bytes *b, hid_t layout, unsigned left_out, gsize elemen
         if (!(left_out >> k & 1))
             good = undo(b, filter_of(layout, k), element);
     return good;
+}
+
+// What stands for samples that were never written.
+static void take_fill(hid_t layout, gsize samples, float *out)
+{
+    float fill = 0;
+    if (H5Pget_fill_value(layout, H5T_NATIVE_FLOAT, &fill) < 0)
+        fill = 0;
+    for (gsize k = 0; k < samples; k++)
+        out[k] = fill;
 }
 
 gboolean litho_hdf5_unpack(hid_t set, const hsize_t at[3], const hsize_t chunk[3], float *out)
@@ -93,7 +133,7 @@ gboolean litho_hdf5_unpack(hid_t set, const hsize_t at[3], const hsize_t chunk[3
         if (good)
             memcpy(out, b.data, samples * sizeof(float));
     } else if (good) {
-        memset(out, 0, samples * sizeof(float));
+        take_fill(layout, samples, out);
     }
     g_free(b.data);
     g_free(b.spare);

@@ -201,11 +201,15 @@ LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **er
     self->file = -1;
     litho_array_lock();
     gboolean good = open_array(self, survey, error);
+    char name[NC_MAX_NAME + 1];
+    const gboolean is_named =
+        good && nc_inq_varname(self->file, self->variable, name) == NC_NOERR;
     litho_array_unlock();
 #ifdef LITHO_HAVE_HDF5
-    char name[NC_MAX_NAME + 1];
-    if (good && self->array.is_packed && nc_inq_varname(self->file, self->variable, name) == NC_NOERR)
+    if (is_named && self->array.is_packed)
         good = litho_hdf5_unpacker(path, name, self->array.n, &self->packed, error);
+#else
+    (void)is_named;
 #endif
     if (!good)
         netcdf_free(&self->array);

@@ -88,6 +88,7 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
         g->is_depth = options->domain == 2;
         g_strlcpy(t->unit, g->is_depth ? "m" : "s", sizeof t->unit);
     }
+    litho_survey_judge_interval(survey);
     litho_grid_apply_spacing(survey, options);
     return TRUE;
 }

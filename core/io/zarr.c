@@ -118,8 +118,8 @@ static gboolean unpack(gpointer owner, const gint64 at[3], float *out, GError **
                         self->path, at[0] * m->chunk[0], at[1] * m->chunk[1], at[2] * m->chunk[2]);
 }
 
-// Bytes and number of the files that chunks lie in.
-static void count_chunks(const char *folder, int levels, gint64 *bytes, guint *n)
+// Number of the files that chunks lie in.
+static void count_chunks(const char *folder, int levels, guint *n)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
@@ -131,11 +131,8 @@ static void count_chunks(const char *folder, int levels, gint64 *bytes, guint *n
         if (lstat(path, &info) != 0)
             continue;
         if (S_ISDIR(info.st_mode) && levels > 0)
-            count_chunks(path, levels - 1, bytes, n);
-        if (S_ISREG(info.st_mode)) {
-            *bytes += info.st_size;
-            ++*n;
-        }
+            count_chunks(path, levels - 1, n);
+        *n += S_ISREG(info.st_mode) != 0;
     }
 }
 
@@ -160,6 +157,12 @@ gboolean litho_zarr_read_meta(const char *folder, LithoZarrMeta *meta)
     g_clear_pointer(&array, json_node_unref);
     g_clear_pointer(&attributes, json_node_unref);
     return good;
+}
+
+gboolean litho_zarr_is_array(const char *folder)
+{
+    LithoZarrMeta meta;
+    return litho_zarr_read_meta(folder, &meta);
 }
 
 typedef struct Found {
@@ -332,7 +335,10 @@ static gboolean check(ZarrArray *self, const char *name, GError **error)
     if (!litho_grid_check(&sizes, error) ||
         !litho_array_check_chunk(self->path, self->meta.chunk, error))
         return FALSE;
-    count_chunks(self->folder, 4, &self->array.stored, &chunks);
+    // Chunks count as they are unpacked: those of a constant velocity take next to nothing.
+    count_chunks(self->folder, 4, &chunks);
+    self->array.stored = (gint64)chunks * self->meta.chunk[0] * self->meta.chunk[1] *
+                         self->meta.chunk[2] * self->meta.bytes;
     return chunks > 0 ||
            litho_refuse(error, LITHO_ERROR_FORMAT,
                         "%s: the array /%s has no chunks, no sample was written", self->path, name);

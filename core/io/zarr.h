@@ -14,7 +14,7 @@ typedef enum {
     LITHO_ZARR_ZSTD,
     LITHO_ZARR_BLOSC,
     LITHO_ZARR_ZFP,
-    LITHO_ZARR_CHECKSUM, // four bytes behind the others
+    LITHO_ZARR_CHECKSUM, // CRC-32C: four bytes behind the others
 } LithoZarrCodec;
 
 enum { LITHO_ZARR_CODECS = 4, LITHO_ZARR_NAME = 64 };
@@ -52,6 +52,8 @@ gboolean litho_zarr_read_meta(const char *folder, LithoZarrMeta *meta);
 // All numbers of the array in `folder` when its sizes are n[0] x n[1] (`rank` 2) or n[1] (`rank`
 // 1, n[0] = 1), the last fastest; NULL: no such array, or it cannot be read. g_free().
 double *litho_zarr_read_numbers(const char *folder, int rank, const gint64 n[2]);
+// TRUE when the folder holds an array, of any kind.
+gboolean litho_zarr_is_array(const char *folder);
 // Unit of the numbers of an array, "ms"; "" = not told.
 void litho_zarr_read_unit(const char *folder, int version, char *out, gsize size);
 

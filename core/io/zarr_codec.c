@@ -116,6 +116,48 @@ static gsize undo_zfp(const Bytes *b, gsize samples, gsize bytes)
 #endif
 }
 
+// CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78), of which Zarr puts four bytes, the lowest
+// first, behind a chunk.
+static guint32 crc32c(const guint8 *bytes, gsize n)
+{
+    static gsize ready;
+    static guint32 table[256];
+    if (g_once_init_enter(&ready)) {
+        for (guint32 k = 0; k < 256; k++) {
+            guint32 x = k;
+            for (int bit = 0; bit < 8; bit++)
+                x = x >> 1 ^ (x & 1 ? 0x82f63b78u : 0);
+            table[k] = x;
+        }
+        g_once_init_leave(&ready, 1);
+    }
+    guint32 sum = ~0u;
+    for (gsize k = 0; k < n; k++)
+        sum = sum >> 8 ^ table[(sum ^ bytes[k]) & 0xff];
+    return ~sum;
+}
+
+static gsize undo_checksum(const Bytes *b)
+{
+    guint32 told = 0;
+    if (b->n <= sizeof told || b->n - sizeof told > b->most)
+        return 0;
+    const gsize n = b->n - sizeof told;
+    memcpy(&told, b->in + n, sizeof told);
+    if (GUINT32_FROM_LE(told) != crc32c(b->in, n))
+        return 0;
+    memcpy(b->out, b->in, n);
+    return n;
+}
+
+static gsize undo_plain(const Bytes *b)
+{
+    if (b->n > b->most)
+        return 0;
+    memcpy(b->out, b->in, b->n);
+    return b->n;
+}
+
 static gsize undo(LithoZarrCodec codec, const Bytes *b, gsize samples, gsize bytes)
 {
     switch (codec) {
@@ -127,13 +169,10 @@ static gsize undo(LithoZarrCodec codec, const Bytes *b, gsize samples, gsize byt
         return undo_blosc(b);
     case LITHO_ZARR_ZFP:
         return undo_zfp(b, samples, bytes);
-    default: { // plain, or with a checksum
-        const gsize rest = codec == LITHO_ZARR_CHECKSUM ? 4 : 0;
-        if (b->n <= rest || b->n - rest > b->most)
-            return 0;
-        memcpy(b->out, b->in, b->n - rest);
-        return b->n - rest;
-    }
+    case LITHO_ZARR_CHECKSUM:
+        return undo_checksum(b);
+    default:
+        return undo_plain(b);
     }
 }
 

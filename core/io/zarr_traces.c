@@ -10,8 +10,8 @@
 #include "core/text.h"
 
 // MDIO 1 keeps such arrays beside the cube, MDIO 0 in the group /metadata.
-static double *find(const char *root, const char *folder, const char *name, const gint64 n[2],
-                    char **found)
+static double *find(LithoSurvey *survey, const char *root, const char *folder, const char *name,
+                    const gint64 n[2], char **found)
 {
     g_autofree char *group = g_path_get_dirname(folder);
     g_autofree char *metadata = g_build_filename(root, "metadata", NULL);
@@ -22,6 +22,11 @@ static double *find(const char *root, const char *folder, const char *name, cons
         g_free(*found);
         *found = g_build_filename(places[k], name, NULL);
         value = litho_zarr_read_numbers(*found, 2, n);
+        if (!value && litho_zarr_is_array(*found))
+            litho_survey_note(survey,
+                              "the array %s is damaged, packed in another way or of other sizes "
+                              "than %" PRId64 " x %" PRId64 "; it was not used",
+                              name, n[0], n[1]);
     }
     return value;
 }
@@ -33,7 +38,7 @@ static void read_mask(LithoSurvey *survey, LithoArray *array, const char *root, 
     g_autofree double *value = NULL;
     g_autofree char *found = NULL;
     for (guint k = 0; !value && k < G_N_ELEMENTS(names); k++)
-        value = find(root, folder, names[k], array->n, &found);
+        value = find(survey, root, folder, names[k], array->n, &found);
     g_autofree guint8 *live = value ? g_new(guint8, traces) : NULL;
     gint64 n = 0;
     for (gint64 t = 0; live && t < traces; t++)
@@ -50,15 +55,16 @@ static void read_places(LithoSurvey *survey, const LithoArray *array, const char
                         const char *folder)
 {
     g_autofree char *path = NULL;
-    g_autofree double *x = find(root, folder, "cdp_x", array->n, &path);
-    g_autofree double *y = x ? find(root, folder, "cdp_y", array->n, &path) : NULL;
+    g_autofree double *x = find(survey, root, folder, "cdp_x", array->n, &path);
+    g_autofree double *y = x ? find(survey, root, folder, "cdp_y", array->n, &path) : NULL;
     LithoXyFit fit = {0};
     LithoZarrMeta meta;
     char unit[16] = "";
     if (!y || !litho_zarr_read_meta(path, &meta))
         return;
     litho_zarr_read_unit(path, meta.version, unit, sizeof unit);
-    const gboolean is_foot = strcmp(unit, "ft") == 0 || strcmp(unit, "foot") == 0;
+    const gboolean is_foot =
+        strcmp(unit, "ft") == 0 || strcmp(unit, "foot") == 0 || strcmp(unit, "feet") == 0;
     const double metre = is_foot ? LITHO_FOOT : 1;
     for (gint64 i = 0; i < array->n[0]; i++)
         for (gint64 j = 0; j < array->n[1]; j++) {
