@@ -49,12 +49,15 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
     g_autofree char *area = litho_cli_area_text(&part->in->grid, find->area);
     g_autofree char *expected = litho_quality_expected_text(&find->found);
     g_autofree char *now = litho_quality_expected_text(&find->now);
-    if (isfinite(find->found.expected_snr_db))
+    if (find->now.is_filtered)
+        printf(_("expected SNR %s\n"), now);
+    else if (isfinite(find->found.expected_snr_db))
         printf(_("expected SNR %s, found %s\n"), now, expected);
     else
         printf(_("hidden traces %.2f dB, found %.2f dB\n"), find->now.hidden_snr_db,
                find->found.hidden_snr_db);
-    printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
+    if (!find->now.is_filtered)
+        printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
     if (*find->found.why)
         printf(_("note: %s\n"), find->found.why);
     if (*find->why)

@@ -64,11 +64,15 @@ static gboolean on_format(const char *name, const char *value, gpointer data, GE
 
 gboolean litho_cli_interval(const char *value, double *dt, GError **error)
 {
-    static const LithoParam row = {.key = "--dt", .unit = "s", .depth_unit = "m"};
+    static const LithoParam row = {.key = "--dt",
+                                   .unit = "s",
+                                   .depth_unit = "m",
+                                   .min = LITHO_LEAST_INTERVAL,
+                                   .max = LITHO_LARGEST_INTERVAL};
     double number;
     if (!litho_param_number(&row, value, NULL, &number, error))
         return FALSE;
-    if (!isfinite(number) || number <= 0)
+    if (!litho_interval_possible(number))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must be a number above 0",
                             row.key, value);
     *dt = number;

@@ -187,6 +187,7 @@ static void return_slabs(void)
 
 int main(int argc, char **argv)
 {
+    litho_outputs_keep_standard();
     // Manual pages and completions are made from the text of 'help', and are in English.
     if (argc < 3 || strcmp(argv[1], "help") != 0 || argv[2][0] != '-')
         litho_text_init();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The desktop program.
+#include "core/io/output.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "kernels/external/external.h"
@@ -9,6 +10,7 @@
 
 int main(int argc, char **argv)
 {
+    litho_outputs_keep_standard();
     litho_text_init();
     litho_kernels_init();
     g_autoptr(GError) error = NULL;

@@ -5,8 +5,10 @@
 // Muted samples of a survey: exact zeros, LITHO_MUTE_RUN and more of them one after the other in a
 // live trace, zeros beyond both ends of the trace counted. A trace without a finite sample other than
 // zero is missing, not muted. A filter's windows spread into mutes; an operator with `keeps_mute`
-// leaves them zero. LITHO_MUTE_RUN - 1 samples on either side tell of a sample whether it is muted,
-// so that it does not matter how much of the survey is held.
+// leaves them zero. Samples that are merely small, as behind the tail of a filter, are data: a level
+// below which a sample counts as nothing could be found from a whole survey only. LITHO_MUTE_RUN - 1
+// samples on either side tell of a sample whether it is muted, so that it does not matter how much of
+// the survey is held.
 
 enum { LITHO_MUTE_RUN = 16 };
 

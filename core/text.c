@@ -19,6 +19,13 @@ const char *litho_text(const char *text)
     return speaks && text && *text ? dgettext(domain, text) : text;
 }
 
+char *litho_text_inside(const char *label)
+{
+    // Translators: "nouns:large" where nouns begin with a capital letter inside a sentence.
+    return strcmp(_("nouns:small"), "nouns:small") == 0 ? g_ascii_strdown(label, -1)
+                                                        : g_strdup(label);
+}
+
 // Beside the installed program, or in the build it was made in. NULL = the program tells no folder.
 static char *catalogues(void)
 {

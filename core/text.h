@@ -14,6 +14,10 @@
 // The translation, or `text` itself; NULL is NULL. Lives as long as the program. Any thread.
 const char *litho_text(const char *text) G_GNUC_FORMAT(1);
 
+// A label such as "Time" inside a sentence: "time" in English and in languages that write nouns small,
+// "Zeit" in German. g_free().
+char *litho_text_inside(const char *label);
+
 // Takes the language from the environment (LANGUAGE, LC_ALL, LC_MESSAGES, LANG) and finds the
 // program's translations. Once, at start, before threads; without it every text is English. The
 // decimal point of the C library stays a point.

@@ -211,14 +211,16 @@ static void minor_ticks(cairo_t *cr, const LithoSliceMap *map, const Edge *edge,
     double low = MIN(edge->from, edge->to), high = MAX(edge->from, edge->to);
     low = MAX(low, edge->low);
     high = MIN(high, edge->high);
-    for (double k = ceil(low / step - 1e-9); k * step <= high; k++)
-        tick_mark(cr, map, vertical, edge_pixel(edge, k * step), MINOR_TICK);
+    // Counted apart from `k`, which no longer grows by 1 beyond 2^53.
+    const double first = ceil(low / step - 1e-9), most = edge->length / 4 + 2;
+    for (int n = 0; n < most && (first + n) * step <= high; n++)
+        tick_mark(cr, map, vertical, edge_pixel(edge, (first + n) * step), MINOR_TICK);
 }
 
 static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
                          const Edge *edge, gboolean vertical)
 {
-    double size = font_size(style), free_from = -1e9;
+    double size = font_size(style), free_from = -1e9, last = -1e9;
     for (guint k = 0; k < edge->ticks.n; k++) {
         char number[64];
         double value = edge->ticks.value[k], at = edge_pixel(edge, value);
@@ -228,6 +230,9 @@ static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSl
             litho_format_number(number, sizeof number, value, edge->ticks.step);
         double width = text_width(cr, number);
         if (vertical) {
+            if (fabs(at - last) < 1.2 * size) // a few lines, seen from above
+                continue;
+            last = at;
             cairo_move_to(cr, map->rect.x - TICK - PAD - width, at + 0.36 * size);
         } else {
             if (edge->to > edge->from && at - width / 2 < free_from)

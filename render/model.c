@@ -368,10 +368,10 @@ static void describe_range(GString *text, const LithoModel *model, const LithoMo
     double step = fabs(model->grid.axis[k].step) / 100;
     litho_format_number(lo, sizeof lo, e->lo[k], step);
     litho_format_number(hi, sizeof hi, e->hi[k], step);
-    g_autofree char *name = g_ascii_strdown(litho_text(model->axis[k].label), -1);
+    g_autofree char *name = litho_text_inside(litho_text(model->axis[k].label));
     g_string_append_printf(text, ", %s %s", name, lo);
     if (strcmp(lo, hi) != 0)
-        g_string_append_printf(text, " to %s", hi);
+        g_string_append_printf(text, _(" to %s"), hi);
     if (*model->axis[k].unit)
         g_string_append_printf(text, " %s", model->axis[k].unit);
 }

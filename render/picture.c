@@ -274,7 +274,7 @@ static char *panel_note(const LithoPicture *picture, const LithoPanel *panel)
     g_autofree char *low = litho_format_amplitude(lo), *high = litho_format_amplitude(hi);
     const char *space = picture->unit ? " " : "", *unit = picture->unit ? picture->unit : "";
     if (lo != -hi)
-        return g_strdup_printf("%s to %s%s%s", low, high, space, unit);
+        return g_strdup_printf(_("%s to %s%s%s"), low, high, space, unit);
     if (panel->show == LITHO_SHOW_REMOVED && gain > 0 && gain != 1)
         return litho_text_printf(_("shown ×%g, clip %s%s%s"), gain, high, space, unit);
     if (picture->clip_note)

@@ -123,15 +123,16 @@ static Lens lens_of(const LithoSceneView *view, LithoRect rect)
 {
     double w = MAX(rect.w, 1), h = MAX(rect.h, 1), plain = tan(field_of_view / 2);
     gboolean fitted = view->fit[0] > 0 && view->fit[1] > 0;
+    double text = view->text > 0 ? view->text : 1;
     // A panel too small for labels is used whole.
-    double room_h = MAX((w - margin.left - margin.right) / w, 0.6);
-    double room_v = MAX((h - margin.top - margin.bottom) / h, 0.6);
+    double room_h = MAX((w - text * (margin.left + margin.right)) / w, 0.6);
+    double room_v = MAX((h - text * (margin.top + margin.bottom)) / h, 0.6);
     double need_h = (fitted ? view->fit[0] : plain) / room_h;
     double need_v = (fitted ? view->fit[1] : plain) / room_v;
     Lens lens = {.tan_v = MAX(need_v, need_h * h / w)};
     lens.tan_h = lens.tan_v * w / h;
-    lens.shift_h = CLAMP((margin.left - margin.right) / w, 0, 0.2);
-    lens.shift_v = CLAMP((margin.bottom - margin.top) / h, 0, 0.2);
+    lens.shift_h = CLAMP(text * (margin.left - margin.right) / w, 0, 0.2);
+    lens.shift_v = CLAMP(text * (margin.bottom - margin.top) / h, 0, 0.2);
     return lens;
 }
 

@@ -24,6 +24,7 @@ typedef struct LithoSceneView {
                          // time, the true ratio for depth (0.2 to 1.2)
     double fit[2]; // tangents that the box takes of the picture, half of its width and height,
                    // at standard distance: litho_scene_fit(); 0 = a square field of view
+    double text;   // size of the letters around the box, 1 = 11 pixels; 0 = 1
 } LithoSceneView;
 
 // Middle slices, all visible, whole box in view from above; turned by 33 degrees against the

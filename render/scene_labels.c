@@ -146,6 +146,12 @@ static gboolean take(Taken *taken, double x, double y, double w, double h)
     return TRUE;
 }
 
+static void stand(Taken *taken, double x, double y, double w, double h)
+{
+    if (taken->n < G_N_ELEMENTS(taken->rect))
+        taken->rect[taken->n++] = (LithoRect){x - w / 2, y - h / 2, w, h};
+}
+
 static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                       const LithoAxisText *how, const double m[16], LithoRect rect,
                       const Edge *edge, Taken *taken)
@@ -200,7 +206,7 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
         const double high = e.x_advance * fabs(sin(angle)) + size * fabs(cos(angle));
         x = kept_inside(x, (edge->x0 + edge->x1) / 2, wide / 2, rect.x, rect.w);
         y = kept_inside(y, (edge->y0 + edge->y1) / 2, high / 2, rect.y, rect.h);
-        take(taken, x, y, wide, high); // a name stands whatever else does
+        stand(taken, x, y, wide, high); // whatever else does
         cairo_translate(cr, x, y);
         cairo_rotate(cr, angle);
         centred_text(cr, style, 0, 0, title);
@@ -215,13 +221,18 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
     double size = font_size(style), r = 2 * size;
-    // Down on the left: the box seen from above leaves that corner free.
-    double x = rect.x + r + 1.6 * size, y = rect.y + rect.h - r - 1.2 * size;
-    const double reach = r + 1.6 * size;
-    if (!is_free(taken, (LithoRect){x - reach, y - reach, 2 * reach, 2 * reach}))
-        x = rect.x + rect.w - reach; // the labels are there
-    if (!is_free(taken, (LithoRect){x - reach, y - reach, 2 * reach, 2 * reach}))
-        y = rect.y + reach;
+    const double reach = r + 1.6 * size, low = rect.y + rect.h - r - 1.2 * size;
+    // Down on the left: the box seen from above leaves that corner free, unless labels are there.
+    const double corner[][2] = {{rect.x + reach, low},
+                                {rect.x + rect.w - reach, low},
+                                {rect.x + reach, rect.y + reach},
+                                {rect.x + rect.w - reach, rect.y + reach}};
+    guint k = 0;
+    while (k + 1 < G_N_ELEMENTS(corner) &&
+           !is_free(taken, (LithoRect){corner[k][0] - reach, corner[k][1] - reach, 2 * reach,
+                                       2 * reach}))
+        k++;
+    const double x = corner[k][0], y = corner[k][1];
     double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
     // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
     double flat = MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);

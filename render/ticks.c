@@ -53,11 +53,19 @@ LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole)
     return ticks;
 }
 
+gboolean litho_axis_is_unnumbered(const LithoGrid *grid, int axis)
+{
+    return axis < LITHO_SAMPLE && grid->axis[axis].n == 1 && fabs(grid->axis[axis].first) <= 1;
+}
+
 static LithoAxisText line_text(const LithoGrid *grid, int axis, gboolean metres)
 {
     const LithoAxis *a = &grid->axis[axis];
     LithoAxisText text = {.factor = 1, .whole = TRUE};
-    g_strlcpy(text.label, axis == LITHO_INLINE ? _("Inline") : _("Crossline"), sizeof text.label);
+    const char *name = axis == LITHO_INLINE ? _("Inline") : _("Crossline");
+    if (a->n > 1 && litho_axis_is_unnumbered(grid, LITHO_INLINE + LITHO_XLINE - axis))
+        name = _("Trace");
+    g_strlcpy(text.label, name, sizeof text.label);
     if (!metres || !grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || a->step == 0)
         return text;
     g_strlcpy(text.unit, "m", sizeof text.unit);
@@ -174,7 +182,14 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnit
     LithoAxisText text = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
     const LithoAxis *a = &grid->axis[axis];
     double value = litho_axis_value(a, index) * text.factor;
-    g_autofree char *label = g_ascii_strdown(text.label, -1);
+    g_autofree char *label = litho_text_inside(text.label);
+    // The section of a line has no number to tell it from others; a line cut from a survey has.
+    if (litho_axis_is_unnumbered(grid, axis))
+        return g_strdup(_("line"));
+    if (axis != LITHO_SAMPLE && a->n == 1) {
+        g_free(label);
+        label = g_strdup(_("line"));
+    }
     if (text.whole) // line numbers are names, not quantities: no grouping
         return litho_text_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
                                  value == floor(value) ? 0 : 1, fabs(value));

@@ -47,7 +47,10 @@ double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, dou
 void litho_format_number(char *out, gsize size, double value, double step);
 // "0.9000" to "0.9", "1.00" to "1"; in place.
 void litho_trim_zeros(char *number);
-// "inline 1130", "crossline 402", "time 1 240 ms": slice `index` of `axis`; g_free().
+// TRUE: the survey is a line that has no number of its own; `axis` is the one across it.
+gboolean litho_axis_is_unnumbered(const LithoGrid *grid, int axis);
+// "inline 1130", "crossline 402", "time 1 240 ms", "line" where the survey is one: slice `index` of
+// `axis`; g_free().
 char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units);
 // An amplitude with up to 4 significant digits: "1.832e-05", "18 320"; g_free().
 char *litho_format_amplitude(double value);

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <math.h>
 
+#include "core/engine/find.h"
 #include "core/engine/probe.h"
 #include "core/engine/quality.h"
 #include "kernels/kernels.h"
@@ -27,6 +28,25 @@ static LithoQuality pass(const LithoFlow *flow, LithoCube *in, LithoCube *truth,
     litho_judge_free(judge);
     g_test_message("told %.2f, true %.2f dB", q.expected_snr_db, q.snr_db);
     return q;
+}
+
+// Property: where no SNR can be told the search ends after the setting as it is; it tried all settings
+// for half a minute.
+static void find_nothing(const LithoFlow *flow, LithoCube *in)
+{
+    LithoJudge *judge = litho_judge_new(litho_device_cpu());
+    LithoNoise noise;
+    LithoFind find;
+    g_assert_true(litho_quality_noise(in, NULL, NULL, &noise, NULL));
+    const LithoFindAsk ask = {.quality = {.flow = flow, .in = in, .noise = &noise, .seed = 1}};
+    g_assert_true(litho_find(judge, &ask, NULL, &find, NULL));
+    g_assert_cmpuint(find.trials, ==, 1);
+    g_assert_cmpfloat(find.gain_db, ==, 0);
+    g_assert_true(find.found.is_filtered);
+    for (guint k = 0; k < find.n; k++)
+        g_assert_cmpfloat(find.item[k].found, ==, find.item[k].now);
+    litho_noise_clear(&noise);
+    litho_judge_free(judge);
 }
 
 // Property: the SNR of a second pass is not told, and why; it was told as 25 dB give or
@@ -56,6 +76,7 @@ static void test_second_pass(void)
         g_assert_nonnull(strstr(second.why, "clean or filtered"));
         g_autofree char *text = litho_quality_expected_text(&second);
         g_assert_cmpstr(text, ==, "not known");
+        find_nothing(flow, once);
     }
 }
 

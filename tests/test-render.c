@@ -96,6 +96,16 @@ static void test_numbers(void)
     g_assert_cmpstr(line, ==, "crossline 2025");
     g_assert_cmpstr(time, ==, "time 1\u2009240\u2009ms");
     g_assert_cmpstr(seconds, ==, "time 1.240\u2009s");
+
+    // A line has no number, unless it was cut from a survey.
+    LithoGrid alone = litho_grid_new(1, 100, 500), cut = fixture_grid(1, 100, 500);
+    g_autofree char *of_alone = litho_slice_label(&alone, LITHO_INLINE, 0, LITHO_UNITS_AUTO);
+    g_autofree char *of_cut = litho_slice_label(&cut, LITHO_INLINE, 0, LITHO_UNITS_AUTO);
+    g_autofree char *crossing = litho_slice_label(&alone, LITHO_XLINE, 0, LITHO_UNITS_AUTO);
+    g_assert_cmpstr(of_alone, ==, "line");
+    g_autofree char *numbered = g_strdup_printf("line %.0f", cut.axis[LITHO_INLINE].first);
+    g_assert_cmpstr(of_cut, ==, numbered);
+    g_assert_cmpstr(crossing, ==, "trace 1");
 }
 
 // --- colour maps --------------------------------------------------------------------------------

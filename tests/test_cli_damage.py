@@ -247,6 +247,35 @@ def a_header_without_its_data_is_refused():
 
 
 @test
+def a_sample_interval_that_cannot_be_true_is_not_taken():
+    """Numbers of frequencies made of it overflowed: migration counted for ever, deaf to Ctrl+C."""
+    np.ones((4, 5, 64), "f4").tofile("d.rsf@")
+    for step in ["1e-300", "1e300", "-0.004"]:
+        with open("d.rsf", "w") as f:
+            f.write(f"n1=64 n2=5 n3=4 d1={step} in=d.rsf@ data_format=native_float\n")
+        told = json.loads(cli("info", "d.rsf", "--json").stdout)
+        assert abs(told["axes"][2]["step"] - 0.004) < 1e-9 and any("cannot be true" in note for note in told["notes"]), told
+        cli("run", "migrate", "velocity=2000", "nz=5", "d.rsf", "d.npy", "--force", timeout=60)
+        for word in ["", "1e-300", "-2ms", "1e300"]:
+            said = cli("info", "d.rsf", f"--dt={word}", status=2).stderr
+            assert "0 to 0" not in said and "--dt is" in said, said
+
+
+@test
+def an_origin_that_swallows_the_step_is_not_taken():
+    """All numbers of such an axis are equal: its small marks in a picture never came to an end."""
+    np.random.default_rng(1).standard_normal((5, 6, 64)).astype("f4").tofile("o.rsf@")
+    for axis in [1, 2, 3]:
+        for origin in ["1e30", "-1e30", "1e17", "nan", "inf"]:
+            with open("o.rsf", "w") as f:
+                f.write(f"n1=64 n2=6 n3=5 d1=0.004 d2=1 d3=1 o{axis}={origin} in=o.rsf@ data_format=native_float\n")
+            told = json.loads(cli("info", "o.rsf", "--json").stdout)
+            assert all(abs(a["first"]) <= 1 for a in told["axes"]), told
+            assert any("cannot be true" in note for note in told["notes"]) == ("e" in origin), told
+            cli("render", "o.rsf", "o.png", "--force", timeout=60)
+
+
+@test
 def a_file_written_to_while_it_is_read_is_refused():
     survey("slow.sgy", 60, 50, 400)
     p = subprocess.Popen([CLI, "run", "fx", "half_width=3", "slow.sgy", "slow.npy", "--memory", "0.05", "--threads", "1", "--progress", "jsonl"],

@@ -171,4 +171,17 @@ def a_full_standard_output_is_a_failure():
     assert r.returncode == 0, r.stderr
 
 
+@test
+def closed_descriptors_are_given_to_no_file():
+    """Where standard error is closed, no file must get its number: notes and progress would be written into it."""
+    cli("synth", "survey", *SIZE, "-o", "holes.sgy", "--no-truth")
+    assert "note: " in cli("run", "fx", "holes.sgy", "kept.npy").stderr
+    right = read("kept.npy")
+    for closed in ["<&-", ">&-", "2>&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"]:
+        r = subprocess.run(f"'{CLI}' run fx holes.sgy kept.npy --force {closed}", shell=True, capture_output=True, timeout=60)
+        assert r.returncode == 0 and read("kept.npy") == right, (closed, r)
+    r = subprocess.run(f"'{CLI}' convert - kept.npy --force <&-", shell=True, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 2 and "standard input: Bad file descriptor" in r.stderr, r
+
+
 run()

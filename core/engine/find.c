@@ -391,6 +391,10 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
+    if (find->now.is_filtered) { // no SNR can be told: no setting is better than another
+        keep_now(find);
+        return TRUE;
+    }
     memcpy(value, now, sizeof value);
     const LithoLosses losses = s->now_losses;
     s->question.area = search_area(s);

@@ -42,7 +42,8 @@ typedef struct LithoFindAsk {
 } LithoFindAsk;
 
 // FALSE: cancelled, the operator names nothing (LITHO_ERROR_UNSUPPORTED), or its first run fails.
-// Settings that the operator refuses are passed over. `judge` keeps plans between questions.
+// Settings that the operator refuses are passed over. Where the first trial tells that no SNR can be
+// told (LithoQuality.is_filtered), it is the only one. `judge` keeps plans between questions.
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error);
 // Writes the found values into a step's parameters: all items, or those whose bit is set in

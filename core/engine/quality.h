@@ -60,8 +60,8 @@ typedef struct LithoQuality {
     gboolean is_clean;       // whatever the flow leaves, the SNR is above LITHO_QUALITY_CLEAN_DB
     gboolean is_filtered;    // the data look filtered or clean (LithoNoise.lumps): noise left in
                              // them where their events are counts as signal, events that spread
-                             // count as noise. The SNR ranks settings; it is not known, nor are its
-                             // interval and a gain
+                             // count as noise. The SNR is not known, nor are its interval and a
+                             // gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double input_snr_db;     // what the noise level says of the input

@@ -45,7 +45,12 @@ char *litho_race_sentence(const LithoRace *race)
             ? g_strdup(_("the results are equal; "))
             : litho_text_printf(_("the results differ by %.1e of their norm; "),
                                 two[1]->difference);
-    return g_strdup_printf(_("%s is faster; %s%s, copies to and from the device included, %s"),
+    const gboolean copies =
+        two[0]->device.backend != litho_backend_cpu() ||
+                            two[1]->device.backend != litho_backend_cpu();
+    return g_strdup_printf(copies
+                               ? _("%s is faster; %s%s, copies to and from the device included, %s")
+                               : _("%s is faster; %s%s, %s"),
                            fast->label, apart, size,
                            fast->runs > 1 ? _("median of three runs") : _("one run"));
 }

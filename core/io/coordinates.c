@@ -35,18 +35,31 @@ void litho_coordinates_samples(const double *value, const char *name, const char
         const char *unit;
         double factor;
         gboolean is_depth;
-    } units[] = {{"s", 1, FALSE}, {"ms", 1e-3, FALSE}, {"us", 1e-6, FALSE}, {"sec", 1, FALSE},
-                 {"m", 1, TRUE},  {"km", 1e3, TRUE},   {"ft", 0.3048, TRUE}};
+    } units[] = {{"s", 1, FALSE},    {"ms", 1e-3, FALSE}, {"us", 1e-6, FALSE}, {"ns", 1e-9, FALSE},
+                 {"sec", 1, FALSE},  {"m", 1, TRUE},      {"km", 1e3, TRUE},   {"cm", 0.01, TRUE},
+                 {"mm", 1e-3, TRUE}, {"ft", 0.3048, TRUE}};
+    static const struct {
+        const char *begin;
+        double factor;
+        gboolean is_depth;
+    } words[] = {{"second", 1, FALSE},      {"millis", 1e-3, FALSE}, {"msec", 1e-3, FALSE},
+                 {"microsec", 1e-6, FALSE}, {"nanosec", 1e-9, FALSE},      {"meter", 1, TRUE},
+                 {"metre", 1, TRUE},        {"kilomet", 1e3, TRUE},        {"foot", 0.3048, TRUE},
+                 {"feet", 0.3048, TRUE}};
     LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
     double first, step, factor = 0;
     if (!litho_coordinates_even(value, axis->n, &first, &step) || step <= 0)
         return;
     grid->is_depth = starts_like(name, depths);
     for (guint k = 0; k < G_N_ELEMENTS(units); k++)
-        if (g_ascii_strcasecmp(unit, units[k].unit) == 0 ||
-            (k < 2 && g_ascii_strncasecmp(unit, k ? "milli" : "second", k ? 5 : 6) == 0)) {
+        if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
             factor = units[k].factor;
             grid->is_depth = units[k].is_depth;
+        }
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        if (g_ascii_strncasecmp(unit, words[k].begin, strlen(words[k].begin)) == 0) {
+            factor = words[k].factor;
+            grid->is_depth = words[k].is_depth;
         }
     if (factor == 0) // without a unit: no record has samples a tenth of a second apart
         factor = grid->is_depth || step < 0.1 ? 1 : 1e-3;

@@ -7,7 +7,7 @@
 // First value and step of `n` coordinates. FALSE: fewer than two, or not evenly spaced (1e-3 of a
 // step).
 gboolean litho_coordinates_even(const double *value, gint64 n, double *first, double *step);
-// Samples along "twt" or "time" in s or ms, "depth" or "z" in m, km or ft; `unit` "" = the file
+// Samples along "twt" or "time" in s, ms, us or ns, "depth" or "z" in m, km, cm, mm or ft, short or as words; `unit` "" = the file
 // does not say. Other coordinates change nothing.
 void litho_coordinates_samples(const double *value, const char *name, const char *unit,
                                LithoGrid *grid);

@@ -228,6 +228,13 @@ static void replace_unfinished(char *from, char *to)
             return;
 }
 
+void litho_outputs_keep_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) // open() gives the lowest number that is free
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 void litho_outputs_abandon(void)
 {
     for (int k = 0; k < MAX_OPEN; k++) {

@@ -60,6 +60,10 @@ void litho_output_free(LithoOutput *output);
 // Removes the temporary files of all outputs that are not finished, for a program that is about to
 // end in the middle of its work: takes no lock and no memory, so that a signal handler may call it.
 void litho_outputs_abandon(void);
+// Standard input, output and error that were closed before the program started get a descriptor that
+// can neither be read nor written. Without it the next file that is opened has their number, and a
+// note for a person is written into a survey. Before any file is opened.
+void litho_outputs_keep_standard(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoOutput, litho_output_free)
 
 // The short way for a text; n < 0 = up to its end.

@@ -197,6 +197,7 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     axis->n = file->ns;
     if (!choose_interval(survey, heads, options, error))
         return FALSE;
+    litho_survey_judge_interval(survey);
     choose_start(survey, heads);
     note_weight(survey, heads);
     return TRUE;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -218,7 +219,8 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
                     o->format, litho_text(litho_format_name(o->format)));
         return FALSE;
     }
-    if (!(o->dt >= 0 && o->dx >= 0 && o->dy >= 0)) {
+    if (!(o->dt >= 0 && o->dx >= 0 && o->dy >= 0) || !isfinite(o->dt) || !isfinite(o->dx) ||
+        !isfinite(o->dy)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     _("the sample interval and bin sizes must be positive"));
         return FALSE;
@@ -234,6 +236,50 @@ char *litho_interval_note(double dt, const char *option)
     return g_strdup_printf(_("a sample interval of %g s was given; milliseconds have their unit "
                              "behind them: %s%gms"),
                            dt, option, dt);
+}
+
+gboolean litho_interval_possible(double step)
+{
+    return step >= LITHO_LEAST_INTERVAL && step <= LITHO_LARGEST_INTERVAL;
+}
+
+void litho_survey_judge_interval(LithoSurvey *survey)
+{
+    LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    if (litho_interval_possible(axis->step))
+        return;
+    litho_survey_note(survey,
+                      "a sample interval of %g %s cannot be true; %s is assumed, give --dt",
+                      axis->step, survey->grid.is_depth ? "m" : "s",
+                      survey->grid.is_depth ? "4 m" : "4 ms");
+    axis->step = survey->grid.is_depth ? 4 : 0.004;
+    axis->first = 0;
+    axis->source = LITHO_FROM_ASSUMED;
+    *axis->evidence = '\0';
+}
+
+// An origin that swallows steps of its axis leaves all its numbers equal. 32-bit line numbers and
+// starts within 1000 s at any sample interval of a survey lie far below.
+static gboolean origin_possible(const LithoAxis *axis)
+{
+    static const double most_steps = 1e10;
+    return fabs(axis->first) <= most_steps * fabs(axis->step);
+}
+
+static void judge_origins(LithoSurvey *survey)
+{
+    static const char *const word[3] = {N_("inlines"), N_("crosslines"), N_("samples")};
+    for (int a = 0; a < 3; a++) {
+        LithoAxis *axis = &survey->grid.axis[a];
+        if (origin_possible(axis))
+            continue;
+        const double start = a == LITHO_SAMPLE ? 0 : 1;
+        litho_survey_note(survey,
+                          "%s that start at %g with a step of %g cannot be true; the axis starts "
+                          "at %g",
+                          litho_text(word[a]), axis->first, axis->step, start);
+        axis->first = start;
+    }
 }
 
 static void note_interval(LithoSurvey *survey, const LithoOpenOptions *options)
@@ -265,8 +311,10 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
         headed ? open_headed_files(survey, paths, kind == LITHO_FILE_SU, options, run, error)
                : open_regular(survey, paths, options, error);
     survey->counts.traces = survey->traces - (headed ? 0 : survey->counts.missing);
-    if (good)
+    if (good) {
+        judge_origins(survey);
         note_interval(survey, options);
+    }
     if (good && !headed && options->on_first) {
         g_autoptr(LithoCube) line = litho_survey_read(
             survey, &(LithoBox){.hi = {1, survey->grid.axis[1].n, survey->grid.axis[2].n}}, NULL,

@@ -54,6 +54,12 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
 // A sentence about a sample interval of `dt` s that was given and is hardly meant, with the way to
 // write milliseconds; `option` stands before the number, "--dt ". NULL = it is plausible. g_free().
 char *litho_interval_note(double dt, const char *option);
+
+// Sample intervals that a survey may have, in s or m: what lies beyond is a damaged word, and numbers
+// of samples and frequencies made of it overflow.
+#define LITHO_LEAST_INTERVAL 1e-9
+#define LITHO_LARGEST_INTERVAL 1e5
+gboolean litho_interval_possible(double step);
 LithoSurvey *litho_survey_ref(LithoSurvey *survey);
 void litho_survey_unref(LithoSurvey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSurvey, litho_survey_unref)

@@ -122,6 +122,8 @@ void litho_survey_note(LithoSurvey *survey, const char *format, ...) G_GNUC_PRIN
 // The note told last becomes the first, the one that a banner shows.
 void litho_survey_note_first(LithoSurvey *survey);
 // A repair: a note, or an error when `strict`.
+// A sample interval that cannot be true becomes the assumed one, with a note.
+void litho_survey_judge_interval(LithoSurvey *survey);
 gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
                              const char *format, ...) G_GNUC_PRINTF(4, 5);
 

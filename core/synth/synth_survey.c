@@ -160,7 +160,7 @@ static LithoGrid survey_grid(const Params *p)
     grid.axis[LITHO_SAMPLE].step = p->dt;
     for (int k = 0; k < 3; k++) {
         grid.axis[k].source = LITHO_FROM_COMPUTED;
-        g_strlcpy(grid.axis[k].evidence, "generated", sizeof grid.axis[k].evidence);
+        g_strlcpy(grid.axis[k].evidence, N_("generated"), sizeof grid.axis[k].evidence);
     }
     // Rotated by 30 degrees, as surveys are.
     grid.has_xy = TRUE;
@@ -171,7 +171,7 @@ static LithoGrid survey_grid(const Params *p)
     grid.xline_step[0] = p->spacing * sqrt(0.75);
     grid.xline_step[1] = p->spacing * 0.5;
     grid.xy_source = LITHO_FROM_COMPUTED;
-    g_strlcpy(grid.xy_evidence, "generated", sizeof grid.xy_evidence);
+    g_strlcpy(grid.xy_evidence, N_("generated"), sizeof grid.xy_evidence);
     return grid;
 }
 

@@ -165,6 +165,8 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
 
 // --- frequencies ------------------------------------------------------------------------------
 
+enum { LONGEST_RECORD = 1 << 28 }; // samples of a padded trace
+
 // Smallest 2^a 3^b 5^c that is even and not below n.
 static int good_length(int n)
 {
@@ -193,6 +195,11 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
     // two-way time to the bottom, with 1.3 for dips up to 40 degrees.
     double bottom = job->dz * (job->nz - 1);
     double needed = 1.3 * 2 * bottom / job->velocity.mean / job->dt;
+    if (!(needed < LONGEST_RECORD))
+        return refuse(error, LITHO_ERROR_PARAMETER,
+                      _("the bottom at %g m takes %g s both ways, %g samples of %g s; fewer depths, "
+                        "a smaller dz or a faster velocity is needed"),
+                      bottom, needed * job->dt, needed, job->dt);
     job->nfft = good_length((int)fmax(job->nt, ceil(needed)));
     double df = 1 / (job->nfft * job->dt), low = p->fmin, high = highest_frequency(p, job->dt);
     int first = MAX(1, (int)ceil(low / df)), last = MIN((int)floor(high / df), job->nfft / 2 - 1);
