@@ -185,13 +185,26 @@ static void test_scale(void)
     }
 }
 
+// Recorded zeros instead of missing traces: absent for the filter, which makes no guesses of them.
+static void blank_missing(LithoCube *cube)
+{
+    const gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++)
+        if (!cube->live[k]) {
+            memset(cube->samples + k * nt, 0, nt * sizeof(float));
+            cube->live[k] = 1;
+        }
+}
+
 static void compare_with_reference(int n1, int n2, int nt, double dead, const char *settings,
                                    double limit)
 {
     g_autoptr(LithoCube) in = random_cube(n1, n2, nt, 7);
-    kill_traces(in, dead, 8);
-    g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
     LithoFxParams p = fx_params(settings);
+    kill_traces(in, dead, 8);
+    if (p.fill_passes > 0)
+        blank_missing(in);
+    g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
     LithoFxGeometry g = litho_fx_grid_geometry(&in->grid, &p);
     FxRef ref = fx_ref_defaults(0.004);
     ref.time_window = p.time_window;
@@ -270,8 +283,9 @@ static void test_reference(void)
 }
 
 // Property: absent traces keep their bits (NaN included), all others are finite, and holes do not
-// spoil two noiseless plane waves: error at live traces for 5 % dead below 1e-3 after three filling
-// passes, against more than 5e-3 without them. fill_dead writes values that are right to 1e-2.
+// spoil two noiseless plane waves: error at live traces for 5 % dead below 5e-3 with guesses and
+// three filling passes, against more than 5e-2 without them. fill_dead writes values that are right
+// to 1e-2.
 static void test_absent(void)
 {
     const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
@@ -301,8 +315,8 @@ static void test_absent(void)
     }
     g_test_message("live traces %.2e, without filling %.2e, filled traces %.2e", error[0], error[1],
                    error[2]);
-    g_assert_cmpfloat(error[0], <, 1e-3);
-    g_assert_cmpfloat(error[1], >, 5e-3);
+    g_assert_cmpfloat(error[0], <, 5e-3);
+    g_assert_cmpfloat(error[1], >, 5e-2);
     g_assert_cmpfloat(error[2], <, 1e-2);
 }
 
@@ -473,8 +487,10 @@ static void test_bursts(void)
     const LithoBox all = litho_box_full(&in->grid);
     const guint64 told = litho_fx_cpu.memory(&in->grid, &p, NULL, all);
     p.erratic = 0;
-    g_assert_cmpuint(told, >=, litho_fx_cpu.memory(&in->grid, &p, NULL, all) +
-                                   sizeof(float) * (guint64)litho_box_count(all));
+    p.fill_passes = 0;
+    g_assert_cmpuint(told, >=,
+                     litho_fx_cpu.memory(&in->grid, &p, NULL, all) +
+                         sizeof(float) * (guint64)litho_box_count(all));
 }
 
 // Property: where nothing is found, nothing changes, beside missing traces, too.
@@ -577,6 +593,7 @@ static void test_steps(void)
     for (gint64 k = 0; k < litho_grid_traces(&in->grid); k++)
         in->live[k] = g_rand_double(rand) > 0.45;
     g_rand_free(rand);
+    blank_missing(in);
     Steps steps = {0};
     LithoRun run = {.threads = 1, .superseded = note_step, .superseded_data = &steps};
     steps.run = &run;

@@ -179,8 +179,8 @@ static LithoCube *survey_with_holes(int missing, gboolean bursts)
 }
 
 // Property: guesses for missing traces and bursts are the host's, as the result around them shows:
-// 99 % of the samples within 2e-5 of the RMS, the others' distance as in agrees(). Guesses repeat
-// ten thresholds: what rounding decides about one of them shows in its window.
+// 97 % of the samples within 2e-5 of the RMS, the others' distance as in agrees(). Guesses repeat
+// up to 28 thresholds: a coefficient that rounding keeps or not shows in its window.
 static void test_holes(void)
 {
     const int missing[] = {5, 20, 50};
@@ -197,7 +197,7 @@ static void test_holes(void)
         g_test_message("%d %% missing%s: %.2e, further off %.3f %%", missing[k / 2],
                        k % 2 ? ", bursts" : "", d, 100 * share);
         g_assert_cmpfloat(d, <, 5e-6);
-        g_assert_cmpfloat(share, <, 0.01);
+        g_assert_cmpfloat(share, <, 0.03);
         g_assert_cmpmem(expected->live, 64 * 57, got->live, 64 * 57);
     }
     litho_engine_free(cpu);

@@ -7,56 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/synth/synth_parts.h"
-#include "kernels/wavepacket/wavepacket.h"
-#include "tests/common.h"
-#include "tests/wavepacket-data.h"
-
-typedef struct Bench {
-    LithoFlow *flow;
-    LithoEngine *engine;
-    LithoWavepacketParams *p;
-    LithoRun run;
-    LithoTimings *timings;
-} Bench;
-
-static Bench bench(void)
-{
-    Bench b = {.flow = litho_flow_new(),
-               .engine = litho_engine_new(litho_device_cpu()),
-               .timings = litho_timings_new()};
-    litho_flow_append(b.flow, &litho_operator_wavepacket);
-    b.p = litho_flow_step(b.flow, 0)->params;
-    b.run = (LithoRun){.timings = b.timings, .report = litho_report_new()};
-    return b;
-}
-
-static void clear(Bench *b)
-{
-    litho_flow_free(b->flow);
-    litho_engine_free(b->engine);
-    litho_timings_unref(b->timings);
-    litho_report_unref(b->run.report);
-}
-
-static LithoCube *apply(Bench *b, const LithoCube *in)
-{
-    g_autoptr(GError) error = NULL;
-    LithoCube *out = litho_engine_run(b->engine, b->flow, in, NULL, &b->run, &error);
-    g_assert_no_error(error);
-    g_assert_nonnull(out);
-    litho_timings_end_pass(b->timings);
-    return out;
-}
-
-static double number(const Bench *b, const char *key)
-{
-    double value = NAN;
-    g_assert_true(litho_report_get(b->run.report, key, &value));
-    return value;
-}
+#include "tests/wavepacket-bench.h"
 
 static guint passes(const Bench *b, const char *stage)
 {
@@ -66,46 +19,6 @@ static guint passes(const Bench *b, const char *stage)
         if (strcmp(stages[k].name, stage) == 0)
             return stages[k].count;
     return 0;
-}
-
-static LithoCube *events_cube(gint64 n1, gint64 n2, gint64 n3)
-{
-    LithoGrid grid = litho_grid_new(n1, n2, n3);
-    LithoCube *cube = litho_cube_new(&grid, NULL);
-    wp_test_events(cube->samples, (const gint64[3]){n1, n2, n3});
-    return cube;
-}
-
-// Adds white noise of `part` of the signal's amplitude; returns its standard deviation.
-static double add_some_noise(LithoCube *cube, double part, guint32 seed)
-{
-    const gsize n = (gsize)litho_grid_samples(&cube->grid);
-    double sigma = part * sqrt(wp_test_energy(cube->samples, n) / n);
-    g_autofree float *noise = g_new(float, n);
-    wp_test_noise(noise, n, seed);
-    for (gsize i = 0; i < n; i++)
-        cube->samples[i] += (float)sigma * noise[i];
-    return sigma;
-}
-
-// Noise as strong as the signal: 0 dB.
-static double add_noise(LithoCube *cube, guint32 seed)
-{
-    return add_some_noise(cube, 1, seed);
-}
-
-// Makes so many percent of the traces dead, at random; their samples hold no numbers.
-static void kill_traces(LithoCube *cube, int percent, guint32 seed)
-{
-    const gint64 nt = cube->grid.axis[2].n;
-    GRand *rand = g_rand_new_with_seed(seed);
-    for (gint64 t = 0; t < litho_grid_traces(&cube->grid); t++)
-        if (g_rand_double(rand) * 100 < percent) {
-            cube->live[t] = 0;
-            for (gint64 k = 0; k < nt; k++)
-                cube->samples[t * nt + k] = NAN;
-        }
-    g_rand_free(rand);
 }
 
 // Property: at 0 dB a hard threshold reaches 17 dB and more, the noise level is found to 3 %, and
@@ -561,75 +474,6 @@ static void test_holes(void)
     }
 }
 
-// Bursts of 20 times the amplitude on every 53rd trace, a spike on others.
-static void spoil(LithoCube *cube)
-{
-    const gint64 nt = cube->grid.axis[2].n, traces = litho_grid_traces(&cube->grid);
-    const double sigma = sqrt(wp_test_energy(cube->samples, traces * nt) / (double)(traces * nt));
-    for (gint64 k = 17; k < traces; k += 53) {
-        const gint64 t0 = 7 * k % (nt - 20);
-        for (gint64 t = t0; t < t0 + 20; t++)
-            cube->samples[k * nt + t] += (float)(20 * sigma * litho_hash_normal(9, 3, k * nt + t));
-        cube->samples[(k + 25) % traces * nt + t0] = (float)(30 * sigma);
-    }
-}
-
-// Property: bursts and spikes cost denoising less than 1 dB and are told, and raise the level of
-// the noise by less than 3 %; not looked for they cost 6 dB. What is measured part by part and
-// regions of segments give the bits of the whole. Where there are none, and in the other modes,
-// nothing changes.
-static void test_bursts(void)
-{
-    g_autoptr(LithoCube) truth = events_cube(64, 48, 48);
-    g_autoptr(LithoCube) in = litho_cube_copy_box(truth, truth->held, NULL);
-    add_noise(in, 5);
-    g_autoptr(LithoCube) spoilt = litho_cube_copy_box(in, in->held, NULL);
-    spoil(spoilt);
-    const gint64 n = litho_grid_samples(&in->grid);
-    const LithoCube *cubes[] = {in, spoilt, spoilt, in};
-    const double above[] = {4, 4, 0, 0};
-    double snr[4], sigma[4];
-    LithoCube *out[4];
-    for (int k = 0; k < 4; k++) {
-        Bench b = bench();
-        b.p->erratic = above[k];
-        out[k] = apply(&b, cubes[k]);
-        snr[k] = wp_test_snr(out[k]->samples, truth->samples, n);
-        sigma[k] = number(&b, "sigma");
-        g_test_message("%s, above %g: %.2f dB, sigma %.4f", k == 1 || k == 2 ? "bursts" : "none",
-                       above[k], snr[k], sigma[k]);
-        if (k < 2)
-            g_assert_cmpfloat_with_epsilon(number(&b, "erratic"), k == 0 ? 0 : 200.0 / 53, 0.3);
-        clear(&b);
-    }
-    g_assert_cmpfloat(snr[1], >, snr[0] - 1);
-    g_assert_cmpfloat(snr[2], <, snr[0] - 6);
-    g_assert_cmpfloat(fabs(sigma[1] / sigma[0] - 1), <, 0.03);
-    g_assert_cmpmem(out[0]->samples, sizeof(float) * n, out[3]->samples, sizeof(float) * n);
-    for (int k = 0; k < 4; k++)
-        litho_cube_unref(out[k]);
-
-    Bench b = bench();
-    b.p->block = 32;
-    b.p->overlap = 12;
-    b.p->sigma = sigma[0];
-    kill_traces(spoilt, 10, 8);
-    g_autoptr(LithoCube) whole = apply(&b, spoilt);
-    const LithoBox region = {{50, 0, 0}, {64, 10, 48}};
-    const LithoBox box = litho_operator_wavepacket.input_box(&in->grid, b.p, region);
-    g_assert_cmpint(box.lo[0], >, 0);
-    g_autoptr(LithoCube) cropped = litho_cube_copy_box(spoilt, box, NULL);
-    g_autoptr(LithoCube) part = litho_cube_new_box(&in->grid, region, NULL);
-    gpointer plan = litho_operator_wavepacket.cpu->plan(&in->grid, b.p, NULL, NULL, NULL);
-    const LithoPass pass = {.params = b.p, .in = cropped, .region = region, .out = part};
-    g_assert_true(litho_operator_wavepacket.cpu->exec(plan, &pass, NULL, NULL));
-    litho_operator_wavepacket.cpu->destroy(plan);
-    g_autoptr(LithoCube) theirs = litho_cube_copy_box(whole, region, NULL);
-    g_assert_cmpmem(part->samples, sizeof(float) * litho_box_count(region), theirs->samples,
-                    sizeof(float) * litho_box_count(region));
-    clear(&b);
-}
-
 // Property: dead traces come back dead and do not disturb; a NaN in a live trace is refused; zeros
 // give zeros in every mode.
 static void test_edges(void)
@@ -713,7 +557,6 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-modes/segments", test_segments);
     g_test_add_func("/wavepacket-modes/regions", test_regions);
     g_test_add_func("/wavepacket-modes/holes", test_holes);
-    g_test_add_func("/wavepacket-modes/bursts", test_bursts);
     g_test_add_func("/wavepacket-modes/edges", test_edges);
     g_test_add_func("/wavepacket-modes/cancel", test_cancel);
     return g_test_run();

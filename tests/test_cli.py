@@ -156,7 +156,7 @@ def streaming_gives_the_same_samples_in_bounded_memory():
     """A survey of 230 MB (input and output 460 MB) in 520 MB of address space, of which libraries and thread stacks
     take about 300, gives the same bytes as the run in one piece."""
     cli("synth", "planes", "inlines=300", "xlines=64", "samples=3000", "events=3", "-o", "big.sgy", "--no-truth")
-    args = ["run", "fx", "erratic=0", "-i", "big.sgy", "time_window=400", "fft_length=512", "fmax=40", "half_width=1", "--threads", "2", "--progress", "none"]
+    args = ["run", "fx", "erratic=0", "fill_passes=0", "-i", "big.sgy", "time_window=400", "fft_length=512", "fmax=40", "half_width=1", "--threads", "2", "--progress", "none"]
     env = dict(os.environ, MALLOC_ARENA_MAX="2", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1", LITHO_MODULE_DIR="/nonexistent")
     plan = cli(*args, "--dry-run", "--memory", "0.2", env=env).stdout
     slabs = int(plan.split("slabs")[1].split()[0])
@@ -246,7 +246,7 @@ def the_plan_tells_the_memory_of_slabs():
     """Several slabs: windows that reach out of a slab have short strips, and what a slab's threads freed stays with them."""
     cli("synth", "planes", "inlines=160", "xlines=120", "samples=100", "-o", "long-survey.npy", "--no-truth", "--force")
     cli("synth", "planes", "inlines=80", "xlines=200", "samples=150", "-o", "wide-survey.npy", "--no-truth", "--force")
-    for args in (["patch", "overlap=2", "long-survey.npy", "--memory", "0.04"], ["fx", "erratic=0", "wide-survey.npy", "--memory", "0.06"]):
+    for args in (["patch", "overlap=2", "long-survey.npy", "--memory", "0.04"], ["fx", "erratic=0", "fill_passes=0", "wide-survey.npy", "--memory", "0.06"]):
         run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force", "--threads", "2"]
         plan = cli(*run_it, "--dry-run").stdout
         told = float(re.search(r"needs ([0-9.]+) of", plan).group(1))

@@ -10,15 +10,17 @@
 enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES };
 // Neighbours that can tell: all of a line's; a corner's, where events are to be spared.
 enum { LEAST_NEIGHBOURS = 4, CORNER_NEIGHBOURS = 8 };
-enum { STEP_SAMPLES = 1 << 20 }; // between two looks at the cancel flag
+// Marks of a piece: above the ratio, above half of it (of amplitudes), beside such pieces.
+enum { FOUND = 1, WEAK = 2, GROWN = 4 };
+enum { STEP_SAMPLES = 1 << 22 }; // between two looks at the cancel flag
 
 typedef struct Job {
     const LithoCube *in;
     gint64 n[2];          // traces of `held`
     gint64 first, pieces; // of the survey's pieces that `held` touches
-    float *energy;        // [trace][piece], mean of the squares; 0 = absent
+    float *energy;        // [trace][piece], the measure under way; 0 = absent
     float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it
-    guint8 *erratic;      // [trace][piece]
+    guint8 *erratic;      // [trace][piece], marks
     float ratio;          // of energies
     LithoCleanRule rule;
 } Job;
@@ -40,12 +42,19 @@ static float energy_of(const Job *job, const float *trace, gint64 piece)
     return n > 0 ? (float)(sum / n) : 0;
 }
 
-static void measure_trace(Job *job, gint64 k)
+// Largest square of the second difference at the samples of a piece, a trace's ends left out.
+static float bend_of(const Job *job, const float *trace, gint64 piece)
 {
-    const gint64 nt = litho_box_size(job->in->held, 2);
-    for (gint64 p = 0; job->in->live[k] && p < job->pieces; p++)
-        job->energy[k * job->pieces + p] =
-            energy_of(job, job->in->samples + k * nt, job->first + p);
+    const LithoBox held = job->in->held;
+    const gint64 lo = MAX(piece * PIECE - held.lo[2], 1);
+    const gint64 hi = MIN((piece + 1) * PIECE - held.lo[2], litho_box_size(held, 2) - 1);
+    float most = 0;
+    for (gint64 t = lo; t < hi; t++) {
+        const float bend = (trace[t - 1] - trace[t]) + (trace[t + 1] - trace[t]);
+        const float square = bend - bend == 0 ? bend * bend : 0;
+        most = MAX(most, square);
+    }
+    return most;
 }
 
 static void compare_trace(Job *job, gint64 k)
@@ -56,6 +65,28 @@ static void compare_trace(Job *job, gint64 k)
         const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < job->pieces ? e[p + 1] : 0;
         most[p] = MAX(e[p], MAX(before, behind));
     }
+}
+
+static void measure_energy(Job *job, gint64 k)
+{
+    const gint64 nt = litho_box_size(job->in->held, 2);
+    for (gint64 p = 0; job->in->live[k] && p < job->pieces; p++)
+        job->energy[k * job->pieces + p] =
+            energy_of(job, job->in->samples + k * nt, job->first + p);
+    compare_trace(job, k);
+}
+
+// Out of the energy, a quarter of which it is at least: the step to a mute, and what rounding makes
+// of smooth traces, are no spikes. Zeros have none.
+static void measure_bend(Job *job, gint64 k)
+{
+    const gint64 nt = litho_box_size(job->in->held, 2);
+    float *e = job->energy + k * job->pieces;
+    for (gint64 p = 0; job->in->live[k] && p < job->pieces; p++) {
+        const float bend = e[p] > 0 ? bend_of(job, job->in->samples + k * nt, job->first + p) : 0;
+        e[p] = MAX(e[p] / 4, bend);
+    }
+    compare_trace(job, k);
 }
 
 // Counts, for each piece, neighbours that have any energy and those among them that are weaker.
@@ -125,8 +156,20 @@ static gboolean is_event(const Job *job, gint64 il, gint64 xl, gint64 p, int nei
     return steep > 0 && steep + flat >= MIN(there, 2);
 }
 
-// A piece is erratic when it is above the ratio to more than half of the neighbours that have any
-// energy.
+// Piece p of trace (il, xl) is above the ratio to more than half of its neighbours.
+static gboolean is_above(const Job *job, gint64 il, gint64 xl, gint64 p, int neighbours)
+{
+    const float own = job->energy[(il * job->n[1] + xl) * job->pieces + p];
+    int weaker = 0;
+    for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
+        for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++) {
+            const float other = job->strongest[(i * job->n[1] + j) * job->pieces + p];
+            weaker += (i != il || j != xl) && other > 0 && own > job->ratio * other;
+        }
+    return 2 * weaker > neighbours;
+}
+
+// Pieces above a quarter of the ratio are few: the others are told apart first.
 static void judge_trace(Job *job, gint64 k)
 {
     const gint64 il = k / job->n[1], xl = k % job->n[1], pieces = job->pieces;
@@ -136,26 +179,59 @@ static void judge_trace(Job *job, gint64 k)
     for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
         for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++)
             if (i != il || j != xl)
-                count_neighbour(own, job->strongest + (i * job->n[1] + j) * pieces, job->ratio,
+                count_neighbour(own, job->strongest + (i * job->n[1] + j) * pieces, job->ratio / 4,
                                 pieces, neighbours, weaker);
-    for (gint64 p = 0; p < pieces; p++)
-        job->erratic[k * pieces + p] =
-            own[p] > 0 && neighbours[p] >= LEAST_NEIGHBOURS && 2 * weaker[p] > neighbours[p] &&
-            !(job->rule.spare_events && is_event(job, il, xl, p, neighbours[p]));
+    for (gint64 p = 0; p < pieces; p++) {
+        if (!(own[p] > 0) || neighbours[p] < LEAST_NEIGHBOURS || 2 * weaker[p] <= neighbours[p])
+            continue;
+        const gboolean found = is_above(job, il, xl, p, neighbours[p]) &&
+                               !(job->rule.spare_events && is_event(job, il, xl, p, neighbours[p]));
+        job->erratic[k * pieces + p] |= found ? FOUND : WEAK;
+    }
 }
 
-// Each of the three loops a few inlines at a time: about ten milliseconds of one thread.
-static gboolean run_traces(Job *job, void (*each)(Job *, gint64), int part, LithoRun *run,
-                           GError **error)
+static gboolean has_mark(const guint8 *marks, gint64 pieces, gint64 p, guint8 mark)
 {
+    return p >= 0 && p < pieces && (marks[p] & mark);
+}
+
+// To pieces beside those found, and over a weak one to the next. What is zero stays.
+static void grow_trace(Job *job, gint64 k)
+{
+    const gint64 n = job->pieces;
+    const float *own = job->energy + k * n;
+    guint8 *m = job->erratic + k * n;
+    for (gint64 p = 0; p < n; p++)
+        for (int by = -1; by <= 1; by += 2)
+            if (own[p] > 0 && (has_mark(m, n, p + by, FOUND) ||
+                               (has_mark(m, n, p + by, WEAK) && has_mark(m, n, p + 2 * by, FOUND))))
+                m[p] |= GROWN;
+    for (gint64 p = 0; p < n; p++)
+        m[p] &= FOUND | GROWN;
+}
+
+static void judge_and_grow_trace(Job *job, gint64 k)
+{
+    judge_trace(job, k);
+    grow_trace(job, k);
+}
+
+// Loops over all traces: two measures, one after the other.
+static void (*const passes[])(Job *, gint64) = {measure_energy, judge_trace, measure_bend,
+                                                judge_and_grow_trace};
+
+// Each of the loops a few inlines at a time: some ten milliseconds of one thread.
+static gboolean run_traces(Job *job, int pass, LithoRun *run, GError **error)
+{
+    const int total = G_N_ELEMENTS(passes);
     const gint64 samples = job->n[1] * job->pieces * PIECE;
     const gint64 step = CLAMP(STEP_SAMPLES / samples, 1, job->n[0]);
     for (gint64 il = 0; il < job->n[0]; il += step) {
         const gint64 end = MIN(il + step, job->n[0]);
 #pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
         for (gint64 k = il * job->n[1]; k < end * job->n[1]; k++)
-            each(job, k);
-        if (!litho_run_step(run, part * job->n[0] + end, 3 * job->n[0], error))
+            passes[pass](job, k);
+        if (!litho_run_step(run, pass * job->n[0] + end, total * job->n[0], error))
             return FALSE;
     }
     return TRUE;
@@ -167,7 +243,7 @@ static void count_pieces(LithoClean *clean, const Job *job)
     for (gint64 k = 0; k < job->n[0] * job->n[1]; k++) {
         gint64 n = 0;
         for (gint64 p = 0; p < job->pieces; p++)
-            n += job->erratic[k * job->pieces + p];
+            n += job->erratic[k * job->pieces + p] != 0;
         clean->pieces += n;
         clean->traces += n > 0;
     }
@@ -226,30 +302,29 @@ static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const Litho
     job.strongest = strongest;
     job.erratic = erratic;
     litho_run_begin(run, "erratic noise", "inlines");
-    if (!run_traces(&job, measure_trace, 0, run, error) ||
-        !run_traces(&job, compare_trace, 1, run, error) ||
-        !run_traces(&job, judge_trace, 2, run, error))
-        return FALSE;
+    for (guint pass = 0; pass < G_N_ELEMENTS(passes); pass++)
+        if (!run_traces(&job, (int)pass, run, error))
+            return FALSE;
     count_pieces(clean, &job);
     litho_run_time(run, "erratic noise", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));
+                   8.0 * litho_box_count(in->held), 7.0 * litho_box_count(in->held));
     return make_guesses(clean, &job, run, error);
 }
 
-static gboolean same_rule(LithoCleanRule a, LithoCleanRule b)
+gboolean litho_clean_is_of(const LithoClean *clean, LithoCleanRule rule, const LithoCube *in)
 {
-    return a.above == b.above && a.missing == b.missing && a.spare_events == b.spare_events;
+    return clean->serial == in->serial && clean->rule.above == rule.above &&
+           clean->rule.missing == rule.missing && clean->rule.spare_events == rule.spare_events;
 }
 
 const LithoCube *litho_clean(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    if (rule.above == 0 &&
-        (rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(in, in->held))) {
+    if (rule.above == 0 && (rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(in, in->held))) {
         litho_clean_clear(clean); // what was found before is not to be told
         return in;
     }
-    if (clean->serial != in->serial || !same_rule(clean->rule, rule)) {
+    if (!litho_clean_is_of(clean, rule, in)) {
         litho_clean_clear(clean);
         if (!find_erratic(clean, rule, in, run, error)) {
             litho_clean_clear(clean);

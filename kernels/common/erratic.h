@@ -3,10 +3,16 @@
 #include "core/report.h"
 #include "core/run.h"
 
-// Erratic noise: bursts and spikes on single traces. A piece of 16 samples of a trace is erratic
-// when its energy is above `erratic`^2 times that of most of its neighbours, the traces within two
-// inlines and crosslines (the strongest of the three pieces of a neighbour that lie above, beside
-// and below counts, so that dipping events are not taken for bursts).
+// Erratic noise: bursts and spikes on single traces. Two measures of a piece of 16 samples of a
+// trace tell: its energy; and the largest square of its second difference, in which a spike stands
+// out of events (these are smooth from sample to sample), or a quarter of the energy where that is
+// more. A piece is erratic when either is above `erratic`^2 times that of most of its neighbours,
+// the traces within two inlines and crosslines (the strongest of the three pieces of a neighbour
+// that lie above, beside and below counts, so that dipping events are not taken for bursts).
+//
+// Bursts end within pieces that they hardly raise, and decay. The pieces before and behind an
+// erratic one are erratic, too, and so is the next one where the piece between is above
+// (`erratic` / 2)^2 times most of its neighbours.
 //
 // Erratic pieces, and missing traces where the operator asks for it, read as guesses of their
 // surroundings (kernels/common/gaps.h): holes would spread every event over all coefficients of a
@@ -15,7 +21,7 @@
 // A steep event leaves those three pieces from one trace to the next, as the direct arrival of a
 // shot does, and goes on at opposite places of the two traces beside it. With `spare_events` such a
 // piece is not erratic, nor on a survey of one line one with half of its amplitude on a trace
-// beside, nor elsewhere one with fewer than eight neighbours.
+// beside, nor elsewhere one with fewer than eight neighbours, unless it is beside an erratic one.
 //
 // Pieces are anchored to the survey and depend on no more than LITHO_ERRATIC_TRACES and
 // LITHO_ERRATIC_SAMPLES (or LITHO_ERRATIC_STEEP_SAMPLES) around them, so that samples do not depend
@@ -24,7 +30,8 @@
 enum {
     LITHO_ERRATIC_PIECE = 16,
     LITHO_ERRATIC_TRACES = 2,
-    LITHO_ERRATIC_SAMPLES = 3 * LITHO_ERRATIC_PIECE,
+    LITHO_ERRATIC_GROWTH = 2, // pieces from one found to the last that it makes erratic
+    LITHO_ERRATIC_SAMPLES = (2 + LITHO_ERRATIC_GROWTH) * LITHO_ERRATIC_PIECE,
     LITHO_ERRATIC_STEEP = 4, // pieces that a steep event moves a trace, at most
     LITHO_ERRATIC_STEEP_SAMPLES = LITHO_ERRATIC_SAMPLES + LITHO_ERRATIC_STEEP * LITHO_ERRATIC_PIECE
 };
@@ -57,9 +64,12 @@ typedef struct LithoClean {
 // Borrowed. NULL: cancelled, or no memory.
 const LithoCube *litho_clean(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
                              LithoRun *run, GError **error);
+// TRUE when `clean` was made with the rule from `in`: the next pass takes it as it is.
+gboolean litho_clean_is_of(const LithoClean *clean, LithoCleanRule rule, const LithoCube *in);
 // `box` with all that its samples depend on after litho_clean().
 LithoBox litho_clean_box(const LithoGrid *grid, LithoCleanRule rule, LithoBox box);
-// Bytes that litho_clean() takes on the host for a cube of so many samples, at most.
+// Bytes that litho_clean() takes for a cube of so many samples beside it, at most; on a device,
+// too.
 guint64 litho_clean_bytes(gint64 samples);
 void litho_clean_clear(LithoClean *clean);
 void litho_clean_report(const LithoClean *clean, const LithoCube *in, LithoReport *report);

@@ -30,6 +30,7 @@ typedef struct Scratch {
     gint64 trace[TRACES];
     guint8 missing[TRACES]; // per trace of the window; 2 = beyond the survey or not held
     gboolean again[TRACES]; // another one of the window's is the same
+    int here, gone;         // samples of the pair that are held, and missing ones among them
 } Scratch;
 
 // --- a pair of windows ---------------------------------------------------------------------------
@@ -52,6 +53,7 @@ static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
     const int kinds = job->pieces && job->pieces->alone ? 1 : 2;
     gboolean any = FALSE, there[N];
     gint64 piece[N];
+    int count[2] = {0};
     for (int t = 0; t < N; t++) {
         there[t] = at + t >= held.lo[2] && at + t < held.hi[2];
         piece[t] = job->pieces && there[t] ? (at + t) / job->pieces->length : 0;
@@ -69,8 +71,11 @@ static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
             *hole = gone && inside ? -1 : 0;
             *x = value - value == 0 ? w * taper[2][t] * value : 0;
             any |= gone && there[t] && s->missing[k] < kinds;
+            count[gone] += there[t] && s->missing[k] < 2;
         }
     }
+    s->here += count[0] + count[1];
+    s->gone += count[1];
     return any;
 }
 
@@ -129,17 +134,21 @@ static float largest_power(const Scratch *s)
 static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
 {
     float first = 0, noise = 0;
-    for (int pass = 0; pass < LITHO_GAPS_PASSES; pass++) {
+    int number;
+    LITHO_GAPS_LADDER(number, plan->ladders, s->gone, s->here)
+    const LithoGapsLadder *ladder = &plan->ladders[number];
+    for (int pass = 0; pass < ladder->passes; pass++) {
+        const gboolean measures = LITHO_GAPS_MEASURES(pass, ladder->passes);
         forward(s);
-        if (pass == 0 || LITHO_GAPS_MEASURES(pass))
+        if (pass == 0 || measures)
             powers(s);
         if (pass == 0)
             first = largest_power(s);
-        else if (LITHO_GAPS_MEASURES(pass)) // mean of the noise, from its median
+        else if (measures) // mean of the noise, from its median
             noise = litho_select_kth(s->power, SAMPLES, SAMPLES / 2) / (float)G_LN2;
         if (!(first > 0))
             return;
-        keep_and_take(s, fmaxf(plan->share[pass] * first, plan->noise * noise));
+        keep_and_take(s, fmaxf(ladder->share[pass] * first, plan->noise * noise));
     }
 }
 
@@ -176,6 +185,7 @@ static void run_column(Job *job, const LithoGapsColumn *column, Scratch *s)
             return;
         }
         gboolean any = FALSE;
+        s->here = s->gone = 0;
         for (int part = 0; part < 2; part++)
             any |= load_window(job, litho_gaps_start(plan, pair, part), part, s);
         if (any)
@@ -274,9 +284,8 @@ gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRu
     }
     if (ok)
         normalise(&job);
-    litho_gaps_plan_clear(&job.plan);
     litho_run_time(run, "missing traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   8.0 * litho_box_count(cube->held),
-                   LITHO_GAPS_PASSES * 2 * 5 * 12 * 4.0 * litho_box_count(cube->held));
+                   8.0 * litho_box_count(cube->held), litho_gaps_flops(&job.plan));
+    litho_gaps_plan_clear(&job.plan);
     return ok;
 }

@@ -11,7 +11,7 @@ enum { LEAST_SHARE = 4 }; // a column is used when one in so many of its traces 
 
 // Thresholds fall from the first to the last share of the largest coefficient, and end at so many
 // standard deviations of the noise.
-static const float first_share = 0.7f, last_share = 0.01f, noise_times = 2.5f;
+static const float first_share = 0.7f, last_share = 0.003f, noise_times = 2.5f;
 
 static gint64 start_of(const LithoGapsPlan *plan, int axis, gint64 k)
 {
@@ -52,7 +52,7 @@ static gint64 row_of(const LithoGapsPlan *plan, const LithoGapsColumn *column, i
 }
 
 // A column is used when something is missing and enough is there.
-static gboolean is_used(const LithoGapsPlan *plan, const LithoGapsColumn *column, gboolean pieces)
+static gboolean is_used(LithoGapsPlan *plan, const LithoGapsColumn *column, gboolean pieces)
 {
     int from[2], end[2], live = 0;
     for (int a = 0; a < 2; a++)
@@ -61,7 +61,11 @@ static gboolean is_used(const LithoGapsPlan *plan, const LithoGapsColumn *column
         for (int j = from[1]; j < end[1]; j++)
             live += plan->live[row_of(plan, column, i) + j];
     const int traces = MAX(end[0] - from[0], 0) * MAX(end[1] - from[1], 0);
-    return (live < traces || pieces) && live > 0 && LEAST_SHARE * live >= traces;
+    const gboolean used = (live < traces || pieces) && live > 0 && LEAST_SHARE * live >= traces;
+    int number;
+    LITHO_GAPS_LADDER(number, plan->ladders, traces - live, traces)
+    plan->passes += used ? plan->ladders[number].passes : 0;
+    return used;
 }
 
 static void weigh(LithoGapsPlan *plan, const LithoGapsColumn *column)
@@ -100,6 +104,20 @@ static void invert_weights(LithoGapsPlan *plan, gint64 traces)
         plan->scale[k] = plan->scale[k] > least ? 1 / plan->scale[k] : 0;
 }
 
+static void make_ladders(LithoGapsLadder *ladders)
+{
+    static const int above[] = {0, 60, 120, 250, 400}, passes[] = {6, 9, 13, 19, 28};
+    G_STATIC_ASSERT(G_N_ELEMENTS(above) == LITHO_GAPS_LADDERS);
+    G_STATIC_ASSERT(G_N_ELEMENTS(passes) == LITHO_GAPS_LADDERS);
+    for (int k = 0; k < LITHO_GAPS_LADDERS; k++) {
+        ladders[k] = (LithoGapsLadder){.above = above[k], .passes = passes[k]};
+        for (int pass = 0; pass < passes[k]; pass++) {
+            const float by = powf(last_share / first_share, (float)pass / (float)(passes[k] - 1));
+            ladders[k].share[pass] = first_share * by * (first_share * by);
+        }
+    }
+}
+
 gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pieces,
                          GError **error)
 {
@@ -116,10 +134,7 @@ gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pi
     }
     plan->first_pair = first[2] / 2;
     plan->pairs = (first[2] + count[2] + 1) / 2 - first[2] / 2;
-    for (int pass = 0; pass < LITHO_GAPS_PASSES; pass++) {
-        const float by = powf(last_share / first_share, (float)pass / (LITHO_GAPS_PASSES - 1));
-        plan->share[pass] = first_share * by * (first_share * by);
-    }
+    make_ladders(plan->ladders);
     plan->live = g_try_malloc(traces);
     plan->scale = g_try_new0(float, traces);
     if (!plan->live || !plan->scale)
@@ -133,6 +148,12 @@ gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pi
     }
     invert_weights(plan, traces);
     return TRUE;
+}
+
+double litho_gaps_flops(const LithoGapsPlan *plan)
+{
+    // Both transforms: 3 x 256 lines of 16, 5 n log2 n flops each.
+    return plan->passes * (double)plan->pairs * 2 * 3 * N * N * 5 * N * 4;
 }
 
 void litho_gaps_plan_clear(LithoGapsPlan *plan)

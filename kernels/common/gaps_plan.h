@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/common/gaps.h"
+#include "kernels/common/gaps_ladder.h"
 
 // Where windows of guesses stand, and how much they weigh: worked out from the live traces alone,
 // once for both backends.
@@ -9,12 +10,11 @@
 // share no trace; colours take turns, so that sums have one order on any number of threads. Columns
 // and pairs of windows are numbered in the survey, not in the box.
 
-enum { LITHO_GAPS_COLOURS = 4, LITHO_GAPS_PASSES = 10 };
+//
+// Windows go in pairs, half a window apart in time: real and imaginary part of one transform. The
+// more of a pair is missing, the more passes it takes (kernels/common/gaps_ladder.h).
 
-// Windows go in pairs, half a window apart in time: real and imaginary part of one transform.
-// Passes that measure the noise, from the median of |F|^2; it holds until the next one.
-#define LITHO_GAPS_MEASURES(pass)                                                                  \
-    ((pass) == LITHO_GAPS_PASSES / 2 || (pass) == LITHO_GAPS_PASSES - 2)
+enum { LITHO_GAPS_COLOURS = 4 };
 
 typedef struct LithoGapsColumn {
     gint64 at[2]; // its first traces
@@ -25,17 +25,20 @@ typedef struct LithoGapsPlan {
     gboolean line[3]; // an axis of one trace is one window, in which that trace stands everywhere
     gint64 first_pair, pairs;
     float taper[3][LITHO_GAPS_WINDOW];
-    float share[LITHO_GAPS_PASSES]; // of the largest |F|^2: the threshold, pass by pass
-    float noise;                    // and at least so many times the noise's mean |F|^2
-    guint8 *live;                   // per trace of `held`, before guesses are put in
-    float *scale;                   // per trace: 1 / the sum of its windows' weights, 0 = no guess
-    GArray *columns;                // of LithoGapsColumn that have something to guess
+    LithoGapsLadder ladders[LITHO_GAPS_LADDERS];
+    float noise;     // a threshold is at least so many times the noise's mean |F|^2
+    guint8 *live;    // per trace of `held`, before guesses are put in
+    float *scale;    // per trace: 1 / the sum of its windows' weights, 0 = no guess
+    GArray *columns; // of LithoGapsColumn that have something to guess
     guint colour[LITHO_GAPS_COLOURS + 1]; // the first column of each, and their number
+    double passes;                        // of all columns, as far as missing traces tell
 } LithoGapsPlan;
 
 // `pieces`: samples of live traces are missing, too. LITHO_ERROR_MEMORY.
 gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pieces,
                          GError **error);
+// Flops of all transforms.
+double litho_gaps_flops(const LithoGapsPlan *plan);
 void litho_gaps_plan_clear(LithoGapsPlan *plan);
 
 // First sample of window `part` (0, 1) of a pair.

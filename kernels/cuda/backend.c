@@ -39,8 +39,8 @@ gboolean litho_cuda_check(int status, const char *call, const char *file, int li
                     _("the GPU has no memory left, which other programs may hold (%s, %s:%d%s%s)"),
                     call, place, line, values ? "; " : "", values ? values : "");
     else
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("CUDA refused %s (%s:%d%s%s): %s"), call,
-                    place, line, values ? "; " : "", values ? values : "",
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, _("CUDA refused %s (%s:%d%s%s): %s"),
+                    call, place, line, values ? "; " : "", values ? values : "",
                     cudaGetErrorString(status));
     return FALSE;
 }

@@ -8,7 +8,6 @@
 #include "kernels/cuda/gaps_kernels.h"
 
 G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_WINDOW == (int)LITHO_GAPS_WINDOW);
-G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_PASSES == (int)LITHO_GAPS_PASSES);
 G_STATIC_ASSERT(sizeof(LithoGapsColumn) == 2 * sizeof(long long));
 
 enum { PAIRS_A_LAUNCH = 8192 }; // some milliseconds: between two looks at the cancel flag
@@ -52,12 +51,13 @@ static gboolean make_task(LithoCudaContext *context, LithoCudaGaps *gaps, const 
         t->line[a] = plan->line[a];
     }
     memcpy(t->taper, plan->taper, sizeof t->taper);
-    memcpy(t->share, plan->share, sizeof t->share);
+    memcpy(t->ladders, plan->ladders, sizeof t->ladders);
     if (pieces) {
         t->bad = pieces->bad;
         t->first = pieces->first;
         t->pieces = pieces->pieces;
         t->length = pieces->length;
+        t->alone = pieces->alone;
     }
     return TRUE;
 }
@@ -111,12 +111,12 @@ LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
                   make_task(context, gaps, &plan, pieces, x, &t, error);
     if (ok)
         litho_cuda_mark(context, "missing traces", LITHO_STAGE_COMPUTE, 8 * samples,
-                        LITHO_GAPS_PASSES * 2 * 5 * 12 * 4.0 * samples);
+                        litho_gaps_flops(&plan));
     ok = ok && LITHO_CUDA(litho_gaps_clear(&t, from, stream), error) &&
          run_columns(context, &plan, &t, run, error) &&
          LITHO_CUDA(litho_gaps_normalise(&t, stream), error);
     ok = (!x || LITHO_CUDA(cudaStreamSynchronize(stream), ok ? error : NULL)) && ok;
-    for (gint64 k = 0; ok && k < traces; k++)
+    for (gint64 k = 0; ok && k < traces && !(pieces && pieces->alone); k++)
         cube->live[k] |= plan.scale[k] > 0;
     litho_gaps_plan_clear(&plan);
     return ok ? g_steal_pointer(&cube) : NULL;

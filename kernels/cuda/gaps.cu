@@ -9,7 +9,7 @@
 // bank conflicts. Threads 16 f .. 16 f + 15 hold frequency f in both space steps, so that the
 // exchange between these is within half a warp.
 //
-// Floor: ten passes of 96 x 16 transforms of 16 a pair (about 3.4 MFLOP) and of 12 times 32 KB
+// Floor: six passes (where little is missing) of 96 x 16 transforms of 16 a pair (about 2 MFLOP) and of 12 times 32 KB
 // through shared memory.
 #include "kernels/cuda/gaps_kernels.h"
 
@@ -20,7 +20,7 @@
 namespace
 {
 
-enum { N = 16, HALF = N / 2, PITCH = N + 1, THREADS = N * N, PASSES = LITHO_GAPS_CUDA_PASSES };
+enum { N = 16, HALF = N / 2, PITCH = N + 1, THREADS = N * N };
 enum { BITS = 31 }; // of a float that is not negative
 enum { BEYOND = 2 };
 
@@ -32,6 +32,7 @@ struct Shared {
     float2 s[N * N * PITCH];
     int below[2][BITS]; // values below a trial, bit by bit
     float most[THREADS / 32];
+    int here, gone;             // samples of the pair that are held, missing ones among them
 };
 
 // The trace of a thread.
@@ -95,7 +96,7 @@ __device__ __forceinline__ bool is_bad(const LithoGapsTask &t, long long trace, 
 
 // Sample e of a window that begins at `at`: tapered, and whether it is a hole.
 __device__ __forceinline__ float load(const LithoGapsTask &t, const Trace &r, long long at, int e,
-                                      unsigned *hole, bool *any)
+                                      unsigned *hole, bool *any, int *here, int *missing)
 {
     const long long s = at + e - t.lo[2];
     const bool there = s >= 0 && s < t.n[2];
@@ -103,7 +104,9 @@ __device__ __forceinline__ float load(const LithoGapsTask &t, const Trace &r, lo
     const bool gone = r.missing || !there || is_bad(t, r.at, at + e);
     const float value = gone ? 0 : t.x[r.at * t.n[2] + s];
     *hole |= gone && inside ? 1u << e : 0;
-    *any |= gone && there && r.missing < BEYOND;
+    *here += there && r.missing < BEYOND;
+    *missing += gone && there && r.missing < BEYOND;
+    *any |= gone && there && (t.alone ? !r.missing : r.missing < BEYOND);
     return value - value == 0 ? r.w * t.taper[2][e] * value : 0;
 }
 
@@ -197,19 +200,20 @@ __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned 
 {
     const float ln2 = 0.693147180559945309f, scale = 1.0f / (N * N * N);
     float first = 0, noise = 0;
+    int number;
+    LITHO_GAPS_LADDER(number, t.ladders, m.gone, m.here)
+    const int passes = t.ladders[number].passes;
 #pragma unroll 1
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < passes; pass++) {
         Line z = x;
         to_wavenumbers(z, m.s);
         if (pass == 0)
             first = largest(z, m);
-        else if (pass == PASSES / 2)
-            noise = median(z, m.below[0]) / ln2;
-        else if (pass == PASSES - 2)
-            noise = median(z, m.below[1]) / ln2;
+        else if (LITHO_GAPS_MEASURES(pass, passes))
+            noise = median(z, m.below[pass > passes / 2]) / ln2;
         if (!(first > 0))
             return false;
-        keep(z, fmaxf(t.share[pass] * first, t.noise * noise));
+        keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * noise));
         to_samples(z, m.s);
 #pragma unroll
         for (int e = 0; e < N; e++) {
@@ -240,18 +244,37 @@ __global__ void __launch_bounds__(THREADS, 2)
     const Trace r = trace_of(t, from + blockIdx.x);
     unsigned hole_a = 0, hole_b = 0;
     bool any = false;
+    int here = 0, gone = 0;
     Line x;
-#pragma unroll
-    for (int e = 0; e < N; e++) {
-        x.re[e] = load(t, r, at_a, e, &hole_a, &any);
-        x.im[e] = load(t, r, at_b, e, &hole_b, &any);
-    }
     if (threadIdx.x < 2 * BITS)
         m.below[threadIdx.x / BITS][threadIdx.x % BITS] = 0;
-    if (!__syncthreads_or(any) || !guess(t, x, hole_a, hole_b, m) || r.missing == BEYOND || r.again)
+    if (threadIdx.x == 0)
+        m.here = m.gone = 0;
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        x.re[e] = load(t, r, at_a, e, &hole_a, &any, &here, &gone);
+        x.im[e] = load(t, r, at_b, e, &hole_b, &any, &here, &gone);
+    }
+    // Of two numbers that fit 16 bits: the sum over 32 threads of 32 samples does, too.
+    int both = here << 16 | gone;
+    for (int by = 16; by; by /= 2)
+        both += __shfl_xor_sync(~0u, both, by);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(&m.here, both >> 16);
+        atomicAdd(&m.gone, both & 0xffff);
+    }
+    if (!__syncthreads_or(any) || !guess(t, x, hole_a, hole_b, m) || r.missing == BEYOND ||
+        r.again || (t.alone && r.missing))
         return;
     add(t, r, at_a, hole_a, x.re);
     add(t, r, at_b, hole_b, x.im);
+}
+
+// Sample k of the box, of trace `trace`, takes a guess.
+__device__ __forceinline__ bool is_guessed(const LithoGapsTask &t, long long trace, long long k)
+{
+    return t.live[trace] ? is_bad(t, trace, t.lo[2] + k % t.n[2]) : !t.alone;
 }
 
 // One thread a sample.
@@ -260,8 +283,7 @@ __global__ void clear_kernel(const LithoGapsTask t, const float *in)
     const long long k = (long long)blockIdx.x * THREADS + threadIdx.x, trace = k / t.n[2];
     if (trace >= t.n[0] * t.n[1])
         return;
-    const bool gone = !t.live[trace] || is_bad(t, trace, t.lo[2] + k % t.n[2]);
-    t.x[k] = gone ? 0 : in[k];
+    t.x[k] = is_guessed(t, trace, k) ? 0 : in[k];
 }
 
 __global__ void normalise_kernel(const LithoGapsTask t)
@@ -269,7 +291,7 @@ __global__ void normalise_kernel(const LithoGapsTask t)
     const long long k = (long long)blockIdx.x * THREADS + threadIdx.x, trace = k / t.n[2];
     if (trace >= t.n[0] * t.n[1])
         return;
-    if (!t.live[trace] || is_bad(t, trace, t.lo[2] + k % t.n[2]))
+    if (is_guessed(t, trace, k))
         t.x[k] = t.scale[trace] == 0 ? 0 : t.scale[trace] * t.x[k];
 }
 

@@ -11,7 +11,8 @@ typedef struct LithoCudaGaps {
 } LithoCudaGaps;
 
 // Gives a cube on the context's device: `in` with guesses in place of its missing traces and of the
-// `pieces` (NULL = none), whose `bad` is device memory. The stream is at rest on return. `gaps` is
+// `pieces` (NULL = none), whose `bad` is device memory; where these are all that is asked for,
+// missing traces stay missing with the samples that they have. The stream is at rest on return. `gaps` is
 // scratch memory. NULL: LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED.
 LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
                                  const LithoCube *in, const LithoGapPieces *pieces, LithoRun *run,

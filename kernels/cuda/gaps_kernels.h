@@ -2,6 +2,8 @@
 #pragma once
 #include <driver_types.h>
 
+#include "kernels/common/gaps_ladder.h"
+
 // Launchers of guesses for missing samples (kernels/common/gaps_plan.h). Each gives
 // (int)cudaGetLastError(). All pointers are device pointers.
 
@@ -9,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { LITHO_GAPS_CUDA_WINDOW = 16, LITHO_GAPS_CUDA_PASSES = 10 };
+enum { LITHO_GAPS_CUDA_WINDOW = 16 };
 
 typedef struct LithoGapsTask {
     float *x;                  // samples of the held box
@@ -18,12 +20,14 @@ typedef struct LithoGapsTask {
     const unsigned char *bad;  // [trace][piece]: samples that are missing, too; NULL = none
     long long first, pieces;   // of the survey's pieces
     int length;                // of a piece
+    int alone;                 // missing traces stay as they are
     const float *scale;        // per trace: 1 / the sum of its windows' weights
     const long long *columns;  // first inline and crossline of each
     int line[3];               // an axis of one trace
     long long first_pair, pairs;
     float taper[3][LITHO_GAPS_CUDA_WINDOW];
-    float share[LITHO_GAPS_CUDA_PASSES], noise;
+    LithoGapsLadder ladders[LITHO_GAPS_LADDERS];
+    float noise;
 } LithoGapsTask;
 
 // x = in, zeros where samples are missing.

@@ -45,10 +45,9 @@ gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox regi
                       .all = in->grid.axis[2].n,
                       .in_traces = (long long)traces,
                       .run = LITHO_MUTE_RUN};
-    gboolean ok = from && litho_cuda_use(device, error) &&
-                  litho_cuda_alloc(device, &live, traces, error) &&
-                  LITHO_CUDA(cudaMemcpyAsync(live, in->live, traces, cudaMemcpyHostToDevice, stream),
-                             error);
+    gboolean ok =
+        from && litho_cuda_use(device, error) && litho_cuda_alloc(device, &live, traces, error) &&
+        LITHO_CUDA(cudaMemcpyAsync(live, in->live, traces, cudaMemcpyHostToDevice, stream), error);
     mute.live = live;
     ok = ok && LITHO_CUDA(litho_mute_launch(&mute, stream), error);
     // The memory goes back after the last work that uses it.

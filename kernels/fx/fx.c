@@ -142,8 +142,9 @@ static const LithoParam rows[] = {
     FX_INT(fill_passes, .label = N_("Fill passes"), .def = 3, .max = 10, .advanced = true,
            .stage = FILTER,
            .doc =
-               N_("Predictions of missing traces before the last pass, so that holes do not spoil "
-                  "their surroundings; 0 = none, 3 is typical.")),
+               N_("Missing traces read as guesses from their surroundings; traces that no guess "
+                  "reaches are predicted so many times before the last pass, so that holes do not "
+                  "spoil their surroundings. 0 = neither; 3 is typical.")),
     FX_BOOL(fill_dead, .label = N_("Write filled traces"), .advanced = true, .stage = INVERSE,
             .doc = N_("Writes the prediction into missing and dead traces; off leaves them as they "
                       "are.")),

@@ -13,7 +13,9 @@ LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParam
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)
 {
     return (LithoCleanRule){
-        .above = p->erratic, .missing = LITHO_CLEAN_ABSENT, .spare_events = TRUE};
+        .above = p->erratic,
+        .missing = p->fill_passes > 0 ? LITHO_CLEAN_GUESSED : LITHO_CLEAN_ABSENT,
+        .spare_events = TRUE};
 }
 
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region)

@@ -7,9 +7,11 @@
 // halo. Plain C without GLib, so that CUDA code includes it too. Pure functions, any thread.
 //
 // Both backends compute, in this order (docs/fx.md tells why):
-//   0. Bursts and spikes of live traces (kernels/common/erratic.h) read as guesses, everywhere
-//      below; missing traces stay missing.
-//   1. A trace is absent in a time window when the cube's mask says so, when any of its samples
+//   0. Bursts and spikes of live traces (kernels/common/erratic.h) and, unless fill_passes is 0,
+//      missing traces read as guesses (kernels/common/gaps.h), everywhere below. In the end missing
+//      traces have the samples that they had, unless fill_dead is on.
+//   1. A trace is absent in a time window when it is missing and no recorded trace is near enough
+//      for a guess, when any of its samples
 //      there is not finite, or when all of them are zero. Its spectrum is zero; its samples are
 //      written back unchanged in that window's share (fill_dead: replaced by the prediction).
 //   2. Every time window, untapered and zero-padded, is transformed; bins of the band are filtered.
@@ -50,9 +52,9 @@ typedef struct LithoFxParams {
     int form;                 // LITHO_FX_COV, LITHO_FX_ACF
     int solver;               // LITHO_FX_CHOLESKY, ...
     int edge;                 // LITHO_FX_FIT, ...; the acf form knows no fit and takes renorm
-    int fill_passes;          // 0 = absent traces count as absent neighbours
+    int fill_passes;          // 0 = no guesses either: absent traces count as absent neighbours
     bool post;                // rescale the damped prediction to least squares
-    bool fill_dead;           // write predictions into absent traces
+    bool fill_dead;           // write predictions into missing and absent traces
     double erratic;           // bursts are above this many times the neighbours' amplitude; 0 = none
 } LithoFxParams;
 

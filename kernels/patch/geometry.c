@@ -58,7 +58,8 @@ static LithoBox fill_box(const LithoGrid *in, LithoBox region)
 
 LithoCleanRule litho_patch_clean_rule(const LithoPatchParams *p)
 {
-    return (LithoCleanRule){.above = p->erratic, .missing = LITHO_CLEAN_GUESSED};
+    return (LithoCleanRule){
+        .above = p->erratic, .missing = LITHO_CLEAN_GUESSED, .spare_events = TRUE};
 }
 
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)

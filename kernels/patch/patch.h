@@ -32,8 +32,7 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 // The operator's input_box().
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 
-// Erratic pieces and missing traces are guessed. Steep events are not spared: the device's rule
-// knows none.
+// Erratic pieces and missing traces are guessed.
 LithoCleanRule litho_patch_clean_rule(const LithoPatchParams *params);
 // `box` with what decides whether its samples are erratic (erratic.h).
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *params,

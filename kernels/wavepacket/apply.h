@@ -17,9 +17,10 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
-// The level of the noise of a cube, from `most` windows: litho_noise_measure().
-typedef gboolean (*WpLevelFunc)(const LithoCube *cube, const int window[3], int most, LithoRun *run,
-                                LithoNoise *noise, GError **error);
+// The level of the noise of a cube, from `most` windows: litho_noise_measure() where `recorded` is
+// NULL, else litho_noise_measure_level(), of a cube that has its guesses.
+typedef gboolean (*WpLevelFunc)(const LithoCube *cube, const guint8 *recorded, const int window[3],
+                                int most, LithoRun *run, LithoNoise *noise, GError **error);
 
 // A backend's way to make engines.
 typedef struct WpMachine {
@@ -144,8 +145,8 @@ LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *para
 // wp_guesses() says so.
 LithoCleanRule wp_clean_rule(const LithoWavepacketParams *params, LithoCleanMissing missing);
 // `in` where it has no bursts, else with guesses in their place and in that of missing traces,
-// which are live then: kept by the job for the next pass. The host finds and guesses, for all
-// machines. Borrowed; NULL: cancelled, or a failure.
+// which are live then: kept by the job for the next pass. The engine finds and guesses where it
+// can, else the host. Borrowed; NULL: cancelled, or a failure.
 const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                           LithoRun *run, GError **error);
 // A copy of the samples in `box`, which `in` holds, with guesses in place of missing traces; these

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
+#include "kernels/common/erratic.h"
 #include "kernels/wavepacket/boxes.h"
 
 // Needs of the applications (denoise, compress, interpolate, reconstruct) on a machine: the
@@ -123,6 +124,9 @@ typedef struct WpEngineClass {
     // `in` with guesses in place of its missing traces, as litho_gaps_guess() makes them; NULL: the
     // host makes them.
     LithoCube *(*guess)(WpEngine *engine, const LithoCube *in, LithoRun *run, GError **error);
+    // litho_clean() on the engine's device, with its scratch memory; NULL: the host's.
+    const LithoCube *(*clean)(WpEngine *engine, LithoClean *clean, LithoCleanRule rule,
+                              const LithoCube *in, LithoRun *run, GError **error);
     // A cube that store() can fill, for results on the way.
     LithoCube *(*new_cube)(WpEngine *engine, const LithoGrid *grid, GError **error);
     // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values

@@ -32,6 +32,9 @@ const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *p, const Lith
                           LithoRun *run, GError **error)
 {
     const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_BESIDE);
+    const WpEngineClass *k = job->engine->class;
+    if (rule.above > 0 && k->clean)
+        return k->clean(job->engine, &job->clean, rule, in, run, error);
     if (rule.above > 0 && !litho_cube_host(in, error))
         return NULL;
     return litho_clean(&job->clean, rule, in, run, error);

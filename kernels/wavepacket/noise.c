@@ -181,15 +181,16 @@ static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
     return TRUE;
 }
 
-// Where there are bursts `clean` is another cube, with guesses, and the host measures.
+// Where there are bursts `clean` is another cube, with guesses.
 static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
                               LithoRun *run, GError **error)
 {
+    if (job->level)
+        return job->level(clean, clean != in ? recorded_of(in) : NULL, window, WINDOWS, run, &job->noise,
+                          error);
     if (clean != in)
         return litho_noise_measure_level(clean, recorded_of(in), NULL, window, WINDOWS, run,
                                          &job->noise, error);
-    if (job->level)
-        return job->level(in, window, WINDOWS, run, &job->noise, error);
     return litho_cube_host(in, error) &&
            litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, error);
 }

@@ -306,8 +306,8 @@ static gboolean run_part(FxPart *part, FxTotals *totals, GError **error)
 }
 
 // A region too large to keep: bands of inlines, and in each as many time windows at a time as fit.
-static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, FxTotals *totals,
-                           GError **error)
+static gboolean run_pieces(FxPlan *p, const LithoPass *pass, const LithoCube *raw, LithoRun *run,
+                           FxTotals *totals, GError **error)
 {
     LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, pass->params);
     const gint64 stride = g.axis[0].stride;
@@ -321,7 +321,7 @@ static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, FxTo
     }
     for (; band.lo[0] < pass->region.hi[0]; band.lo[0] = band.hi[0]) {
         band.hi[0] = MIN((band.lo[0] / stride) * stride + rows, pass->region.hi[0]);
-        FxPart all = fx_part(p, pass, band, run);
+        FxPart all = fx_part(p, pass, raw, band, run);
         int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, p->isa->lanes, band, 1), 1), 1,
                                  G_MAXINT / 2);
         for (int k = all.first; k <= all.last; k += at_once) {
@@ -354,12 +354,12 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     clean.in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
     if (!clean.in)
         return FALSE;
-    FxPart part = fx_part(p, &clean, pass->region, run);
+    FxPart part = fx_part(p, &clean, pass->in, pass->region, run);
     part.fresh = TRUE;
     part.work = fx_work_find(p, &part, &trouble);
     gboolean ok = trouble     ? FALSE
                   : part.work ? run_part(&part, &totals, &trouble)
-                              : run_pieces(p, &clean, run, &totals, &trouble);
+                              : run_pieces(p, &clean, pass->in, run, &totals, &trouble);
     if (!ok) {
         g_propagate_error(error, trouble);
         return FALSE;
@@ -384,8 +384,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     // Memory of one slab's windows stays with the thread that made them, in malloc's arena, while
     // another thread makes those of the next.
     const int held = litho_box_size(region, 0) < in->axis[0].n ? 2 : 1;
+    const LithoFxParams *p = params;
     const guint64 clean =
-        ((const LithoFxParams *)params)->erratic > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
+        p->erratic > 0 || p->fill_passes > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
     return 4 * (litho_box_count(need) + litho_box_count(region)) + clean + held * work;
 }
 

@@ -48,7 +48,7 @@ typedef struct FxPlan {
     const FxIsa *isa;
     FxThread *threads;
     int n_threads;
-    LithoClean clean; // the input without bursts
+    LithoClean clean; // the input with guesses for bursts and missing traces
     FxWork *works[FX_MAX_WORKS];
     guint64 budget, clock; // bytes that works may keep in all
 } FxPlan;
@@ -57,7 +57,8 @@ typedef struct FxPlan {
 typedef struct FxPart {
     FxPlan *plan;
     FxWork *work;
-    const LithoPass *pass; // its input has no bursts
+    const LithoPass *pass; // its input has guesses for bursts and missing traces
+    const LithoCube *raw;  // the input as it came
     const LithoFxParams *params;
     LithoBox region;
     int first, last; // time windows, inclusive
@@ -93,8 +94,10 @@ static inline gsize fx_cell(const FxWork *w)
 // Memory aligned to 64 bytes, not cleared; free(). NULL sets the error.
 gpointer fx_alloc(guint64 bytes, GError **error);
 
-// cpu/work.c: the parts of `traces` that `region` needs, and bytes to work on it.
-FxPart fx_part(FxPlan *plan, const LithoPass *pass, LithoBox region, LithoRun *run);
+// cpu/work.c: the parts of `traces` that `region` needs, and bytes to work on it. `raw`: the input
+// as it came.
+FxPart fx_part(FxPlan *plan, const LithoPass *pass, const LithoCube *raw, LithoBox region,
+               LithoRun *run);
 guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows);
 FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
                     guint64 serial, FxRect held, GError **error);

@@ -168,6 +168,12 @@ static gboolean is_present(const FxWork *w, int k, int il, int xl)
     return w->present[(gsize)k * fx_area(w->held) + trace];
 }
 
+// Samples of a trace that is missing in the input stay as they are.
+static gboolean stays(const FxPart *part, int il, int xl)
+{
+    return !part->params->fill_dead && !litho_cube_is_live(part->raw, il, xl);
+}
+
 // Adds the share of time window k to one output trace, which starts as the input.
 static void add_window(const FxPart *part, FxThread *thread, int k, int il, int xl,
                        const float *sum)
@@ -179,7 +185,7 @@ static void add_window(const FxPart *part, FxThread *thread, int k, int il, int 
     const int lo = MAX((int)part->region.lo[2], start);
     const int hi = MIN((int)part->region.hi[2], start + axis.length);
     const gboolean present = is_present(w, k, il, xl);
-    if (!present && !part->params->fill_dead)
+    if (stays(part, il, xl) || (!present && !part->params->fill_dead))
         return;
     spread_bins(w, thread, sum);
     fftwf_execute_dft_c2r(part->plan->inverse, thread->spectrum, thread->trace);
@@ -196,7 +202,7 @@ static void add_window(const FxPart *part, FxThread *thread, int k, int il, int 
 // Samples that stay as they are; filled traces start from what is finite.
 static void copy_input(const FxPart *part, int il, int xl)
 {
-    const LithoCube *in = part->pass->in, *out = part->pass->out;
+    const LithoCube *in = stays(part, il, xl) ? part->raw : part->pass->in, *out = part->pass->out;
     const float *from = litho_cube_trace(in, il, xl) - in->held.lo[2];
     float *to = litho_cube_trace(out, il, xl) - out->held.lo[2];
     for (gint64 t = part->region.lo[2]; t < part->region.hi[2]; t++)

@@ -40,12 +40,14 @@ static FxRect traces_needed(const LithoFxGeometry *g, LithoBox r)
     return t;
 }
 
-FxPart fx_part(FxPlan *plan, const LithoPass *pass, LithoBox region, LithoRun *run)
+FxPart fx_part(FxPlan *plan, const LithoPass *pass, const LithoCube *raw, LithoBox region,
+               LithoRun *run)
 {
     LithoFxGeometry g = litho_fx_grid_geometry(&plan->grid, pass->params);
     return (FxPart){
         .plan = plan,
         .pass = pass,
+        .raw = raw,
         .params = pass->params,
         .region = region,
         .first = litho_fx_first(g.axis[2], (int)region.lo[2]),

@@ -2,6 +2,8 @@
 //
 // The F-X filter on CUDA: plan, exec, and the numbers beside the result. The spectra of the whole
 // input stay on the device while there is room, so that moving a slider of the filter costs no FFT.
+#include <string.h>
+
 #include "core/error.h"
 #include "kernels/fx/cuda/fx.h"
 #include "kernels/fx/report.h"
@@ -14,10 +16,10 @@ enum { WEIGH_BLOCKS = 1024 };
 // once. The k-th of them, NULL behind the last.
 static LithoCudaArray *elastic(FxPlan *p, gsize k)
 {
-    LithoCudaArray *const arrays[] = {&p->live,      &p->starts,    &p->absent,   &p->present,
-                                      &p->spectra,   &p->blended,   &p->spots,    &p->matrix,
-                                      &p->taps,      &p->good,      &p->scales,   &p->tiles[0],
-                                      &p->tiles[1],  &p->states[0], &p->states[1], &p->filtered};
+    LithoCudaArray *const arrays[] = {&p->live,     &p->starts,    &p->absent,    &p->present,
+                                      &p->spectra,  &p->blended,   &p->spots,     &p->matrix,
+                                      &p->taps,     &p->good,      &p->scales,    &p->tiles[0],
+                                      &p->tiles[1], &p->states[0], &p->states[1], &p->filtered};
     return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
 }
 
@@ -57,12 +59,13 @@ static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
 static void destroy(gpointer data)
 {
     FxPlan *p = data;
-    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed,
+    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed, &p->recorded,
                                       &p->counters, &p->sums,   &p->filled};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         give_back(p);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
+        litho_cuda_erratic_release(p->context, &p->erratic);
         if (p->have_forward)
             cufftDestroy(p->forward);
         if (p->have_inverse)
@@ -150,9 +153,9 @@ static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
     LithoFxBack back = fx_back(job, 0, 0, 0);
     g_autofree double *sums = g_new(double, 3 * WEIGH_BLOCKS);
     g_autofree guint8 *filled = g_malloc(traces);
-    if (job->weighed) // what is removed counts the bursts
-        back.in = job->weighed;
-    if (!LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
+    if (job->recorded) // the removed part counts the bursts
+        back.in = job->recorded;
+    if (!LITHO_CUDA(litho_fx_weigh(&back, p->recorded.data, job->out, WEIGH_BLOCKS, p->sums.data,
                                    p->filled.data, stream),
                     error) ||
         !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, 3 * WEIGH_BLOCKS * sizeof(double),
@@ -173,6 +176,32 @@ static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
         *live |= filled[k];
     }
     return TRUE;
+}
+
+// Which traces of the input are recorded, on the device; `missing`: some are not.
+static gboolean upload_recorded(FxJob *job, gboolean *missing, GError **error)
+{
+    FxPlan *p = job->p;
+    const gsize traces = fx_held_traces(job);
+    *missing = memchr(job->raw->live, 0, traces) != NULL;
+    return litho_cuda_reserve(p->context, &p->recorded, traces, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->recorded.data, job->raw->live, traces,
+                                      cudaMemcpyHostToDevice, litho_cuda_stream(p->context)),
+                      error);
+}
+
+// Missing traces have guesses no longer.
+static gboolean restore(FxJob *job, GError **error)
+{
+    FxPlan *p = job->p;
+    LithoFxBack back = fx_back(job, 0, 0, 0);
+    if (!job->recorded) // no guess was made
+        return TRUE;
+    back.in = job->recorded;
+    return LITHO_CUDA(
+               litho_fx_restore(&back, p->recorded.data, job->out, litho_cuda_stream(p->context)),
+               error) &&
+           LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(p->context)), error);
 }
 
 // Windows and how their systems fared.
@@ -272,12 +301,15 @@ static gboolean run_job(FxJob *job, GError **error)
     int counters[LITHO_FX_COUNTERS] = {0};
     FxTotals totals = {0};
     const gboolean asked = job->run && job->run->report;
+    gboolean missing = FALSE;
     if (!litho_cuda_reserve(p->context, &p->counters, sizeof counters, error) ||
         !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
         !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
-        !run_smaller_and_smaller(job, counters, error))
+        !upload_recorded(job, &missing, error) || !run_smaller_and_smaller(job, counters, error) ||
+        (missing && !job->params->fill_dead && !restore(job, error)))
         return FALSE;
-    if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
+    const gboolean fills = job->params->fill_dead && (missing || p->host_present);
+    if ((asked || fills) && !weigh(job, &totals, error))
         return FALSE;
     count(job, counters, &totals);
     if (asked) {
@@ -287,17 +319,24 @@ static gboolean run_job(FxJob *job, GError **error)
     return TRUE;
 }
 
-// The pass with the input without bursts. Looking for them needs host samples.
+// The pass with guesses in its input.
 static gboolean clean_pass(FxPlan *p, const LithoPass *pass, LithoPass *clean, LithoRun *run,
                            GError **error)
 {
     const LithoFxParams *params = pass->params;
+    const LithoCleanRule rule = litho_fx_clean_rule(params);
+    g_autoptr(GError) why = NULL;
     *clean = *pass;
-    if (params->erratic == 0)
-        return TRUE;
-    if (!litho_cube_host(pass->in, error))
-        return FALSE;
-    clean->in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
+    clean->in = litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, &why);
+    // Spectra of the pass before may hold all the memory.
+    if (!clean->in && g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) &&
+        fx_elastic_bytes(p) > 0 && litho_cuda_enter(p->context, NULL)) {
+        g_clear_error(&why);
+        give_back(p);
+        clean->in = litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, &why);
+    }
+    if (why)
+        g_propagate_error(error, g_steal_pointer(&why));
     return clean->in != NULL;
 }
 
@@ -309,16 +348,16 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    // No launch is under way: the cube without bursts of another input may go.
+    // No launch is under way: the cube with guesses of another input may go.
     if (!clean_pass(p, pass, &clean, run, error))
         return FALSE;
     FxJob job = job_of(p, &clean, run);
-    const gboolean weighs = clean.in != pass->in && run && run->report;
     job.raw = pass->in;
-    if (weighs) // before the room for everything else is measured
-        job.weighed = litho_cuda_input(p->context, pass->in, run, error);
-    job.out = weighs && !job.weighed ? NULL : litho_cuda_output(p->context, pass->out, error);
-    gboolean ok = job.out && run_job(&job, error);
+    if (clean.in != pass->in) // before the room for everything else is measured
+        job.recorded = litho_cuda_input(p->context, pass->in, run, error);
+    gboolean ok = clean.in == pass->in || job.recorded;
+    job.out = ok ? litho_cuda_output(p->context, pass->out, error) : NULL;
+    ok = job.out && run_job(&job, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
     return ok;
@@ -341,11 +380,11 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                              litho_fx_first(g.axis[1], (int)region.lo[1]) + 1);
     const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
                                    4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
-    // Beside the input, the one without bursts.
-    const int cubes = ((const LithoFxParams *)params)->erratic > 0 ? 2 : 1;
-    return 4 * cubes * litho_box_count(need) + 4 * litho_box_count(region) +
-           traces * (8 * g.bins + 1) +
-           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
+    const LithoFxParams *p = params;
+    const gboolean guesses = p->erratic > 0 || p->fill_passes > 0;
+    return 4 * litho_box_count(need) + (guesses ? litho_clean_bytes(litho_box_count(need)) : 0) +
+           4 * litho_box_count(region) + traces * (8 * g.bins + 1) + 8 * out * (g.nfft / 2 + 1) +
+           MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <cufft.h>
 
-#include "kernels/common/erratic.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/erratic.h"
 #include "kernels/fx/cuda/layout.h"
 
 // The plan and one call of the F-X filter on CUDA, shared by its host files.
@@ -16,7 +16,8 @@ enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well
 typedef struct FxPlan {
     LithoGrid grid;
     LithoCudaContext *context;
-    LithoClean clean; // the input without bursts, which the host finds once a cube
+    LithoClean clean; // the input without bursts, found once a cube
+    LithoCudaErratic erratic;
     int nfft, batch; // transforms of `nfft` a call
     gboolean own;    // the length is one that cuda/fft.cu transforms; else cuFFT does
     cufftHandle forward, inverse;
@@ -28,7 +29,7 @@ typedef struct FxPlan {
     LithoCudaArray spectra; // [time window][bin][trace of the input]
     LithoCudaArray blended; // [trace of the region][nfft / 2 + 1], one time window
     LithoCudaArray spots, matrix, taps, good, scales, tiles[2], states[2], filtered, counters;
-    LithoCudaArray sums, filled;
+    LithoCudaArray sums, filled, recorded; // the last: traces that are not missing
     // The input and the parameters that `spectra` and `present` stand for.
     guint64 serial; // of the cube; 0: nothing
     LithoBox held;
@@ -40,9 +41,9 @@ typedef struct FxPlan {
 // One exec(), or a part of it in time.
 typedef struct FxJob {
     FxPlan *p;
-    const LithoPass *pass; // its input has no bursts
+    const LithoPass *pass; // its input has guesses for bursts and missing traces
     const LithoCube *raw;  // the input as it came
-    const float *weighed;  // its samples on the device where bursts were found and are to be told
+    const float *recorded; // its samples on the device where they are not the pass's; else NULL
     const LithoFxParams *params;
     LithoFxGeometry g;
     LithoBox region;

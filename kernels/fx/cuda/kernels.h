@@ -142,6 +142,10 @@ int litho_fx_blend_time(const LithoFxBack *back, const float *samples, float *re
 int litho_fx_weigh(const LithoFxBack *back, const unsigned char *live, const float *result,
                    int blocks, double *sums, unsigned char *filled, cudaStream_t stream);
 
+// Traces of the region that are missing (`recorded` is 0, [in_held]) get the samples back->in has.
+int litho_fx_restore(const LithoFxBack *back, const unsigned char *recorded, float *result,
+                     cudaStream_t stream);
+
 // --- cuda/fft.cu ---------------------------------------------------------------------------------
 
 // 1 when the two functions below know this length: powers of two from 64 to 1024.

@@ -189,6 +189,21 @@ __global__ void weigh_kernel(LithoFxBack b, const unsigned char *live, const flo
     }
 }
 
+// A warp a trace.
+__global__ void restore_kernel(LithoFxBack b, const unsigned char *recorded, float *result)
+{
+    const long long trace = (long long)blockIdx.x * WARPS + threadIdx.y;
+    if (trace >= (long long)b.n_il * b.n_xl)
+        return;
+    const int il = b.il0 + (int)(trace / b.n_xl), xl = b.xl0 + (int)(trace % b.n_xl);
+    const long long held = (long long)(il - b.in_held.il0) * b.in_held.n_xl + xl - b.in_held.xl0;
+    const float *in = b.in + held * b.in_samples - b.in_t0;
+    float *out = result + result_at(b, il, xl);
+    if (!recorded[held])
+        for (int t = b.t0 + threadIdx.x; t < b.t0 + b.samples; t += 32)
+            out[t] = in[t];
+}
+
 // --- launchers ----------------------------------------------------------------------------------
 
 static unsigned blocks_for(long long n, int each)
@@ -241,5 +256,13 @@ int litho_fx_weigh(const LithoFxBack *b, const unsigned char *live, const float 
                    double *sums, unsigned char *filled, cudaStream_t stream)
 {
     weigh_kernel<<<blocks, dim3(32, WARPS), 0, stream>>>(*b, live, result, sums, filled);
+    return (int)cudaGetLastError();
+}
+
+int litho_fx_restore(const LithoFxBack *b, const unsigned char *recorded, float *result,
+                     cudaStream_t stream)
+{
+    restore_kernel<<<blocks_for((long long)b->n_il * b->n_xl, WARPS), dim3(32, WARPS), 0,
+                     stream>>>(*b, recorded, result);
     return (int)cudaGetLastError();
 }

@@ -16,96 +16,14 @@ enum { BATCH = 2048 };
 
 // --- bursts --------------------------------------------------------------------------------------
 
-// Erratic pieces are marked in p->bad, and counted.
-static gboolean find_erratic(PatchPlan *p, const LithoPatchParams *params, const LithoCube *in,
-                             LithoGapPieces *pieces, int *count, LithoRun *run, GError **error)
-{
-    const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    LithoErraticTask t = {.held = patch_box(in->held),
-                          .first = in->held.lo[2] / LITHO_ERRATIC_PIECE,
-                          .ratio = (float)(params->erratic * params->erratic)};
-    t.pieces = (in->held.hi[2] - 1) / LITHO_ERRATIC_PIECE + 1 - t.first;
-    t.in = litho_cuda_input(p->context, in, run, error);
-    if (!t.in || !patch_upload_live(p, in, error) ||
-        !litho_cuda_reserve(p->context, &p->energy, traces * t.pieces * sizeof(float), error) ||
-        !litho_cuda_reserve(p->context, &p->bad, traces * t.pieces, error) ||
-        !litho_cuda_reserve(p->context, &p->count, sizeof *count, error))
-        return FALSE;
-    t.live = p->live.data;
-    t.energy = p->energy.data;
-    t.bad = p->bad.data;
-    t.count = p->count.data;
-    *pieces = (LithoGapPieces){t.bad, t.first, t.pieces, LITHO_ERRATIC_PIECE};
-    litho_run_begin(run, "erratic noise", NULL);
-    litho_cuda_mark(p->context, "erratic noise", LITHO_STAGE_COMPUTE,
-                    4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));
-    const gboolean ok =
-        LITHO_CUDA(cudaMemsetAsync(t.count, 0, sizeof *count, stream), error) &&
-        LITHO_CUDA(litho_erratic_find(&t, stream), error) &&
-        LITHO_CUDA(cudaMemcpyAsync(count, t.count, sizeof *count, cudaMemcpyDeviceToHost, stream),
-                   error);
-    litho_cuda_mark_end(p->context);
-    return ok && LITHO_CUDA(cudaStreamSynchronize(stream), error) &&
-           litho_cuda_step(p->context, run, 1, 1, error);
-}
-
-// Traces that hold an erratic piece, for the report.
-static gboolean count_traces(PatchPlan *p, gint64 traces, gint64 pieces, gint64 *with,
-                             GError **error)
-{
-    g_autofree guint8 *bad = g_try_malloc(traces * pieces);
-    if (!bad)
-        return litho_refuse(error, LITHO_ERROR_MEMORY,
-                            "there is no memory to look for erratic traces");
-    if (!LITHO_CUDA(cudaMemcpyAsync(bad, p->bad.data, traces * pieces, cudaMemcpyDeviceToHost,
-                                    litho_cuda_stream(p->context)),
-                    error) ||
-        !LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(p->context)), error))
-        return FALSE;
-    for (gint64 k = 0; k < traces; k++)
-        *with += memchr(bad + k * pieces, 1, pieces) != NULL;
-    return TRUE;
-}
-
-// Guesses for missing traces and erratic pieces; c->cube stays NULL where there are none.
-static gboolean make_clean(PatchPlan *p, const LithoPatchParams *params, const LithoCube *in,
-                           LithoRun *run, GError **error)
-{
-    LithoClean *c = &p->clean;
-    const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
-    LithoGapPieces pieces = {0};
-    int count = 0;
-    if (params->erratic > 0 && !find_erratic(p, params, in, &pieces, &count, run, error))
-        return FALSE;
-    c->pieces = count;
-    if (count > 0 && !count_traces(p, traces, pieces.pieces, &c->traces, error))
-        return FALSE;
-    if (count == 0 && !litho_gaps_any(in, in->held))
-        return TRUE;
-    c->cube =
-        litho_cuda_gaps_guess(p->context, &p->gaps, in, count > 0 ? &pieces : NULL, run, error);
-    return c->cube != NULL;
-}
-
 static const LithoCube *clean(gpointer data, const LithoPatchParams *params, const LithoCube *in,
                               LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
-    LithoClean *c = &p->clean;
     if (params->mode == LITHO_PATCH_FILL)
         return in;
-    if (c->serial != in->serial || c->rule.above != params->erratic) {
-        cudaStreamSynchronize(litho_cuda_stream(p->context)); // the cube before may be in use
-        litho_clean_clear(c);
-        if (!make_clean(p, params, in, run, error)) {
-            litho_clean_clear(c);
-            return NULL;
-        }
-        c->serial = in->serial;
-        c->rule = litho_patch_clean_rule(params);
-    }
-    return c->cube ? c->cube : in;
+    return litho_cuda_clean(p->context, &p->erratic, &p->clean, litho_patch_clean_rule(params), in,
+                            run, error);
 }
 
 // --- tables --------------------------------------------------------------------------------------

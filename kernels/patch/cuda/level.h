@@ -2,7 +2,7 @@
 #pragma once
 #include "kernels/patch/cuda/kernels.h"
 
-// Launchers for the level of the noise and for bursts. Each gives (int)cudaGetLastError(). All
+// Launchers for the level of the noise. Each gives (int)cudaGetLastError(). All
 // pointers are device pointers unless said otherwise. The numbers are those of
 // kernels/common/noise_level.c, with transforms in single precision of another order.
 
@@ -71,21 +71,6 @@ typedef struct LithoLevelMean {
 // means[job][frequency][set].
 int litho_level_means(const LithoLevelTask *task, int interval, LithoLevelMean *means,
                       cudaStream_t stream);
-
-// --- bursts (erratic.h) --------------------------------------------------------------------------
-
-typedef struct LithoErraticTask {
-    const float *in;
-    LithoPatchBox held;
-    const unsigned char *live; // traces of `held`
-    long long first, pieces;   // of the survey's pieces that `held` touches
-    float ratio;               // of energies
-    float *energy;             // [trace][piece]
-    unsigned char *bad;        // [trace][piece]: takes 1 where a piece is erratic
-    int *count;                // of erratic pieces; 0 before
-} LithoErraticTask;
-
-int litho_erratic_find(const LithoErraticTask *task, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -28,9 +28,6 @@ static void destroy(gpointer data)
                                       &p->fits,
                                       &p->products,
                                       &p->across,
-                                      &p->energy,
-                                      &p->count,
-                                      &p->bad,
                                       &p->level_tapers,
                                       &p->level_jobs,
                                       &p->level_places,
@@ -48,7 +45,7 @@ static void destroy(gpointer data)
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
-        litho_cuda_gaps_release(p->context, &p->gaps);
+        litho_cuda_erratic_release(p->context, &p->erratic);
         if (p->have_forward)
             cufftDestroy(p->forward);
         if (p->have_inverse)
@@ -305,8 +302,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
-    if (p->mode != LITHO_PATCH_FILL) // the input without holes and bursts, and energies of pieces
-        bytes += 4 * litho_box_count(need) + litho_box_count(need) / 3;
+    if (p->mode != LITHO_PATCH_FILL) // the input without holes and bursts
+        bytes += litho_clean_bytes(litho_box_count(need));
     if (p->mode != LITHO_PATCH_FILL && p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)

@@ -2,9 +2,8 @@
 #pragma once
 #include <cufft.h>
 
-#include "kernels/common/erratic.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/gaps.h"
+#include "kernels/cuda/erratic.h"
 #include "kernels/patch/cuda/kernels.h"
 #include "kernels/patch/levels.h"
 
@@ -33,9 +32,8 @@ typedef struct PatchPlan {
     gboolean have_forward, have_inverse;
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
-    // Buffers for bursts and for the level of the noise (level.h).
-    LithoCudaArray energy, count, bad;
-    LithoCudaGaps gaps;
+    LithoCudaErratic erratic;
+    // Buffers for the level of the noise (level.h).
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
     LithoCudaArray level_spectra, level_quiet, level_means;

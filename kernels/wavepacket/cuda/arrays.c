@@ -392,6 +392,13 @@ static LithoCube *cuda_guess(WpEngine *engine, const LithoCube *in, LithoRun *ru
     return guessed;
 }
 
+static const LithoCube *cuda_clean(WpEngine *engine, LithoClean *clean, LithoCleanRule rule,
+                                   const LithoCube *in, LithoRun *run, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return litho_cuda_clean(cuda->context, &cuda->erratic, clean, rule, in, run, error);
+}
+
 static LithoCube *cuda_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
 {
     const int device = litho_cuda_device(((WpCuda *)engine)->context);
@@ -458,6 +465,7 @@ const WpEngineClass wp_cuda_arrays = {
     .paste = cuda_paste,
     .load = cuda_load,
     .guess = cuda_guess,
+    .clean = cuda_clean,
     .store = cuda_store,
     .new_cube = cuda_new_cube,
     .fourier = cuda_fourier,

@@ -290,13 +290,14 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     return TRUE;
 }
 
-// Guesses in place of missing traces count as nothing.
-static gboolean measure(const LithoCube *in, const int window[3], int most, LithoRun *run,
-                        LithoNoise *noise, GError **error)
+// Guesses in place of missing traces count as nothing; `in` has its own where `known` tells which
+// traces were recorded.
+static gboolean measure(const LithoCube *in, const guint8 *known, const int window[3], int most,
+                        LithoRun *run, LithoNoise *noise, GError **error)
 {
     g_autoptr(LithoCube) guessed = NULL;
     const LithoCube *cube = in;
-    const guint8 *recorded = litho_gaps_any(in, in->held) ? in->live : NULL;
+    const guint8 *recorded = known ? known : litho_gaps_any(in, in->held) ? in->live : NULL;
     LithoCudaGaps gaps = {0};
     const gsize traces = (gsize)litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
     Level l = {.job = noise_places_new(&cube->grid, &cube->held, window, most, error)};
@@ -307,7 +308,7 @@ static gboolean measure(const LithoCube *in, const int window[3], int most, Lith
     gboolean ok = l.context && litho_cuda_enter(l.context, error) && level_init(&l, error) &&
                   litho_run_step(run, 0, 2, error);
     WpLevelTask *t = &l.task;
-    if (ok && recorded)
+    if (ok && recorded && !known)
         cube = guessed = litho_cuda_gaps_guess(l.context, &gaps, in, NULL, run, error);
     ok = ok && cube && (t->in = litho_cuda_input(l.context, cube, run, error)) != NULL &&
          litho_cuda_reserve(l.context, &masks, 2 * traces, error) &&
@@ -336,21 +337,30 @@ static gboolean measure(const LithoCube *in, const int window[3], int most, Lith
     return ok;
 }
 
-gboolean wp_cuda_level(const LithoCube *cube, const int window[3], int most, LithoRun *run,
-                       LithoNoise *noise, GError **error)
+static gboolean on_host(const LithoCube *cube, const guint8 *recorded, const int window[3],
+                        int most, LithoRun *run, LithoNoise *noise, GError **error)
+{
+    return litho_cube_host(cube, error) &&
+           (recorded ? litho_noise_measure_level(cube, recorded, NULL, window, most, run, noise,
+                                                 error)
+                     : litho_noise_measure(cube, NULL, window, most, run, noise, error));
+}
+
+gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int window[3], int most,
+                       LithoRun *run, LithoNoise *noise, GError **error)
 {
     const double start = litho_now_ms();
     g_autoptr(GError) trouble = NULL;
     for (int a = 0; a < 3; a++)
         if (litho_box_size(cube->held, a) < window[a])
-            return litho_noise_measure(cube, NULL, window, most, run, noise, error);
+            return on_host(cube, recorded, window, most, run, noise, error);
     litho_run_begin(run, "noise level", "windows");
-    const gboolean ok = measure(cube, window, most, run, noise, &trouble);
+    const gboolean ok = measure(cube, recorded, window, most, run, noise, &trouble);
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     if (ok)
         return TRUE;
     if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_MEMORY))
-        return litho_noise_measure(cube, NULL, window, most, run, noise, error);
+        return on_host(cube, recorded, window, most, run, noise, error);
     g_propagate_error(error, g_steal_pointer(&trouble));
     return FALSE;
 }

@@ -298,6 +298,21 @@ static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volum
                                               run, error);
 }
 
+static LithoCube *multi_guess(WpEngine *engine, const LithoCube *in, LithoRun *run, GError **error)
+{
+    return multi_attach(engine, error)
+               ? wp_first_part(engine)->class->guess(wp_first_part(engine), in, run, error)
+               : NULL;
+}
+
+static const LithoCube *multi_clean(WpEngine *engine, LithoClean *clean, LithoCleanRule rule,
+                                    const LithoCube *in, LithoRun *run, GError **error)
+{
+    return multi_attach(engine, error) ? wp_first_part(engine)->class->clean(
+                                             wp_first_part(engine), clean, rule, in, run, error)
+                                       : NULL;
+}
+
 static gboolean multi_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
 {
     return wp_first_part(engine)->class->store(wp_first_part(engine), wp_part_of(volume, 0), cube,
@@ -349,6 +364,8 @@ const WpEngineClass wp_multi_arrays = {
     .cut = multi_cut,
     .paste = multi_paste,
     .load = multi_load,
+    .guess = multi_guess,
+    .clean = multi_clean,
     .store = multi_store,
     .new_cube = multi_new_cube,
     .fourier = multi_fourier,

@@ -368,6 +368,7 @@ void wp_cuda_free_plan(WpCuda *cuda)
         &cuda->taper[2],        &cuda->table,    &cuda->dense,    &cuda->foreign};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
+    litho_cuda_erratic_release(cuda->context, &cuda->erratic);
     for (guint i = 0; i < G_N_ELEMENTS(events); i++)
         if (events[i])
             cudaEventDestroy(events[i]);

@@ -2,7 +2,7 @@
 #pragma once
 #include <cufft.h>
 #include "core/qc.h"
-#include "kernels/cuda/gaps.h"
+#include "kernels/cuda/erratic.h"
 #include "kernels/wavepacket/cuda/kernels.h"
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
@@ -76,6 +76,7 @@ typedef struct WpCuda {
     LithoCudaArray mask;             // live traces
     LithoCudaArray taper[3];
     LithoCudaArray table, dense; // the papers' adjoint only
+    LithoCudaErratic erratic;    // scratch memory of the search for bursts
     LithoCudaArray foreign;      // what came from another card, or is to be fetched together
     int n_active;                // tiles with points
     gint64 n_steps;              // of 32 points, idle lanes included
@@ -160,9 +161,9 @@ gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error);
 
 // --- cuda/level.c --------------------------------------------------------------------------------
 
-// WpLevelFunc: litho_noise_measure() on run->device.
-gboolean wp_cuda_level(const LithoCube *cube, const int window[3], int most, LithoRun *run,
-                       LithoNoise *noise, GError **error);
+// WpLevelFunc: on run->device.
+gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int window[3], int most,
+                       LithoRun *run, LithoNoise *noise, GError **error);
 
 // --- elsewhere -----------------------------------------------------------------------------------
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/erratic.h"
+
+#include "kernels/cuda/erratic_kernels.h"
+
+G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_PIECE == (int)LITHO_ERRATIC_PIECE);
+G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_TRACES == (int)LITHO_ERRATIC_TRACES);
+G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_STEEP == (int)LITHO_ERRATIC_STEEP);
+
+typedef struct Search {
+    LithoCudaContext *context;
+    LithoCudaErratic *scratch;
+    LithoClean *clean;
+    LithoCleanRule rule;
+    const LithoCube *in;
+    LithoRun *run;
+} Search;
+
+void litho_cuda_erratic_release(LithoCudaContext *context, LithoCudaErratic *scratch)
+{
+    litho_cuda_release(context, &scratch->live);
+    litho_cuda_release(context, &scratch->energy);
+    litho_cuda_release(context, &scratch->bad);
+    litho_cuda_release(context, &scratch->counts);
+    litho_cuda_gaps_release(context, &scratch->gaps);
+}
+
+static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
+{
+    const LithoBox held = s->in->held;
+    LithoCudaErratic *m = s->scratch;
+    const gsize traces = (gsize)litho_box_size(held, 0) * litho_box_size(held, 1);
+    *t = (LithoErraticTask){.t0 = held.lo[2],
+                            .first = held.lo[2] / LITHO_ERRATIC_PIECE,
+                            .ratio = (float)(s->rule.above * s->rule.above),
+                            .spare_events = s->rule.spare_events,
+                            .line = s->in->grid.axis[0].n == 1 || s->in->grid.axis[1].n == 1};
+    for (int a = 0; a < 3; a++)
+        t->n[a] = litho_box_size(held, a);
+    t->pieces = (held.hi[2] - 1) / LITHO_ERRATIC_PIECE + 1 - t->first;
+    t->in = litho_cuda_input(s->context, s->in, s->run, error);
+    if (!t->in || !litho_cuda_reserve(s->context, &m->live, traces, error) ||
+        !litho_cuda_reserve(s->context, &m->energy, traces * t->pieces * sizeof(float), error) ||
+        !litho_cuda_reserve(s->context, &m->bad, traces * t->pieces, error) ||
+        !litho_cuda_reserve(s->context, &m->counts, LITHO_ERRATIC_CUDA_COUNTS * sizeof(int), error))
+        return FALSE;
+    t->live = m->live.data;
+    t->energy = m->energy.data;
+    t->bad = m->bad.data;
+    t->counts = m->counts.data;
+    // The copy from pageable memory has left it when the call returns.
+    return LITHO_CUDA(cudaMemcpyAsync(m->live.data, s->in->live, traces, cudaMemcpyHostToDevice,
+                                      litho_cuda_stream(s->context)),
+                      error);
+}
+
+// Marks erratic pieces in the scratch memory and counts them.
+static gboolean find_erratic(const Search *s, LithoGapPieces *pieces, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(s->context);
+    const double samples = (double)litho_box_count(s->in->held);
+    int counts[LITHO_ERRATIC_CUDA_COUNTS] = {0};
+    LithoErraticTask t;
+    litho_run_begin(s->run, "erratic noise", NULL);
+    if (!make_task(s, &t, error))
+        return FALSE;
+    *pieces = (LithoGapPieces){.bad = t.bad,
+                               .first = t.first,
+                               .pieces = t.pieces,
+                               .length = LITHO_ERRATIC_PIECE,
+                               .alone = s->rule.missing == LITHO_CLEAN_ABSENT};
+    litho_cuda_mark(s->context, "erratic noise", LITHO_STAGE_COMPUTE, 8 * samples, 7 * samples);
+    const gboolean ok =
+        LITHO_CUDA(cudaMemsetAsync(t.counts, 0, sizeof counts, stream), error) &&
+        LITHO_CUDA(litho_erratic_find(&t, stream), error) &&
+        LITHO_CUDA(cudaMemcpyAsync(counts, t.counts, sizeof counts, cudaMemcpyDeviceToHost, stream),
+                   error);
+    litho_cuda_mark_end(s->context);
+    if (!ok || !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
+        !litho_cuda_step(s->context, s->run, 1, 1, error))
+        return FALSE;
+    s->clean->pieces = counts[LITHO_ERRATIC_CUDA_PIECES];
+    s->clean->traces = counts[LITHO_ERRATIC_CUDA_WITH];
+    return TRUE;
+}
+
+static gboolean make_clean(const Search *s, GError **error)
+{
+    LithoGapPieces pieces = {0};
+    if (s->rule.above > 0 && !find_erratic(s, &pieces, error))
+        return FALSE;
+    const gboolean erratic = s->clean->pieces > 0;
+    if (!erratic && (s->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(s->in, s->in->held)))
+        return TRUE;
+    s->clean->cube = litho_cuda_gaps_guess(s->context, &s->scratch->gaps, s->in,
+                                           erratic ? &pieces : NULL, s->run, error);
+    return s->clean->cube != NULL;
+}
+
+const LithoCube *litho_cuda_clean(LithoCudaContext *context, LithoCudaErratic *scratch,
+                                  LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
+                                  LithoRun *run, GError **error)
+{
+    const Search s = {context, scratch, clean, rule, in, run};
+    const gboolean asked =
+        rule.above > 0 || (rule.missing == LITHO_CLEAN_GUESSED && litho_gaps_any(in, in->held));
+    if (!asked || !litho_clean_is_of(clean, rule, in)) {
+        cudaStreamSynchronize(litho_cuda_stream(context)); // the cube before may be in use
+        litho_clean_clear(clean);
+        if (!asked) // what was found before is not to be told
+            return in;
+        if (!make_clean(&s, error)) {
+            litho_clean_clear(clean);
+            return NULL;
+        }
+        clean->serial = in->serial;
+        clean->rule = rule;
+    }
+    return clean->cube ? clean->cube : in;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Bursts and spikes (kernels/common/erratic.h): the pieces of erratic.c, comparison by comparison.
+// Sums of squares are of double precision and in the host's order: products of two floats are exact
+// there, so that both find the same pieces.
+#include "kernels/cuda/erratic_kernels.h"
+
+namespace
+{
+
+enum {
+    THREADS = 256,
+    PIECE = LITHO_ERRATIC_CUDA_PIECE,
+    REACH = LITHO_ERRATIC_CUDA_TRACES,
+    STEEP = LITHO_ERRATIC_CUDA_STEEP,
+    LEAST_NEIGHBOURS = 4,
+    CORNER_NEIGHBOURS = 8
+};
+// Marks of a piece.
+enum { FOUND = 1, WEAK = 2, GROWN = 4 };
+
+unsigned blocks_for(long long n)
+{
+    return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+__device__ long long max_of(long long a, long long b)
+{
+    return a > b ? a : b;
+}
+
+__device__ long long min_of(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+
+// One thread a piece. Floor: 4 bytes read a sample.
+__global__ void energy_kernel(const LithoErraticTask t)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    if (k >= t.n[0] * t.n[1])
+        return;
+    const long long p = t.first + at % t.pieces;
+    const long long lo = max_of(p * PIECE - t.t0, 0), hi = min_of((p + 1) * PIECE - t.t0, t.n[2]);
+    long long n = 0;
+    double sum = 0;
+    for (long long s = lo; t.live[k] && s < hi; s++) {
+        const float x = t.in[k * t.n[2] + s];
+        if (x - x == 0) {
+            sum += (double)x * x;
+            n++;
+        }
+    }
+    t.energy[at] = n > 0 ? (float)(sum / n) : 0;
+}
+
+// One thread a piece, out of its energy. Floor: likewise.
+__global__ void bend_kernel(const LithoErraticTask t)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    if (k >= t.n[0] * t.n[1])
+        return;
+    const float *trace = t.in + k * t.n[2];
+    const long long p = t.first + at % t.pieces;
+    const long long lo = max_of(p * PIECE - t.t0, 1);
+    const long long hi = min_of((p + 1) * PIECE - t.t0, t.n[2] - 1);
+    const float energy = t.energy[at];
+    float most = energy / 4;
+    for (long long s = lo; energy > 0 && s < hi; s++) {
+        const float bend = (trace[s - 1] - trace[s]) + (trace[s + 1] - trace[s]);
+        most = fmaxf(most, bend - bend == 0 ? bend * bend : 0);
+    }
+    t.energy[at] = most;
+}
+
+// The largest measure of the piece, the one before it and the one behind it.
+__device__ float strongest(const LithoErraticTask &t, long long trace, long long p)
+{
+    const float *e = t.energy + trace * t.pieces;
+    const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < t.pieces ? e[p + 1] : 0;
+    return fmaxf(e[p], fmaxf(before, behind));
+}
+
+__device__ bool is_strong(const LithoErraticTask &t, long long trace, long long p, float own)
+{
+    return p >= 0 && p < t.pieces && 4 * strongest(t, trace, p) >= own;
+}
+
+__device__ bool is_end_of_event(const LithoErraticTask &t, long long k, long long p, float own)
+{
+    for (long long q = p - 2; q <= p + 2; q++)
+        for (long long beside = k - 1; beside <= k + 1; beside += 2)
+            if (beside >= 0 && beside < t.n[0] * t.n[1] && is_strong(t, beside, q, own))
+                return true;
+    return false;
+}
+
+// Trace (il, xl), or -1 where none was recorded.
+__device__ long long trace_at(const LithoErraticTask &t, long long il, long long xl)
+{
+    const bool held = il >= 0 && il < t.n[0] && xl >= 0 && xl < t.n[1];
+    return held && t.live[il * t.n[1] + xl] ? il * t.n[1] + xl : -1;
+}
+
+// Lines through the trace: along crosslines, along inlines, both diagonals.
+__device__ bool is_event(const LithoErraticTask &t, long long il, long long xl, long long p,
+                         int neighbours)
+{
+    const long long k = il * t.n[1] + xl;
+    const float own = t.energy[k * t.pieces + p];
+    int there = 0, flat = 0, steep = 0;
+    if (t.line ? is_end_of_event(t, k, p, own) : neighbours < CORNER_NEIGHBOURS)
+        return true;
+    for (int l = 0; l < 4; l++) {
+        const int to_il = l > 0, to_xl = l == 0 ? 1 : l == 1 ? 0 : l == 2 ? 1 : -1;
+        const long long a = trace_at(t, il - to_il, xl - to_xl);
+        const long long b = trace_at(t, il + to_il, xl + to_xl);
+        bool level = false, steeply = false;
+        if (a < 0 && b < 0)
+            continue;
+        for (int s = -STEEP; s <= STEEP; s++) {
+            const bool goes_on =
+                (a < 0 || is_strong(t, a, p - s, own)) && (b < 0 || is_strong(t, b, p + s, own));
+            level |= s == 0 && goes_on;
+            steeply |= (s < -1 || s > 1) && goes_on;
+        }
+        there++;
+        steep += steeply;
+        flat += level && !steeply;
+    }
+    return steep > 0 && steep + flat >= min(there, 2);
+}
+
+// One thread a piece. `again`: it has marks by another measure.
+__global__ void judge_kernel(const LithoErraticTask t, bool again)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long p = at % t.pieces, n0 = t.n[0], n1 = t.n[1];
+    if (k >= n0 * n1)
+        return;
+    const long long il = k / n1, xl = k % n1;
+    const float own = t.energy[at], lower = t.ratio / 4;
+    int neighbours = 0, weaker = 0, below = 0;
+    for (long long i = max_of(il - REACH, 0); i <= min_of(il + REACH, n0 - 1); i++)
+        for (long long j = max_of(xl - REACH, 0); j <= min_of(xl + REACH, n1 - 1); j++) {
+            const float other = i == il && j == xl ? 0 : strongest(t, i * n1 + j, p);
+            neighbours += other > 0;
+            weaker += other > 0 && own > __fmul_rn(t.ratio, other);
+            below += other > 0 && own > __fmul_rn(lower, other);
+        }
+    int mark = 0;
+    if (own > 0 && neighbours >= LEAST_NEIGHBOURS && 2 * below > neighbours)
+        mark = 2 * weaker > neighbours && !(t.spare_events && is_event(t, il, xl, p, neighbours))
+                   ? FOUND
+                   : WEAK;
+    t.bad[at] = (unsigned char)(mark | (again ? t.bad[at] : 0));
+}
+
+__device__ bool has_mark(const LithoErraticTask &t, const unsigned char *marks, long long p,
+                         int mark)
+{
+    return p >= 0 && p < t.pieces && (marks[p] & mark);
+}
+
+// One thread a piece, which adds one mark to its own and reads others of its neighbours.
+__global__ void grow_kernel(const LithoErraticTask t)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, p = at % t.pieces;
+    if (at >= t.n[0] * t.n[1] * t.pieces || !(t.energy[at] > 0))
+        return;
+    const unsigned char *marks = t.bad + (at - p);
+    for (int by = -1; by <= 1; by += 2)
+        if (has_mark(t, marks, p + by, FOUND) ||
+            (has_mark(t, marks, p + by, WEAK) && has_mark(t, marks, p + 2 * by, FOUND)))
+            t.bad[at] |= GROWN;
+}
+
+// One thread a trace: weak marks have done their part.
+__global__ void count_kernel(const LithoErraticTask t)
+{
+    const long long k = (long long)blockIdx.x * THREADS + threadIdx.x;
+    int n = 0;
+    for (long long p = 0; k < t.n[0] * t.n[1] && p < t.pieces; p++) {
+        unsigned char *mark = t.bad + k * t.pieces + p;
+        *mark &= FOUND | GROWN;
+        n += *mark != 0;
+    }
+    if (n > 0) {
+        atomicAdd(&t.counts[LITHO_ERRATIC_CUDA_PIECES], n);
+        atomicAdd(&t.counts[LITHO_ERRATIC_CUDA_WITH], 1);
+    }
+}
+
+} // namespace
+
+int litho_erratic_find(const LithoErraticTask *t, cudaStream_t stream)
+{
+    const long long traces = t->n[0] * t->n[1], pieces = traces * t->pieces;
+    energy_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t);
+    judge_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t, false);
+    bend_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t);
+    judge_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t, true);
+    grow_kernel<<<blocks_for(pieces), THREADS, 0, stream>>>(*t);
+    count_kernel<<<blocks_for(traces), THREADS, 0, stream>>>(*t);
+    return (int)cudaGetLastError();
+}
