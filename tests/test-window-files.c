@@ -424,7 +424,8 @@ static void test_line(void)
         g_assert_cmpint(litho_session_input(gui.session)->grid.xy_source, ==, LITHO_FROM_ASSUMED);
         GtkWidget *place = gui_find_type(gui.window->status, GTK_TYPE_LABEL);
         g_test_message("%s", gtk_label_get_text(GTK_LABEL(place)));
-        g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(place)), "XL "));
+        const char *place_of = lines[k].shown < 0 ? "XL " : "Trace ";
+        g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(place)), place_of));
         g_assert_null(strstr(gtk_label_get_text(GTK_LABEL(place)), "   X "));
     }
     gui_activate(&gui, "win.maximise(2)");

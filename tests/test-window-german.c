@@ -221,6 +221,10 @@ static void test_right_to_left(void)
                     left_of(GTK_WIDGET(litho_canvas_view(canvas, LITHO_XLINE))));
     g_assert_cmpint(left_of(inline_view), <,
                     left_of(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
+    // Fields stand as far from the panel's left border as they do from the right one otherwise.
+    GtkWidget *left = litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT);
+    GtkWidget *row = gui_find_type(left, LITHO_TYPE_PARAM_EDITOR);
+    g_assert_cmpint(left_of(gui_find_type(row, GTK_TYPE_SPIN_BUTTON)), >=, left_of(left) + 10);
     GtkWidget *plot = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT);
     g_assert_cmpint(gtk_widget_get_direction(plot), ==, GTK_TEXT_DIR_LTR);
     gtk_widget_set_default_direction(GTK_TEXT_DIR_LTR);

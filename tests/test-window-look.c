@@ -327,6 +327,23 @@ static void test_comma(void)
     g_assert_cmpstr(decibels, ==, "15,4 dB");
 }
 
+// Property: parameters alone stand beside the start page, which is whole: figures have nothing to
+// say, and their panel cut the page.
+static void test_start(void)
+{
+    gui_reopen(&gui);
+    gui_use_operator(&gui, litho_operator_find("migrate"));
+    gui_spin(&gui, 0.5);
+    assert_panels(TRUE, FALSE);
+    gui_screenshot(&gui, "look-start");
+    GtkWidget *page = litho_start_page_widget(litho_middle_start(gui.window->middle));
+    int least;
+    g_assert_true(gtk_widget_get_mapped(page));
+    gtk_widget_measure(gtk_scrolled_window_get_child(GTK_SCROLLED_WINDOW(page)),
+                       GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    g_assert_cmpint(least, <=, gtk_widget_get_width(page));
+}
+
 // A locale with a comma, made on the spot where the machine has none; FALSE when that cannot be
 // done.
 static gboolean use_comma(const char *folder)
@@ -362,6 +379,7 @@ int main(int argc, char **argv)
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)
         g_test_add_func("/look/decimal-comma", test_comma);
+    g_test_add_func("/look/start", test_start);
     int status = g_test_run();
     gui_close(&gui);
     gui_remove_tree(locales);

@@ -412,18 +412,23 @@ static void test_truth_file(void)
     g_autofree char *path = gui_write_cube(&gui, "made.sgy", 8, 9, 40);
     g_autofree char *truth = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 40);
     GAction *action = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "truth");
+    GtkWidget *right = litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT);
+    int before, with;
     gui_open_with_gain(&gui, plain, 2);
     g_assert_false(g_action_get_enabled(action));
     gui_open_with_gain(&gui, path, 2);
     g_assert_true(g_action_get_enabled(action));
+    gtk_widget_measure(right, GTK_ORIENTATION_HORIZONTAL, -1, &before, NULL, NULL, NULL);
     gui_activate(&gui, "win.truth");
     g_assert_true(gui_wait(compares_with_truth, &gui, 20));
     g_assert_null(litho_window_error(gui.window));
     gui_settle(&gui);
+    gtk_widget_measure(right, GTK_ORIENTATION_HORIZONTAL, -1, &with, NULL, NULL, NULL);
+    g_assert_cmpint(with, ==, before); // the button that forgets the truth does not push the views
     litho_session_set_cursor(gui.session, (double[]){4, 4, 20});
     gui_spin(&gui, 0.1);
     GtkWidget *status = gui.window->status;
-    g_assert_true(gui_label_says(status, "Truth "));
+    g_assert_true(gui_label_says(status, "truth "));
     g_assert_true(gui_label_says(status, "difference "));
     g_assert_false(gui_label_says(status, "removed "));
     gui_screenshot(&gui, "truth-beside");

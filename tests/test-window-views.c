@@ -294,6 +294,13 @@ static void test_special(void)
     gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
     g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, 0);
     gui_screenshot(&gui, "views-special");
+    // The row is as high with "as needed" under its name as without: the rows below stay.
+    GtkWidget *const editor = row_of("patience");
+    const int height = gtk_widget_get_height(editor);
+    gtk_editable_set_text(GTK_EDITABLE(spin), "9");
+    gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+    gui_settle(&gui);
+    g_assert_cmpint(gtk_widget_get_height(editor), ==, height);
     static const char *const typed[] = {"9", "As needed", "4 turns", ""};
     static const double wanted[] = {9, 0, 4, 0};
     for (guint k = 0; k < G_N_ELEMENTS(typed); k++) {

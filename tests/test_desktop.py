@@ -77,8 +77,16 @@ def flatpak_manifest_is_sound():
         assert module["buildsystem"] in ("autotools", "meson", "simple"), module["name"]
         for source in module["sources"]:
             assert source["type"] == "dir" or re.fullmatch("[0-9a-f]{64}", source["sha256"]) and source["url"].startswith("https://")
+        # A flag of one processor stops the configuration on another one.
+        for option in module.get("config-opts", []):
+            assert not re.search("sse|avx|neon", option), (module["name"], option)
+    # A build for any processor, with a compiler for C alone.
+    blas = next(m for m in manifest["modules"] if m["name"] == "openblas")
+    assert all("TARGET=GENERIC" in c and "NOFORTRAN=1" in c for c in blas["build-commands"])
     own = manifest["modules"][-1]
-    assert own["name"] == "lithoscope" and all(re.match(r"-D(\w+)=", o).group(1) in known for o in own["config-opts"])
+    folder = os.path.normpath(os.path.join(SOURCE, "data", "packaging", own["sources"][0]["path"]))
+    assert os.path.samefile(folder, SOURCE) and "build" in own["sources"][0]["skip"]
+    assert own["name"] == "lithoscope" and "-Dnative=false" in own["config-opts"] and all(re.match(r"-D(\w+)=", o).group(1) in known for o in own["config-opts"])
 
 
 TESTS = [metainfo_is_valid, desktop_file_is_valid, file_types_are_declared_and_told_from_each_other,

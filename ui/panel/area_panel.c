@@ -37,10 +37,10 @@ static void show_place(LithoAreaPanel *self)
         if (a == area->axis)
             continue;
         LithoAxisText how = litho_axis_text(grid, a, d->units);
-        g_autofree char *name = g_ascii_strdown(how.label, -1);
+        g_autofree char *name = litho_text_inside(how.label);
         double lo = litho_axis_shown(&how, &grid->axis[a], area->box.lo[a]);
         double hi = litho_axis_shown(&how, &grid->axis[a], area->box.hi[a] - 1);
-        litho_text_add(text, ", %s %.5g to %.5g%s%s", name, lo, hi, *how.unit ? " " : "", how.unit);
+        litho_text_add(text, _(", %s %.5g to %.5g%s%s"), name, lo, hi, *how.unit ? " " : "", how.unit);
     }
     text->str[0] = g_ascii_toupper(text->str[0]);
     gtk_label_set_text(GTK_LABEL(self->place), text->str);
@@ -64,13 +64,15 @@ char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
     g_autofree char *width = litho_format_amplitude(metric ? wide : traces + 1);
     g_autofree char *height = litho_format_amplitude(high * (grid->is_depth ? 1 : 1000));
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, _("Diagonal %s to the right: %s %s a trace"),
-                           area->diagonal > 0 ? "down" : "up", dip, grid->is_depth ? "m" : "ms");
+    g_string_append_printf(text,
+                           area->diagonal > 0 ? _("Diagonal down to the right: %s %s a trace")
+                                              : _("Diagonal up to the right: %s %s a trace"),
+                           dip, grid->is_depth ? "m" : "ms");
     if (metric && grid->is_depth)
         litho_text_add(text, ", %.1f°", atan2(high, wide) * 180 / G_PI);
     else if (metric)
         g_string_append_printf(text, ", %s m/s", speed);
-    g_string_append_printf(text, _(". Width %s %s, height %s %s"), width, metric ? "m" : "traces",
+    g_string_append_printf(text, _(". Width %s %s, height %s %s"), width, metric ? "m" : _("traces"),
                            height, grid->is_depth ? "m" : "ms");
     if (!grid->is_depth)
         litho_text_add(text, _(", one period at %.3g Hz"), 1 / high);

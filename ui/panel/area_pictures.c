@@ -37,7 +37,10 @@ static LithoFkAxes axes_of(LithoAreaPictures *self)
     if (self->by_trace) {
         axes.x_lo = litho_axis_value(&grid->axis[across], area->box.lo[across] - 0.5);
         axes.x_hi = litho_axis_value(&grid->axis[across], area->box.hi[across] - 0.5);
-        axes.x_unit = across == LITHO_XLINE ? "crossline" : "inline";
+        axes.by_line = TRUE;
+        const LithoAxisText how = litho_axis_text(grid, across, LITHO_UNITS_AUTO);
+        g_autofree char *name = litho_text_inside(how.label);
+        g_strlcpy(axes.x_unit, name, sizeof axes.x_unit);
     }
     return axes;
 }

@@ -187,7 +187,7 @@ static void add_waiting(Search *s)
     const LithoStep *step = step_of(s);
     char now[64];
     int line = 1;
-    add_head(s, s->found, "gain");
+    add_head(s, s->found, _("gain"));
     for (const LithoFindRow *r = s->op->find; r->key; r++) {
         const LithoParam *row = litho_param_find(&s->op->params, r->key);
         if (!row || !litho_param_applies(&s->op->params, row, step->params))
@@ -255,16 +255,17 @@ static void fill_suggested(Search *s)
     g_array_unref(list);
 }
 
-// Worth a tick: what gains more than the estimate scatters by.
+// Worth a tick, in dB: what gains more than the estimate scatters by.
+#define WORTH_DB 0.05
+
 static void fill_found(Search *s, const LithoFind *find)
 {
-    const double worth = 0.05; // dB
     clear_grid(s->found);
-    add_head(s, s->found, "gain");
+    add_head(s, s->found, _("gain"));
     for (guint k = 0; k < find->n; k++) {
         const LithoFound *f = &find->item[k];
         g_autofree char *gain = litho_format_decibels(f->gain_db, 2, TRUE);
-        add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, NULL, f->gain_db > worth);
+        add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, NULL, f->gain_db > WORTH_DB);
     }
     on_tick(s);
 }
@@ -281,7 +282,9 @@ static gboolean tick_clock(gpointer data)
     int seconds = (int)((g_get_monotonic_time() - s->began_us) / G_USEC_PER_SEC);
     g_autofree char *best = litho_format_decibels(gain, 2, TRUE);
     g_autofree char *text =
-        trials > 0
+        trials > 0 && gain < WORTH_DB
+            ? g_strdup_printf(_("%d s: %u settings tried, none is better yet"), seconds, trials)
+        : trials > 0
             ? g_strdup_printf(_("%d s: %u settings tried, the best %s"), seconds, trials, best)
             : g_strdup_printf(_("%d s: measuring the noise and the setting as it is"), seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
@@ -312,9 +315,8 @@ static void done(gpointer result, const GError *error, gpointer data)
             : g_strdup("");
     g_autofree char *text =
         q->is_filtered
-            ? litho_text_printf(_("These data tell no SNR, so that no value is better than another: "
-                                  "%u settings in %.1f s."),
-                                find->trials, find->seconds)
+            ? g_strdup(_("These data look clean or filtered: no SNR can be told, so that no value is "
+                         "better than another."))
         : find->gain_db > 0.05
             ? litho_text_printf(_("Together %s%s: %u settings in %.1f s."), gain, snr, find->trials,
                                 find->seconds)

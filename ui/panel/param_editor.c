@@ -380,7 +380,7 @@ static char *tooltip_of(const LithoParamEditor *self)
     if (row->special_text && row->min == row->special)
         g_strlcpy(min, "0", sizeof min);
     g_autofree char *possible = row->max >= endless ? g_strdup_printf(_("%s or more"), min)
-                                                    : g_strdup_printf("%s to %s", min, max);
+                                                    : g_strdup_printf(_("%s to %s"), min, max);
     return g_strdup_printf(_("%s\nTypical %s to %s, default %s; possible %s%s%s."), doc, from, to,
                            def, possible, row->special_text ? _(", or ") : "",
                            row->special_text ? litho_text(row->special_text) : "");
@@ -526,18 +526,34 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
     return self->row;
 }
 
+// The name keeps the room of the words below it when they go: rows below it do not move.
+static void keep_room(LithoParamEditor *self, const char *markup)
+{
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->name, NULL);
+    int height;
+    pango_layout_set_markup(layout, markup, -1);
+    pango_layout_set_width(layout, MAX(gtk_widget_get_width(self->name), NAME_WIDTH) * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD);
+    pango_layout_get_pixel_size(layout, NULL, &height);
+    gtk_widget_set_size_request(self->name, NAME_WIDTH, height);
+}
+
 // "automatic" in small letters under the name, where the field shows the number it stands for.
 static void show_words(LithoParamEditor *self, gboolean special)
 {
     const LithoParam *row = self->row;
-    if (!special || !isfinite(self->used)) {
+    if (!row->special_text) {
         gtk_label_set_text(GTK_LABEL(self->name), litho_text(row->label));
         return;
     }
     g_autofree char *markup =
         g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>",
                                 litho_text(row->label), litho_text(row->special_text));
-    gtk_label_set_markup(GTK_LABEL(self->name), markup);
+    keep_room(self, markup);
+    if (special && isfinite(self->used))
+        gtk_label_set_markup(GTK_LABEL(self->name), markup);
+    else
+        gtk_label_set_text(GTK_LABEL(self->name), litho_text(row->label));
 }
 
 static void show_number(LithoParamEditor *self, double value)

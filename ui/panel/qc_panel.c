@@ -81,7 +81,7 @@ static int add_sizes(LithoQcPanel *self, int row)
         g_autofree char *low = litho_format_amplitude(s->min),
                         *high = litho_format_amplitude(s->max);
         g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
-        g_autofree char *range = g_strdup_printf("%s to %s", low, high);
+        g_autofree char *range = g_strdup_printf(_("%s to %s"), low, high);
         add_number(self, row++, labels[is_unsigned][w], size, docs[is_unsigned], TRUE);
         if (is_unsigned)
             add_number(self, row++, ranges[w], range, _("Smallest and largest sample."), TRUE);

@@ -136,7 +136,9 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     gtk_widget_set_visible(f->row, known);
     if (!known)
         return;
-    g_autofree char *title = g_strdup_printf(_("SNR against %s"), name);
+    g_autofree char *title = g_strcmp0(name, _("Truth")) == 0
+                                 ? g_strdup(_("SNR against the truth"))
+                                 : g_strdup_printf(_("SNR against %s"), name);
     gtk_label_set_text(GTK_LABEL(f->name), title);
     g_autofree char *number = litho_format_decibels(q->snr_db, 1, FALSE);
     Mark mark = MARK_NONE;
@@ -162,12 +164,11 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
 }
 
-// Shows the button that forgets the truth while one is known.
+// The button that forgets the truth shows while one is known; its room is kept, so that the panel
+// neither grows nor moves the views.
 static void show_tools(LithoQualityPanel *self)
 {
-    const char *name = NULL;
-    gboolean known = litho_judgement_truth(self->judgement, &name) != NULL;
-    gtk_widget_set_visible(self->forget, known);
+    gtk_widget_set_opacity(self->forget, litho_judgement_truth(self->judgement, NULL) ? 1 : 0);
 }
 
 static void refresh(LithoQualityPanel *self)
@@ -312,11 +313,6 @@ static GtkWidget *make_tools(LithoQualityPanel *self)
     add_tool(line, gtk_button_new_with_label(_("File…")), "win.reference",
              _("Compare with a file of the survey's shape (Ctrl+Shift+T)"));
     add_tool(line, make_test(self), NULL, NULL);
-    self->forget =
-        add_tool(line,
-                 litho_icon_button_new("window-close-symbolic", _("Forget the reference"),
-                                       _("Forget the reference")),
-                 "win.reference-forget", NULL);
     return line;
 }
 
@@ -327,6 +323,12 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
     self->title = litho_label_new(_("Is it right?"), "heading");
     gtk_widget_set_hexpand(self->title, TRUE);
     gtk_box_append(GTK_BOX(head), self->title);
+    self->forget = add_tool(head,
+                            litho_icon_button_new("window-close-symbolic",
+                                                  _("Forget the reference"),
+                                                  _("Forget the reference")),
+                            "win.reference-forget", NULL);
+    gtk_widget_add_css_class(head, "litho-head");
     self->figures = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     make_figure(self, SNR, _("Expected SNR"),
                 _("Estimated without truth on the area in view, from how the output answers to a "

@@ -22,7 +22,11 @@ G_DEFINE_TYPE(LithoStatusLine, litho_status_line, GTK_TYPE_BOX)
 static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 index,
                         LithoUnits units)
 {
-    static const char *const short_names[] = {"IL", "XL"};
+    const gboolean of_line = axis < LITHO_SAMPLE && grid->axis[axis].n > 1 &&
+                             litho_axis_is_unnumbered(grid, LITHO_INLINE + LITHO_XLINE - axis);
+    const char *const short_names[] = {of_line ? _("Trace") : "IL", of_line ? _("Trace") : "XL"};
+    if (litho_axis_is_unnumbered(grid, axis))
+        return;
     LithoAxisText how = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
     char number[48];
     double value = litho_axis_shown(&how, &grid->axis[axis], index);
@@ -41,6 +45,15 @@ static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
 {
     char number[48];
     gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    // A bent line has distances from its first trace, no coordinates.
+    if (known && (grid->axis[0].n == 1 || grid->axis[1].n == 1) && grid->origin[0] == 0 &&
+        grid->origin[1] == 0) {
+        const double along = at[0] * litho_grid_spacing(grid, LITHO_INLINE) +
+                             at[1] * litho_grid_spacing(grid, LITHO_XLINE);
+        litho_format_number(number, sizeof number, along, 1);
+        g_string_append_printf(text, _("   %s m along the line"), number);
+        return;
+    }
     for (int c = 0; known && c < 2; c++) {
         double value = grid->origin[c] + at[0] * grid->inline_step[c] + at[1] * grid->xline_step[c];
         litho_format_number(number, sizeof number, value, 1);
@@ -61,7 +74,9 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     if (has_in) {
         g_autofree char *number = litho_format_amplitude(in);
         const char *name = litho_session_reference_name(self->session);
-        g_string_append_printf(text, "%s %s", name ? name : _("in"), number);
+        g_autofree char *inside =
+            g_strcmp0(name, _("Truth")) == 0 ? litho_text_inside(name) : g_strdup(name);
+        g_string_append_printf(text, "%s %s", inside ? inside : _("in"), number);
     } else if (!has_out) {
         g_string_append(text, _("no trace here"));
     }
@@ -86,7 +101,7 @@ static void append_medium(LithoStatusLine *self, GString *text, const double at[
         return;
     const LithoLayer *layer = litho_medium_layer(medium);
     g_autofree char *number = litho_format_amplitude(value);
-    g_autofree char *name = g_ascii_strdown(litho_text(layer->label), -1);
+    g_autofree char *name = litho_text_inside(litho_text(layer->label));
     g_string_append_printf(text, "   %s %s %s", name, number, layer->unit);
 }
 
@@ -117,8 +132,10 @@ static void show_cursor(LithoStatusLine *self)
 
 static void show_clip(LithoStatusLine *self)
 {
-    if (!litho_session_grid(self->session))
+    if (!litho_session_grid(self->session)) {
+        gtk_label_set_text(GTK_LABEL(self->clip), "");
         return;
+    }
     const LithoLook *look = &litho_session_display(self->session)->look;
     const char *unit = litho_session_unit(self->session);
     g_autofree char *low = litho_format_amplitude(look->lo);
@@ -136,8 +153,10 @@ static void show_latency(LithoStatusLine *self)
 {
     double last, median;
     litho_session_latency(self->session, &last, &median);
-    if (last <= 0)
+    if (last <= 0 || !litho_session_grid(self->session)) { // of a cube that is no longer there
+        gtk_label_set_text(GTK_LABEL(self->latency), "");
         return;
+    }
     g_autofree char *took = litho_format_duration(last), *usual = litho_format_duration(median);
     g_autofree char *text = g_strdup_printf(_("%s to pixel"), took);
     g_autofree char *tip = g_strdup_printf(

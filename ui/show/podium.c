@@ -50,13 +50,13 @@ static gboolean show_figures(gpointer data)
     litho_session_latency(session, &last, &median);
     g_autofree char *time = median > 0 ? litho_format_duration(median) : g_strdup("– ms");
     const gboolean known = op && op == podium->raced_op && !isnan(podium->raced);
-    g_autofree char *ratio = known ? litho_text_printf("× %.3g", podium->raced) : g_strdup("× ?");
+    g_autofree char *ratio = known ? litho_text_printf("× %.3g", podium->raced) : NULL;
     gtk_label_set_text(GTK_LABEL(podium->what), op ? litho_text(op->title) : _("No operator"));
     gtk_label_set_text(GTK_LABEL(podium->device), device ? device : "");
     gtk_label_set_text(GTK_LABEL(podium->time), time);
-    gtk_label_set_text(GTK_LABEL(podium->ratio), ratio);
-    gtk_widget_set_tooltip_text(podium->ratio, known ? _("Ratio of the last race")
-                                                     : _("A race tells it (Ctrl+R)"));
+    gtk_label_set_text(GTK_LABEL(podium->ratio), known ? ratio : "");
+    gtk_widget_set_visible(podium->ratio, known); // until a race has told it
+    gtk_widget_set_tooltip_text(podium->ratio, _("Ratio of the last race"));
     if (why)
         gtk_widget_add_css_class(podium->device, "litho-amber");
     else

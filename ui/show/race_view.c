@@ -68,9 +68,10 @@ static guint n_panels(LithoRaceView *self)
 
 static LithoRect panel_rect(LithoRaceView *self, guint k, double width, double height)
 {
-    const double head = 30 * litho_text_scale(GTK_WIDGET(self)), n = MAX(n_panels(self), 1),
-                 w = (width - (n + 1) * GAP) / n;
-    return (LithoRect){GAP + k * (w + GAP), head, MAX(w, 1), MAX(height - head - GAP, 1)};
+    // A clock and the name beside it are read as two.
+    const double scale = litho_text_scale(GTK_WIDGET(self)), head = 30 * scale, between = 24 * scale,
+                 n = MAX(n_panels(self), 1), w = (width - 2 * GAP - (n - 1) * between) / n;
+    return (LithoRect){GAP + k * (w + between), head, MAX(w, 1), MAX(height - head - GAP, 1)};
 }
 
 // Text of a lane's clock.
@@ -89,7 +90,7 @@ static char *clock_text(LithoRaceView *self, guint k)
         return litho_format_duration((double)(now - p->began_us) / 1000);
     if (p->stage > 1)
         return g_strdup_printf(_("timed run %u"), p->stage - 1);
-    return g_strdup(p->began_us > 0 ? _("making plans") : "waits");
+    return g_strdup(p->began_us > 0 ? _("making plans") : _("waits"));
 }
 
 static void draw_text(LithoRaceView *self, cairo_t *cr, const char *text, LithoRect r, double align,
@@ -97,7 +98,7 @@ static void draw_text(LithoRaceView *self, cairo_t *cr, const char *text, LithoR
 {
     const double scale = litho_text_scale(GTK_WIDGET(self));
     g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->area, text);
-    PangoFontDescription *font = pango_font_description_from_string(_("sans bold"));
+    PangoFontDescription *font = pango_font_description_from_string("sans bold");
     pango_font_description_set_absolute_size(font, size * scale * PANGO_SCALE);
     pango_layout_set_font_description(layout, font);
     pango_font_description_free(font);

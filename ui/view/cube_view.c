@@ -7,6 +7,7 @@
 #include "ui/view/medium_picture.h"
 #include "ui/view/points_layer.h"
 #include "ui/view/similarity_layer.h"
+#include "ui/view/small_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -275,6 +276,7 @@ LithoSceneView litho_cube_view_scene(LithoCubeView *self)
     LithoSceneView scene = d->scene;
     for (int a = 0; a < 3; a++)
         scene.index[a] = d->slice[a];
+    scene.text = MAX(litho_text_scale(GTK_WIDGET(self)), 1);
     return scene;
 }
 

@@ -29,9 +29,6 @@ char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 i
 {
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup(_("3-D scene"));
-    // A line has no other section that a number could tell it from.
-    if (self->axis < LITHO_SAMPLE && grid->axis[self->axis].n == 1)
-        return g_strdup(_("Line"));
     char *label =
         litho_slice_label(grid, self->axis, index, litho_session_display(self->session)->units);
     label[0] = g_ascii_toupper(label[0]);

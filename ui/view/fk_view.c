@@ -63,10 +63,13 @@ static void draw_axes(LithoFkView *self, GtkSnapshot *snapshot, double x, double
     GdkRGBA faint = {1, 1, 1, 0.16};
     char text[32];
     double lo = self->axes.x_lo, hi = self->axes.x_hi, f_max = self->axes.f_max;
-    LithoTicks ticks = litho_ticks(lo, hi, w / (3.6 * line), FALSE);
+    LithoTicks ticks = litho_ticks(lo, hi, w / (3.6 * line), self->axes.by_line);
     for (guint n = 0; n < ticks.n; n++) {
         double at = x + (ticks.value[n] - lo) / (hi - lo) * w;
-        litho_format_number(text, sizeof text, ticks.value[n], ticks.step);
+        if (self->axes.by_line)
+            g_snprintf(text, sizeof text, "%.0f", ticks.value[n]);
+        else
+            litho_format_number(text, sizeof text, ticks.value[n], ticks.step);
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(at), y, 1, h));
         litho_small_text_draw(widget, snapshot, text, at, y + h + 0.6 * line, 0.5, 0.75);
     }

@@ -10,7 +10,9 @@ G_DECLARE_FINAL_TYPE(LithoFkView, litho_fk_view, LITHO, FK_VIEW, GtkWidget)
 
 typedef struct LithoFkAxes {
     double f_max, x_lo, x_hi;    // at the edges, in the units below
-    const char *f_unit, *x_unit; // "Hz"; "1/km" of wavenumbers, "crossline" of traces
+    const char *f_unit; // "Hz"
+    char x_unit[32];    // "1/km" of wavenumbers, "crossline" of traces
+    gboolean by_line;   // x are numbers of lines: names, whose digits are not grouped
 } LithoFkAxes;
 
 // `amplitude`: n_x rows of n_f.

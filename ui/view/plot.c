@@ -432,7 +432,7 @@ static void describe(LithoPlot *self)
         litho_format_number(x1, sizeof x1, a.x1, (a.x1 - a.x0) / 20);
         litho_format_number(y0, sizeof y0, a.y0, (a.y1 - a.y0) / 20);
         litho_format_number(y1, sizeof y1, a.y1, (a.y1 - a.y0) / 20);
-        g_string_append_printf(text, "%s %s to %s, %s %s to %s",
+        g_string_append_printf(text, _("%s %s to %s, %s %s to %s"),
                                self->x_label ? self->x_label : "x", x0, x1,
                                self->y_label ? self->y_label : "y", y0, y1);
     }

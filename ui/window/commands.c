@@ -35,7 +35,7 @@ static const LithoWindowCommand commands[] = {
      N_("variable area density paper")},
     {N_("Colours"), N_("Automatic gain of the picture"), "win.agc", NULL, "g", TRUE,
      N_("AGC display balance")},
-    {N_("Colours"), N_("Gain of the picture with time: none, t, t^2"), "win.time-gain", NULL, "t",
+    {N_("Colours"), N_("Gain of the picture with time: none, t, t²"), "win.time-gain", NULL, "t",
      TRUE, N_("spreading display")},
     {N_("Views"), N_("Velocity over the image: none, faint, strong, alone"), "win.medium", NULL,
      "o", TRUE, N_("overlay opacity model medium")},

@@ -181,9 +181,6 @@ static GtkWidget *make_menu(void)
                                    {_("Copy as command"), "win.copy-command"},
                                    {NULL, NULL}};
     const char *const view[][2] = {{_("Compare with file…"), "win.reference"},
-                                   {_("Wiggles"), "win.wiggle"},
-                                   {_("Next colour map"), "win.colours-next"},
-                                   {_("Load colour map…"), "win.colours-load"},
                                    {_("Fit to window"), "win.fit"},
                                    {_("Survey and headers…"), "win.survey"},
                                    {_("Read with other header bytes…"), "win.import"},
@@ -195,6 +192,10 @@ static GtkWidget *make_menu(void)
                                    {_("Light"), "app.appearance::light"},
                                    {_("Dark"), "app.appearance::dark"},
                                    {NULL, NULL}};
+    const char *const colours[][2] = {{_("Next colour map"), "win.colours-next"},
+                                      {_("Load colour map…"), "win.colours-load"},
+                                      {_("Wiggles"), "win.wiggle"},
+                                      {NULL, NULL}};
     const char *const help[][2] = {{_("Commands…"), "win.palette"},
                                    {_("Keyboard shortcuts"), "win.shortcuts"},
                                    {_("Help"), "win.help"},
@@ -216,13 +217,15 @@ static GtkWidget *make_menu(void)
                                     {_("Automatic, 100 samples"), "win.display-gain::agc100"},
                                     {_("Automatic, 250 samples"), "win.display-gain::agc250"},
                                     {NULL, NULL}};
-    g_autoptr(GMenu) gain = g_menu_new();
+    g_autoptr(GMenu) gain = g_menu_new(), map = g_menu_new();
     GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
     append_section(menu, file);
     append_section(menu, view);
     append_section(axes, times);
     append_section(axes, lines);
     append_section(gain, gains);
+    append_section(map, colours);
+    g_menu_append_submenu(menu, _("Colours and wiggles"), G_MENU_MODEL(map));
     g_menu_append_submenu(menu, _("Gain of the picture"), G_MENU_MODEL(gain));
     g_menu_append_submenu(menu, _("Axes"), G_MENU_MODEL(axes));
     GMenu *shows = litho_podium_menu();

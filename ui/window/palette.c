@@ -171,6 +171,14 @@ static gboolean clip_matches(LithoSession *session, char **words, Hit *hit)
     return TRUE;
 }
 
+// What would do nothing now is not offered.
+static gboolean is_possible(LithoWindow *window, const LithoWindowCommand *command)
+{
+    const char *name = g_str_has_prefix(command->action, "win.") ? command->action + 4 : NULL;
+    GAction *action = name ? g_action_map_lookup_action(G_ACTION_MAP(window), name) : NULL;
+    return !action || g_action_get_enabled(action);
+}
+
 static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
 {
     guint n = 0, n_commands;
@@ -191,7 +199,7 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
     const LithoWindowCommand *commands = litho_commands(&n_commands);
     for (guint k = 0; k < n_commands && n < MAX_HITS; k++) {
         Hit hit = {.command = &commands[k]};
-        if (!command_matches(&commands[k], words))
+        if (!command_matches(&commands[k], words) || !is_possible(window, &commands[k]))
             continue;
         g_strlcpy(hit.title, litho_text(commands[k].title), sizeof hit.title);
         hits[n++] = hit;

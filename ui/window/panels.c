@@ -15,12 +15,12 @@ struct LithoPanels {
     LithoSession *session;
     void (*fitted)(int width, gpointer owner);
     gpointer owner;
-    int wanted[2];        // widths, until the first cube is shown; 0 = as they are
-    gboolean no_room[2];  // folded because the window is narrow or nothing is open
-    gboolean no_content;  // nothing is open and nothing in the flow
-    int width[2];         // when they were seen last
-    int room;             // width of the window when that was decided
-    guint soon, restyled; // sources
+    int wanted[2];          // widths, until the first cube is shown; 0 = as they are
+    gboolean no_room[2];    // folded because the window is narrow or nothing is open
+    gboolean no_content[2]; // the panel has nothing to say
+    int width[2];           // when they were seen last
+    int room;               // width of the window when that was decided
+    guint soon, restyled;   // sources
 };
 
 // --- widgets ------------------------------------------------------------------------------------
@@ -135,11 +135,13 @@ static void fold(LithoPanels *panels, int panel, gboolean folded)
     gtk_widget_set_visible(widget, !folded);
 }
 
-// Nothing is open and nothing in the flow: the panels have nothing to say.
-static gboolean is_empty(const LithoPanels *panels)
+// Nothing is open: there are no figures to show, and without a flow no parameters. The start page
+// has the room.
+static gboolean is_empty(const LithoPanels *panels, int panel)
 {
     return !litho_session_grid(panels->session) &&
-           litho_flow_length(litho_session_flow(panels->session)) == 0;
+           (panel == LITHO_PANEL_RIGHT ||
+            litho_flow_length(litho_session_flow(panels->session)) == 0);
 }
 
 static void fit(LithoPanels *panels)
@@ -150,9 +152,10 @@ static void fit(LithoPanels *panels)
     panels->room = width;
     int left = width_of(panels, LITHO_PANEL_LEFT), right = width_of(panels, LITHO_PANEL_RIGHT);
     double scale = MAX(litho_text_scale(GTK_WIDGET(panels->window)), 1); // axes have text, too
-    const gboolean empty = is_empty(panels);
-    fold(panels, LITHO_PANEL_RIGHT, empty || width - left - right < FOUR_VIEWS * scale);
-    fold(panels, LITHO_PANEL_LEFT, empty || width - left < SOME_VIEW * scale);
+    fold(panels, LITHO_PANEL_RIGHT,
+         is_empty(panels, LITHO_PANEL_RIGHT) || width - left - right < FOUR_VIEWS * scale);
+    fold(panels, LITHO_PANEL_LEFT,
+         is_empty(panels, LITHO_PANEL_LEFT) || width - left < SOME_VIEW * scale);
     panels->fitted(width, panels->owner);
 }
 
@@ -189,13 +192,18 @@ static void on_layout(LithoPanels *panels)
 // A cube is there, or gone: panels come back with the width they had, and are measured again.
 static void on_content(LithoPanels *panels)
 {
-    const gboolean empty = is_empty(panels);
-    if (empty == panels->no_content)
-        return;
-    panels->no_content = empty;
-    panels->room = 0;
-    for (int k = 0; k < 2; k++)
+    gboolean changed = FALSE;
+    for (int k = 0; k < 2; k++) {
+        const gboolean empty = is_empty(panels, k);
+        if (empty == panels->no_content[k])
+            continue;
+        panels->no_content[k] = empty;
         fold(panels, k, empty);
+        changed = TRUE;
+    }
+    if (!changed)
+        return;
+    panels->room = 0;
     fit_soon(panels);
 }
 

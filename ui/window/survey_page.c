@@ -29,7 +29,7 @@ static void add_row(GtkWidget *grid, int row, const char *name, const char *valu
 {
     g_autofree char *why =
         g_strdup_printf("%s%s%s", litho_text(sources[source]), evidence && *evidence ? ": " : "",
-                        evidence ? evidence : "");
+                        evidence ? litho_text(evidence) : "");
     add_cell(grid, 0, row, name, "dim-label");
     add_cell(grid, 1, row, value, "numeric");
     GtkWidget *label = add_cell(grid, 2, row, why, "dim-label");
