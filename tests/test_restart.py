@@ -14,7 +14,7 @@ import time
 from cli_tap import CLI, cli, read, run, test
 
 MPIRUN = shutil.which("mpirun")
-FX = ["fx", "window=10", "half_width=2", "erratic=0", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
+FX = ["fx", "window=10", "half_width=2", "erratic=0", "fill_passes=0", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
 PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.025"]
 
 
