@@ -430,7 +430,7 @@ static void test_time_slice_in_strips(void)
         const char *key;
         double value;
     } small[] = {{"half_width", 1}, {"window", 5}, {"time_overlap", 16}, {"time_window", 64},
-                 {"erratic", 0}};
+                 {"erratic", 0},    {"fill_passes", 0}};
     for (guint k = 0; k < G_N_ELEMENTS(small); k++)
         set_fx(small[k].key, small[k].value);
     g_assert_nonnull(litho_session_not_computed(gui.session, LITHO_SAMPLE));
