@@ -98,11 +98,14 @@ static gboolean find_better(Demo *d, const LithoFlow *flow, LithoRun *run, GErro
     guint at = 0;
     while (!litho_flow_step(flow, at)->enabled)
         at++;
+    const LithoBox area = litho_quality_area(flow, d->in->held);
     LithoNoise noise = {0};
-    if (!litho_quality_noise(d->in, NULL, run, &noise, error))
+    if (!litho_quality_noise(d->in, &area, run, &noise, error))
         return FALSE;
     LithoFindAsk ask = {
-        .quality = {.flow = flow, .in = d->in, .noise = &noise}, .step = at, .seconds = 20};
+        .quality = {.flow = flow, .in = d->in, .area = area, .noise = &noise, .seed = 1},
+        .step = at,
+        .seconds = 20};
     LithoFind find;
     LithoJudge *judge = litho_judge_new(d->device);
     gboolean good = litho_find(judge, &ask, run, &find, error);

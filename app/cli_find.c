@@ -64,6 +64,26 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf(_("note: %s\n"), find->why);
 }
 
+// Reads what the largest values that are tried need.
+static gboolean cover_values(LithoSurvey *survey, const LithoFlow *flow, guint at, LithoRun *run,
+                             LithoCliPart *part, GError **error)
+{
+    g_autoptr(LithoFlow) largest = litho_flow_copy(flow);
+    LithoStep *step = litho_flow_step(largest, at);
+    for (const LithoFindRow *r = step->op->find; r && r->key; r++) {
+        const LithoParam *row = litho_param_find(&step->op->params, r->key);
+        if (!row || row->type == LITHO_PARAM_CHOICE)
+            continue;
+        const double now = litho_param_get(row, step->params);
+        const double top = r->lo != r->hi ? r->hi : row->soft_max != 0 ? row->soft_max : row->max;
+        litho_param_set(row, step->params, MIN(top, row->max), NULL);
+        if (!litho_cli_part_cover(survey, largest, run, part, error))
+            return FALSE;
+        litho_param_set(row, step->params, now, NULL);
+    }
+    return TRUE;
+}
+
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
     const char *const reads[] = {o->trial.judge.reference, NULL};
@@ -81,7 +101,8 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
         return FALSE;
     g_auto(LithoCliPart) part = {0};
-    if (!litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 1 << 22, run, &part, error))
+    if (!litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 0, run, &part, error) ||
+        !cover_values(survey, flow, step, run, &part, error))
         return FALSE;
     LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, flow),
                         .step = step,

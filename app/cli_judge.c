@@ -125,16 +125,30 @@ gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoC
     part->area = litho_box_full(grid);
     if (judge->area && !parse_area(grid, judge->area, &part->area, error))
         return FALSE;
-    part->area = litho_quality_part(part->area, most);
+    part->area = most > 0 ? litho_quality_part(part->area, most)
+                          : litho_quality_area(flow, part->area);
     part->is_all = litho_box_equal(part->area, litho_box_full(grid));
-    need = part->area;
-    if (litho_flow_is_local(flow) &&
-        !litho_walk_input_box(flow, grid, part->area, NULL, &need, error))
+    if (!litho_quality_need(flow, grid, part->area, &need, error))
         return FALSE;
-    need = litho_box_union(need, part->area);
     part->in = litho_survey_read(survey, &need, run, error);
     return part->in && read_reference(judge, open, run, part, error) &&
            measure_noise(judge, run, part, error);
+}
+
+gboolean litho_cli_part_cover(LithoSurvey *survey, const LithoFlow *flow, LithoRun *run,
+                              LithoCliPart *part, GError **error)
+{
+    LithoBox need;
+    if (!litho_quality_need(flow, &part->in->grid, part->area, &need, NULL) ||
+        litho_box_contains(part->in->held, need))
+        return TRUE;
+    need = litho_box_union(need, part->in->held);
+    LithoCube *in = litho_survey_read(survey, &need, run, error);
+    if (!in)
+        return FALSE;
+    litho_cube_unref(part->in);
+    part->in = in;
+    return TRUE;
 }
 
 LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,

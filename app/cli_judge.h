@@ -42,11 +42,16 @@ typedef struct LithoCliPart {
 void litho_cli_part_clear(LithoCliPart *part);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
 
-// Reads the area asked for, or as much around the middle of the survey as `most` samples allow, and
-// measures its noise. FALSE sets `error`.
+// Reads the part of the area asked for, or of the survey, that figures are told of
+// (litho_quality_area()), or one of `most` samples where that is not 0, and measures its noise.
+// FALSE sets `error`.
 gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
                         const LithoOpenOptions *open, gint64 most, LithoRun *run,
                         LithoCliPart *part, GError **error);
+// Reads the surroundings of the area that `flow` needs, where the part does not hold them: other
+// values of a parameter reach further. FALSE: not read; a flow that refuses the survey is no error.
+gboolean litho_cli_part_cover(LithoSurvey *survey, const LithoFlow *flow, LithoRun *run,
+                              LithoCliPart *part, GError **error);
 // FALSE with a sentence when the area asked for is none of this survey.
 gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid, GError **error);
 // The question of `judge` about `flow` on `part`; everything is borrowed.

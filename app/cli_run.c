@@ -149,10 +149,6 @@ static gboolean save_recipe(const Options *o, const LithoFlow *flow, GError **er
 
 // --- figures ----------------------------------------------------------------------------------
 
-// More samples than this are judged on a part around the middle: two more runs of a million samples
-// cost seconds, whatever the survey's size.
-enum { JUDGED_SAMPLES = 1 << 20 };
-
 static gboolean is_judged(const Options *o)
 {
     return o->report || o->judge.reference || o->judge.hide > 0;
@@ -167,8 +163,7 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
     g_autoptr(GError) problem = NULL;
     LithoQuality quality;
     LithoJudge *judge = litho_judge_new(device);
-    gboolean ok =
-        litho_cli_part(survey, flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &part, &problem);
+    gboolean ok = litho_cli_part(survey, flow, &o->judge, &o->open, 0, run, &part, &problem);
     if (ok) {
         LithoQualityAsk ask = litho_cli_ask(&o->judge, &part, flow);
         ok = litho_judge_run(judge, &ask, run, &quality, &problem);

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-enum { MOST_VALUES = 5, JUDGED_SAMPLES = 1 << 20 };
+enum { MOST_VALUES = 5 };
 
 typedef struct Swept {
     const LithoParam *row;
@@ -90,6 +90,7 @@ static gboolean take_swept(Options *o, char **words, GError **error)
 
 typedef struct Sweep {
     const Options *o;
+    LithoSurvey *survey;
     LithoCliPart part;
     LithoFlow *flow;
     LithoJudge *judge;
@@ -180,6 +181,8 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
                                            &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
     }
     cell->lines[0] = g_strdup(label->str);
+    if (ok && !litho_cli_part_cover(s->survey, s->flow, run, &s->part, error))
+        return FALSE;
     LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
     ok = ok && litho_judge_run(s->judge, &ask, run, &q, &refused);
     if (!ok && litho_error_is_cancelled(refused)) {
@@ -268,12 +271,16 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
     const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;
-    Sweep s = {
-        .o = o, .flow = flow, .best = -INFINITY, .worst = INFINITY, .runs = json_array_new()};
+    Sweep s = {.o = o,
+               .survey = survey,
+               .flow = flow,
+               .best = -INFINITY,
+               .worst = INFINITY,
+               .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
-    gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,
-                                 &s.part, error) &&
+    gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 0, run, &s.part,
+                                 error) &&
                   choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_cli_area_text(&s.part.in->grid, s.part.area);

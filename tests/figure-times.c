@@ -15,7 +15,7 @@
 #include "core/synth/synth.h"
 #include "kernels/kernels.h"
 
-enum { RUNS = 7, AREA = 600000, AREA_GLOBAL = 200000, TRACES = 2000, BINS = 4096 };
+enum { RUNS = 7, TRACES = 2000, BINS = 4096 };
 
 typedef struct Subject {
     LithoCube *in, *out; // out: a slider's newest result, where the flow left it
@@ -42,7 +42,7 @@ static void level(Subject *s, int number)
     (void)number;
     GError *error = NULL;
     litho_noise_clear(&s->noise);
-    if (!litho_quality_noise(s->in, NULL, NULL, &s->noise, &error))
+    if (!litho_quality_noise(s->in, &s->area, NULL, &s->noise, &error))
         fail(error);
 }
 
@@ -200,13 +200,13 @@ int main(int argc, char **argv)
     make_survey(&s, size);
     s.engine = litho_engine_new(device);
     compute(&s, 0);
-    s.area = litho_quality_part(s.in->held, litho_flow_is_local(s.flow) ? AREA : AREA_GLOBAL);
+    s.area = litho_quality_area(s.flow, s.in->held);
     s.traces = (guint)s.in->grid.axis[1].n;
     s.samples = (guint)s.in->grid.axis[2].n;
     s.section = s.in->samples; // the first inline
     printf("%s, %s, %s\n\n| figure | first, ms | median | longest of %d |\n|---|---|---|---|\n",
            size, key, argc > 3 ? argv[3] : "cpu", RUNS);
-    time_figure("noise level, once a file", NULL, level, &s);
+    time_figure("noise level, once an area", NULL, level, &s);
     time_figure("expected SNR and removed energy", NULL, expected, &s);
     time_figure("the same with leakage", NULL, figures, &s);
     time_figure("similarity of the three slices", compute, maps, &s);

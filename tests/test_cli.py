@@ -665,6 +665,20 @@ def figures_without_and_with_the_truth():
 
 
 @test
+def one_setting_has_one_figure():
+    """run, sweep and find tell one expected SNR of one setting on a survey larger than the part that is judged."""
+    cli("synth", "survey", "inlines=68", "xlines=72", "samples=240", "snr=0", "-o", "one.npy", "--no-truth")
+    cli("run", "fx", "half_width=2", "-i", "one.npy", "-o", "one-fx.npy", "--report", "one.json")
+    cli("sweep", "fx", "half_width=2,3", "-i", "one.npy", "--json", "one-sweep.json")
+    run, swept = json.load(open("one.json")), json.load(open("one-sweep.json"))
+    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one.npy", "--seconds", "0.01", "--json").stdout)
+    assert not run["area_is_all"] and run["area"] == swept["area"], (run["area"], swept["area"])
+    figures = [run, swept["runs"][0], found["quality_now"]]
+    for key in ("noise_sigma", "expected_snr_db"):
+        assert len({f[key] for f in figures}) == 1, (key, [f[key] for f in figures])
+
+
+@test
 def figures_that_cannot_be_told():
     """A result that lies on another grid has no expected SNR: who watches gets the result, who asked gets a sentence. An area off the survey is
     refused before anything is computed."""

@@ -446,11 +446,9 @@ gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, L
     s.question.flow = s.flow;
     s.question.reference = NULL;
     s.question.similarity = FALSE;
-    const gint64 most = ask->samples > 0              ? ask->samples
-                        : litho_flow_is_local(s.flow) ? 1 << 20
-                                                      : 1 << 18;
     const LithoBox area = litho_box_empty(s.question.area) ? s.question.in->held : s.question.area;
-    find->area = s.question.area = litho_quality_part(area, most);
+    find->area = s.question.area =
+        ask->samples > 0 ? litho_quality_part(area, ask->samples) : litho_quality_area(s.flow, area);
     if (!s.question.noise && !(s.question.hide > 0))
         s.question.hide = 5;
     else if (s.question.noise)

@@ -32,8 +32,8 @@ typedef struct LithoFind {
 typedef struct LithoFindAsk {
     LithoQualityAsk quality; // flow, input, area, noise, seed; hide and folds where noise is NULL
     guint step;              // of the flow, whose operator is tuned
-    gint64 samples;          // of the area, at most; 0 = a million, a quarter of that for an
-                             // operator that is not local
+    gint64 samples;          // of the area, at most; 0 = the part of litho_quality_area(); the
+                             // noise level is of that part, too
     double seconds;          // after which no further trial begins; 0 = no end
     // After each trial, in the job's thread: values in the order of `find` and their score in dB.
     // May be NULL.

@@ -177,19 +177,22 @@ static LithoCube *cut_of(LithoJudge *judge, const LithoCube *in, LithoBox box, g
     return judge->cut;
 }
 
-// Samples that the area depends on, in whole blocks: a slightly larger halo does not ask for
-// others.
-static gboolean box_around(const LithoQualityAsk *ask, LithoBox area, LithoBox *box, GError **error)
+// Whole blocks: a slightly larger halo does not ask for others.
+gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoBox area,
+                            LithoBox *need, GError **error)
 {
     enum { BLOCK = 32 };
-    if (!litho_walk_input_box(ask->flow, &ask->in->grid, area, NULL, box, error))
+    *need = area;
+    if (!litho_flow_is_local(flow))
+        return TRUE;
+    if (!litho_walk_input_box(flow, grid, area, NULL, need, error))
         return FALSE;
-    *box = litho_box_union(*box, area);
+    *need = litho_box_union(*need, area);
     for (int a = 0; a < 3; a++) {
-        box->lo[a] = box->lo[a] < 0 ? 0 : box->lo[a] / BLOCK * BLOCK;
-        box->hi[a] = (box->hi[a] + BLOCK - 1) / BLOCK * BLOCK;
+        need->lo[a] = need->lo[a] < 0 ? 0 : need->lo[a] / BLOCK * BLOCK;
+        need->hi[a] = (need->hi[a] + BLOCK - 1) / BLOCK * BLOCK;
     }
-    *box = litho_box_intersect(*box, ask->in->held);
+    *need = litho_box_intersect(*need, litho_box_full(grid));
     return TRUE;
 }
 
@@ -202,8 +205,9 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c
     LithoBox box = area;
     *c = (Case){.flow = ask->flow, .in = ask->in, .area = area};
     if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error) ||
-        (local && !box_around(ask, area, &box, error)))
+        !litho_quality_need(ask->flow, &ask->in->grid, area, &box, error))
         return FALSE;
+    box = litho_box_intersect(box, ask->in->held);
     if (litho_box_equal(box, local ? ask->in->held : litho_box_full(&ask->in->grid)))
         return TRUE;
     if (!(c->in = cut_of(judge, ask->in, box, local, error)))
@@ -633,6 +637,11 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         return FALSE;
     *quality = q;
     return TRUE;
+}
+
+LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area)
+{
+    return litho_quality_part(area, litho_flow_is_local(flow) ? 1 << 20 : 1 << 18);
 }
 
 LithoBox litho_quality_part(LithoBox area, gint64 samples)

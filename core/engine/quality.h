@@ -100,6 +100,15 @@ gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losse
 // that leaves 16 traces a side: what a question about a large area is answered on. A fifth of its
 // thickness is no good for filters, so thin areas stay as they are.
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
+// The part of `area` that the figures of a flow are told of, and its noise level is measured on: a
+// million samples, a quarter of that where the flow is not local. Panel, sweeps, `find` and `run`
+// ask on this part, so that a setting has one figure wherever it is told.
+LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area);
+// Samples of a survey on `grid` that a judge looks at for figures of `area`: the area and its
+// surroundings in whole blocks. A cube that holds them gives the figures of the whole survey. FALSE:
+// the flow refuses the grid.
+gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoBox area,
+                            LithoBox *need, GError **error);
 // The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.
 LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
 // "13.90 dB (13.35 to 14.55)", "at most 33.96 dB" where no higher SNR is possible, "more than 40 dB"

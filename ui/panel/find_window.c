@@ -50,6 +50,7 @@ typedef struct Task {
     LithoBox area;
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
+    guint32 seed;
     guint step;
 } Task;
 
@@ -89,13 +90,13 @@ static gpointer work(LithoRun *run, gpointer data, GError **error)
 {
     Task *t = data;
     LithoFind *find = g_new0(LithoFind, 1);
-    LithoFindAsk ask = {.quality = {.flow = t->flow, .in = t->in, .area = t->area, .seed = 1},
+    LithoFindAsk ask = {.quality = {.flow = t->flow, .in = t->in, .area = t->area, .seed = t->seed},
                         .step = t->step,
                         .seconds = SECONDS,
                         .on_trial = on_trial,
                         .data = t};
     gboolean ok = litho_cube_host(t->in, error) != NULL;
-    if (ok && t->noise.n == 0 && !litho_quality_noise(t->in, NULL, run, &t->noise, NULL))
+    if (ok && t->noise.n == 0 && !litho_quality_noise(t->in, &t->area, run, &t->noise, NULL))
         t->noise = (LithoNoise){0};
     ask.quality.noise = t->noise.n > 0 ? &t->noise : NULL;
     ask.quality.hide = t->noise.n > 0 ? 0 : HIDE_PERCENT;
@@ -375,7 +376,6 @@ static void start(Search *s)
         return;
     }
     Task *t = g_new0(Task, 1);
-    const LithoNoise *noise = litho_judgement_noise(s->window->judgement);
     g_atomic_int_inc(&s->refs);
     *t = (Task){.search = s,
                 .flow = litho_flow_copy(litho_session_flow(session)),
@@ -383,6 +383,8 @@ static void start(Search *s)
                 .area = litho_judgement_area(session),
                 .device = litho_session_device(session),
                 .step = s->step};
+    litho_judgement_hidden(s->window->judgement, &t->seed);
+    const LithoNoise *noise = litho_judgement_noise(s->window->judgement, t->area);
     if (noise)
         t->noise = litho_noise_copy(noise);
     s->began_us = g_get_monotonic_time();

@@ -12,7 +12,6 @@
 #include "ui/window/dialog.h"
 
 enum { THUMB_W = 248, THUMB_H = 190, ZOOM = 2, COLUMNS = 3 };
-enum { SAMPLES = 200000 }; // of the area that is judged for every setting
 
 guint litho_sweep_values(const LithoParam *row, guint n, double *values)
 {
@@ -326,7 +325,6 @@ static LithoSweepTask *make_task(Sweep *sweep)
     LithoSession *session = litho_window_session(sweep->window);
     LithoCube *input = litho_session_input(session);
     LithoJudgement *judgement = litho_window_judgement(sweep->window);
-    const LithoNoise *noise = litho_judgement_noise(judgement);
     const int axis =
         litho_cube_view_axis(litho_canvas_active_view(litho_window_canvas(sweep->window)));
     LithoSweepTask *task = g_new0(LithoSweepTask, 1);
@@ -341,7 +339,9 @@ static LithoSweepTask *make_task(Sweep *sweep)
     task->width = THUMB_W * ZOOM;
     task->height = THUMB_H * ZOOM;
     task->judged = litho_judgement_applies(session);
-    task->area = litho_quality_part(litho_judgement_area(session), SAMPLES);
+    task->area = litho_judgement_area(session);
+    litho_judgement_hidden(judgement, &task->seed);
+    const LithoNoise *noise = litho_judgement_noise(judgement, task->area);
     task->noise = noise ? litho_noise_copy(noise) : (LithoNoise){0};
     const LithoStep *step = litho_flow_step(task->flow, task->step);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {

@@ -133,7 +133,7 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
                                  .in = task->in,
                                  .area = task->area,
                                  .noise = task->noise.n > 0 ? &task->noise : NULL,
-                                 .seed = 1,
+                                 .seed = task->seed,
                                  .similarity = TRUE};
     shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);
     return shot->judged;
@@ -179,7 +179,7 @@ gboolean litho_sweep_run(LithoSweepTask *task, LithoRun *run,
     gboolean cancelled = FALSE;
     // Noise that cannot be measured leaves the expected SNR out.
     if (task->judged && task->noise.n == 0 &&
-        !litho_quality_noise(task->in, NULL, run, &task->noise, NULL))
+        !litho_quality_noise(task->in, &task->area, run, &task->noise, NULL))
         task->noise = (LithoNoise){0};
     for (guint k = 0; k < litho_sweep_task_length(task) && !cancelled; k++) {
         g_autoptr(GError) refused = NULL;

@@ -45,6 +45,7 @@ typedef struct LithoSweepTask {
     gboolean judged;      // `area` and `noise` count
     LithoBox area;        // that is judged
     LithoNoise noise;     // n = 0: measured first
+    guint32 seed;         // of the signs
     double now[2];        // values in the flow
 } LithoSweepTask;
 

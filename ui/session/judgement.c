@@ -12,10 +12,8 @@
 #include "ui/session/similarity_maps.h"
 
 enum {
-    SETTLE_MS = 150,         // after the last result: a drag needs the processors
-    SAMPLES = 600000,        // of the area that is judged: two runs of a filter below a second
-    SAMPLES_GLOBAL = 200000, // where the flow is applied to the area cut out
-    FOLDS = 2,               // of hidden traces
+    SETTLE_MS = 150, // after the last result: a drag needs the processors
+    FOLDS = 2,       // of hidden traces
 };
 
 struct _LithoJudgement {
@@ -28,8 +26,9 @@ struct _LithoJudgement {
     gboolean again; // something changed while the job ran
     guint timeout;
 
-    LithoNoise noise; // of the input with that serial; n = 0: not known
+    LithoNoise noise; // of that area of the input with that serial; n = 0: not known
     guint64 noise_serial;
+    LithoBox noise_area;
     LithoQuality figures;
     LithoFlow *asked_flow; // of the newest question; NULL = none
     LithoBox asked_area;
@@ -67,7 +66,7 @@ gboolean litho_judgement_applies(LithoSession *session)
            litho_session_comparable(session);
 }
 
-LithoBox litho_judgement_area(LithoSession *session)
+static LithoBox area_in_view(LithoSession *session)
 {
     const LithoDisplay *d = litho_session_display(session);
     LithoCube *in = litho_session_input(session);
@@ -79,6 +78,11 @@ LithoBox litho_judgement_area(LithoSession *session)
     return in ? litho_box_intersect(box, in->held) : box;
 }
 
+LithoBox litho_judgement_area(LithoSession *session)
+{
+    return litho_quality_area(litho_session_flow(session), area_in_view(session));
+}
+
 // --- figures ------------------------------------------------------------------------------------
 
 typedef struct Question {
@@ -88,7 +92,6 @@ typedef struct Question {
     LithoBox area;
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
-    gboolean own_noise;
     LithoCube *truth; // or NULL
     double hide;
     guint32 seed;
@@ -125,7 +128,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
     Answer *answer = g_new0(Answer, 1);
     answer->noise = q->noise;
     q->noise = (LithoNoise){0};
-    if (answer->noise.n == 0 && !litho_quality_noise(q->in, NULL, run, &answer->noise, NULL))
+    if (answer->noise.n == 0 && !litho_quality_noise(q->in, &q->area, run, &answer->noise, NULL))
         answer->noise = (LithoNoise){0};
     if (self->judge && !litho_device_is_same(self->device, q->device))
         g_clear_pointer(&self->judge, litho_judge_free);
@@ -134,8 +137,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
     self->device = q->device;
     LithoQualityAsk ask = {.flow = q->flow,
                            .in = q->in,
-                           .area = litho_quality_part(
-                               q->area, litho_flow_is_local(q->flow) ? SAMPLES : SAMPLES_GLOBAL),
+                           .area = q->area,
                            .noise = answer->noise.n > 0 ? &answer->noise : NULL,
                            .reference = q->truth,
                            .hide = q->hide,
@@ -170,6 +172,7 @@ static void judged(gpointer result, const GError *error, gpointer data)
         litho_noise_clear(&self->noise);
         self->noise = answer->noise;
         self->noise_serial = in->serial;
+        self->noise_area = q->area;
         answer->noise = (LithoNoise){0};
     }
     if (answer && !self->again) {
@@ -207,8 +210,9 @@ static gboolean look(gpointer data)
     litho_flow_free(self->asked_flow);
     self->asked_flow = litho_flow_copy(q->flow);
     self->asked_area = q->area;
-    if (self->noise.n > 0 && self->noise_serial == in->serial)
-        q->noise = litho_noise_copy(&self->noise);
+    const LithoNoise *noise = litho_judgement_noise(self, q->area);
+    if (noise)
+        q->noise = litho_noise_copy(noise);
     self->job = litho_job_start(&(LithoJobFuncs){judge, NULL, judged, question_free}, q);
     return G_SOURCE_REMOVE;
 }
@@ -338,10 +342,12 @@ const char *litho_judgement_missing(LithoJudgement *self)
     return _("The figures are being computed.");
 }
 
-const LithoNoise *litho_judgement_noise(LithoJudgement *self)
+const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area)
 {
     LithoCube *in = self->session ? litho_session_input(self->session) : NULL;
-    return in && self->noise.n > 0 && self->noise_serial == in->serial ? &self->noise : NULL;
+    const gboolean known = in && self->noise.n > 0 && self->noise_serial == in->serial &&
+                           litho_box_equal(self->noise_area, area);
+    return known ? &self->noise : NULL;
 }
 
 // The question is another one, the flow is not.

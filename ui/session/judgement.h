@@ -20,9 +20,10 @@ LithoJudgement *litho_judgement_new(LithoSession *session);
 const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh);
 // Why there are none, one sentence; NULL = there are, or nobody expects any. Borrowed.
 const char *litho_judgement_missing(LithoJudgement *self);
-// Noise of the input, once it is known; NULL before. Borrowed until the input changes.
-const LithoNoise *litho_judgement_noise(LithoJudgement *self);
-// The area in view, as questions about quality are asked on it.
+// Noise of that area of the input, once it is known; NULL before. Borrowed until the next signal.
+const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area);
+// The part of the area in view that questions about the session's flow are asked on
+// (litho_quality_area()).
 LithoBox litho_judgement_area(LithoSession *session);
 // TRUE when output and input of the flow can be compared: it has steps, and all of them filter.
 gboolean litho_judgement_applies(LithoSession *session);

@@ -176,12 +176,14 @@ static void search_free(gpointer data)
 static gpointer find_work(LithoRun *run, gpointer data, GError **error)
 {
     Search *s = data;
+    const LithoBox area = litho_quality_area(s->flow, s->in->held);
     LithoNoise noise = {0};
-    if (!litho_cube_host(s->in, error) || !litho_quality_noise(s->in, NULL, run, &noise, error))
+    if (!litho_cube_host(s->in, error) || !litho_quality_noise(s->in, &area, run, &noise, error))
         return NULL;
-    LithoFindAsk ask = {.quality = {.flow = s->flow, .in = s->in, .noise = &noise, .seed = 1},
-                        .step = s->step,
-                        .seconds = FIND_SECONDS};
+    LithoFindAsk ask = {
+        .quality = {.flow = s->flow, .in = s->in, .area = area, .noise = &noise, .seed = 1},
+        .step = s->step,
+        .seconds = FIND_SECONDS};
     LithoJudge *judge = litho_judge_new(s->device);
     gboolean good = litho_find(judge, &ask, run, &s->find, error);
     litho_judge_free(judge);
