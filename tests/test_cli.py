@@ -27,7 +27,7 @@ def usage_errors_exit_2_and_name_the_trouble():
         (["run", "fx", "windw=3", "-i", "a.npy", "-o", "b.npy"], "windw"),
         (["run", "fx", "window=-3", "-i", "a.npy", "-o", "b.npy"], "window"),
         (["synth", "nothing", "-o", "x.npy"], "there is no cube"), (["synth", "mix", "inlines=0", "-o", "x.npy"], "inlines"),
-        (["compare", "one.npy"], "two"), (["compare", "--operators"], "-o TABLE.md"), (["list", "nooperator"], "nooperator"),
+        (["compare", "one-area.npy"], "two"), (["compare", "--operators"], "-o TABLE.md"), (["list", "nooperator"], "nooperator"),
     ]:
         r = cli(*args, status=2)
         assert word in r.stderr, (args, r.stderr)
@@ -362,12 +362,12 @@ def demo_is_cancelled():
 @test
 def a_shot_without_trace_headers_is_migrated():
     """NumPy's files have none: the words for the source are enough."""
-    cli("synth", "planes", "inlines=8", "xlines=24", "samples=100", "-o", "one.npy", "--no-truth")
+    cli("synth", "planes", "inlines=8", "xlines=24", "samples=100", "-o", "one-area.npy", "--no-truth")
     for geometry in ("record", "line"):
-        cli("run", "migrate", "mode=shot", f"geometry={geometry}", "source_x=300", "velocity=2500", "nz=20", "fmax=20", "degree=5", "one.npy",
+        cli("run", "migrate", "mode=shot", f"geometry={geometry}", "source_x=300", "velocity=2500", "nz=20", "fmax=20", "degree=5", "one-area.npy",
             "one-image.npy", "--backend", "cpu", "--force")
         assert any(read("one-image.npy")[128:])
-    assert "no trace headers" in cli("run", "migrate", "mode=shot", "geometry=headers", "nx=9", "ny=9", "velocity=2500", "one.npy",
+    assert "no trace headers" in cli("run", "migrate", "mode=shot", "geometry=headers", "nx=9", "ny=9", "velocity=2500", "one-area.npy",
                                      "one-image.npy", "--backend", "cpu", "--force", status=1).stderr
 
 
@@ -667,11 +667,11 @@ def figures_without_and_with_the_truth():
 @test
 def one_setting_has_one_figure():
     """run, sweep and find tell one expected SNR of one setting on a survey larger than the part that is judged."""
-    cli("synth", "survey", "inlines=68", "xlines=72", "samples=240", "snr=0", "-o", "one.npy", "--no-truth")
-    cli("run", "fx", "half_width=2", "-i", "one.npy", "-o", "one-fx.npy", "--report", "one.json")
-    cli("sweep", "fx", "half_width=2,3", "-i", "one.npy", "--json", "one-sweep.json")
+    cli("synth", "survey", "inlines=68", "xlines=72", "samples=240", "snr=0", "-o", "one-area.npy", "--no-truth")
+    cli("run", "fx", "half_width=2", "-i", "one-area.npy", "-o", "one-fx.npy", "--report", "one.json")
+    cli("sweep", "fx", "half_width=2,3", "-i", "one-area.npy", "--json", "one-sweep.json")
     run, swept = json.load(open("one.json")), json.load(open("one-sweep.json"))
-    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one.npy", "--seconds", "0.01", "--json").stdout)
+    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one-area.npy", "--seconds", "0.01", "--json").stdout)
     assert not run["area_is_all"] and run["area"] == swept["area"], (run["area"], swept["area"])
     figures = [run, swept["runs"][0], found["quality_now"]]
     for key in ("noise_sigma", "expected_snr_db"):
