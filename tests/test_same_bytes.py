@@ -2,7 +2,10 @@
 # One command gives the same bytes every time: every operator of the program, with its defaults, run
 # twice by processes of their own and with 1, 2 and all threads. A planner that measures, a sum
 # whose order follows the threads, or a buffer read before it is written fails here.
-import hashlib, os, re, subprocess, sys, tempfile
+#
+# A survey in slabs gives the bytes of the whole run, too, where the operator guesses bursts and missing
+# traces from their surroundings: a halo too narrow, or a guess that follows the cut, fails here.
+import array, hashlib, os, re, subprocess, sys, tempfile
 
 cli = sys.argv[1]
 # A setting that makes an operator's defaults small enough for a test; nothing else depends on keys.
@@ -32,6 +35,39 @@ def outputs(key, data, folder):
     return found
 
 
+# The memory in GiB that cuts the survey into slabs.
+SLABS = [(["patch"], "0.01"), (["fx"], "0.0085"), (["wavepacket", "block=48", "overlap=16", "scales=2"], "0.03")]
+
+
+def make_burst(path):
+    """Gaps that the generator leaves, and bursts of 8 samples on every 29th trace that there is."""
+    made = run("synth", "survey", "inlines=96", "xlines=32", "samples=128", "snr=6", "missing=15", "-o", path, "--no-truth")
+    assert made.returncode == 0, made.stderr
+    with open(path, "rb") as f:
+        raw = f.read()
+    head, samples = raw[:-96 * 32 * 128 * 4], array.array("f", raw[-96 * 32 * 128 * 4:])
+    live = [k for k in range(96 * 32) if samples[128 * k + 64] == samples[128 * k + 64]]
+    assert len(live) < 0.95 * 96 * 32
+    for k in live[::29]:
+        for t in range(40 + k % 32, 48 + k % 32):
+            samples[128 * k + t] = 30 * (-1) ** t
+    with open(path, "wb") as f:
+        f.write(head + samples.tobytes())
+
+
+def differs_in_slabs(words, memory, data, folder):
+    out = os.path.join(folder, "cut.npy")
+    command = ["run", *words, "-i", data, "-o", out, "--backend", "cpu", "--force", "--threads", "2"]
+    plans, found = [], []
+    for more in ([], ["--memory", memory]):
+        plans.append(int(re.search(r"slabs +(\d+)", run(*command, *more, "--dry-run").stdout).group(1)))
+        done = run(*command, *more)
+        assert done.returncode == 0, done.stderr
+        found.append(digest(out))
+    assert plans[0] == 1 and plans[1] > 1, f"{words}: {plans} slabs"
+    return found[0] != found[1] or found[0] == digest(data)
+
+
 def main():
     listed = run("list").stdout
     keys = re.findall(r"^(\w+)\s{2,}\S", listed, re.M)
@@ -40,13 +76,19 @@ def main():
         data = os.path.join(folder, "in.npy")
         made = run("synth", "planes", "inlines=40", "xlines=36", "samples=128", "snr=1", "-o", data)
         assert made.returncode == 0, made.stderr
-        print(f"1..{len(keys)}")
+        print(f"1..{len(keys) + len(SLABS)}")
         assert len(keys) >= 4, listed
         for n, key in enumerate(keys, 1):
             found = outputs(key, data, folder)
             other = [name for name, value in found.items() if value != found["once"]]
             print(f"{'not ok' if other else 'ok'} {n} {key}" + (f" # differs: {', '.join(other)}" if other else ""))
             bad += bool(other)
+        burst = os.path.join(folder, "burst.npy")
+        make_burst(burst)
+        for n, (words, memory) in enumerate(SLABS, len(keys) + 1):
+            other = differs_in_slabs(words, memory, burst, folder)
+            print(f"{'not ok' if other else 'ok'} {n} {words[0]} in slabs, with bursts and gaps")
+            bad += other
     sys.exit(1 if bad else 0)
 
 
