@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <stdio.h>
 
 #include "app/cli.h"
@@ -15,11 +16,13 @@ typedef struct Convert {
     LithoOpenOptions open;
     LithoSaveOptions save;
     char *missing, *endian, *format, *note, *progress;
+    double scale;
 } Convert;
 
 enum { SLAB_BYTES = 256 << 20 }; // samples in memory at a time, so that any size converts
 
-static gboolean copy_slabs(LithoSurvey *survey, LithoWriter *writer, LithoRun *run, GError **error)
+static gboolean copy_slabs(LithoSurvey *survey, double scale, LithoWriter *writer, LithoRun *run,
+                           GError **error)
 {
     const LithoGrid *g = litho_survey_grid(survey);
     gint64 line = g->axis[1].n * g->axis[2].n * 4, step = CLAMP(SLAB_BYTES / line, 1, g->axis[0].n);
@@ -28,6 +31,8 @@ static gboolean copy_slabs(LithoSurvey *survey, LithoWriter *writer, LithoRun *r
         box.lo[0] = i;
         box.hi[0] = MIN(i + step, g->axis[0].n);
         g_autoptr(LithoCube) slab = litho_survey_read(survey, &box, run, error);
+        for (gint64 k = 0; slab && scale != 1 && k < litho_cube_held_samples(slab); k++)
+            slab->samples[k] = (float)(scale * slab->samples[k]);
         litho_run_begin(run, "writing", "traces");
         if (!slab || !litho_writer_put(writer, slab, run, error))
             return FALSE;
@@ -47,7 +52,7 @@ static gboolean convert(Convert *c, LithoRun *run, GError **error)
         litho_writer_new(c->files.out, litho_survey_grid(survey), survey, &c->save, error);
     if (!writer)
         return FALSE;
-    gboolean good = copy_slabs(survey, writer, run, error);
+    gboolean good = copy_slabs(survey, c->scale, writer, run, error);
     const GPtrArray *notes[] = {litho_survey_notes(survey), litho_writer_notes(writer)};
     for (int list = 0; good && list < 2; list++)
         for (guint k = 0; k < notes[list]->len; k++)
@@ -77,6 +82,8 @@ static gboolean check(Convert *c, char **words, GError **error)
                     c->missing);
         return FALSE;
     }
+    if (!isfinite(c->scale) || c->scale == 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--scale must be a number other than 0");
     c->save.missing = c->missing && g_str_equal(c->missing, "dead");
     c->save.note = c->note;
     return TRUE;
@@ -96,7 +103,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Convert, convert_clear)
 
 int litho_cli_convert(int argc, char **argv)
 {
-    g_auto(Convert) c = {0};
+    g_auto(Convert) c = {.scale = 1};
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&c.files, _("Survey to read; may be repeated")),
         LITHO_CLI_OUTPUT(&c.files, _("File to write")),
@@ -106,6 +113,7 @@ int litho_cli_convert(int argc, char **argv)
          "ORDER"},
         {"missing", 0, 0, G_OPTION_ARG_STRING, &c.missing,
          _("SEG-Y and SU: omit missing traces or write dead ones"), "omit|dead"},
+        {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &c.scale, _("Factor for all samples (1)"), "FACTOR"},
         {"note", 0, 0, G_OPTION_ARG_STRING, &c.note, _("Line for the text header"), "TEXT"},
         {"force", 0, 0, G_OPTION_ARG_NONE, &c.save.force, _("Replace an existing output"), NULL},
         LITHO_CLI_PROGRESS(&c.progress),

@@ -277,6 +277,8 @@ LithoCube *litho_cube_copy_box(const LithoCube *cube, LithoBox box, GError **err
     if (!copy)
         return NULL;
     litho_cube_inherit(copy, cube);
+    copy->loudest = cube->loudest;
+    copy->loudness = cube->loudness;
     litho_cube_paste(copy, cube);
     return copy;
 }

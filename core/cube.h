@@ -24,6 +24,10 @@ typedef struct LithoCube {
     GPtrArray *notes;    // sentences worth showing (assumptions, repairs); never NULL; owned
     char name[128];      // for titles: file name or synth name
 
+    // Of the largest magnitudes of its live traces that are not zero, the largest and the median,
+    // each rounded down to a power of two. 0 = not known, or all are zero.
+    float loudest, loudness;
+
     guint64 serial;     // unique per cube; says "other data" to caches
     gint refs;          // atomic
     gboolean fetched;   // `samples` came from the device: their memory serves the next result

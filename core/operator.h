@@ -123,6 +123,9 @@ struct LithoOperator {
     gboolean needs_input;          // FALSE: a source such as modelling
     gboolean own_amplitudes; // the result's are none of the input's (a gain, a phase): a difference
                              // of the two means nothing
+    // Magnitudes of the input's samples with which its squares stay in the range of a float: the
+    // engine refuses an input beyond them. Both 0 = it is right with any.
+    float faintest, loudest;
     gboolean keeps_mute; // its result is zero where the input is muted (core/mute.h): the engine sees
                          // to that after exec()
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =

@@ -30,6 +30,7 @@ typedef struct Stream {
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
 
     GMutex reader;        // slabs are begun and read one after the other
+    float loudest;        // of what was read
     LithoCube *last_read; // this and the next one: guarded by `reader`
     gint64 read_bytes;    // as float32, of files
 
@@ -137,6 +138,7 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     s->read_ms += litho_now_ms() - start;
     s->n_read++;
     g_mutex_unlock(&s->lock);
+    s->loudest = cube ? MAX(s->loudest, cube->loudest) : s->loudest;
     gint64 inlines = litho_box_size(need, 0);
     if (s->last_read)
         inlines -= litho_box_size(litho_box_intersect(need, s->last_read->held), 0);
@@ -593,6 +595,10 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     litho_journal_head_clear(&head);
     s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
     if (!ok || !run_lanes(s, *writer, error))
+        return FALSE;
+    // One process that reads all slabs knows the whole survey by now.
+    if (s->ranks == 1 && s->plan.first == 0 &&
+        !litho_engine_check_loudness(flow, s->loudest, 0, error))
         return FALSE;
     const double start = litho_now_ms();
     ok = !*writer || litho_writer_finish(*writer, error);

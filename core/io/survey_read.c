@@ -39,6 +39,7 @@ typedef struct Reader {
     LithoRun *run;
     gint64 done, total; // traces, for progress
     gint64 copied;      // of them, from memory
+    gint64 loud[256];   // live traces by the exponent of their largest magnitude
     gboolean whole;     // all samples of the grid are asked for
 } Reader;
 
@@ -100,6 +101,7 @@ static void flag_cell(LithoSurvey *survey, gint64 cell, guint8 flag, gint64 *cou
 
 typedef struct Quality {
     gboolean zero, bad;
+    int exponent; // of the largest magnitude, as a float has it
 } Quality;
 
 // One vectorised pass over a trace: the largest magnitude by bits, which puts NaN on top.
@@ -114,7 +116,7 @@ static Quality examine(const float *x, gint64 n)
         w &= 0x7fffffff;
         top = w > top ? w : top;
     }
-    return (Quality){.zero = top == 0, .bad = top > limit};
+    return (Quality){.zero = top == 0, .bad = top > limit, .exponent = (int)(top >> 23)};
 }
 
 // Bad samples become zero. A run of them at the top or the bottom is a mute; between good samples
@@ -154,6 +156,7 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
         }
         if (r->whole && hole && !(all && !headed))
             flag_cell(s, own, LITHO_CELL_HOLED, &s->counts.masked, 1);
+        q = examine(x, n);
     } else if (q.zero && r->whole && !s->zero_is_live) {
         flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero, 1);
     }
@@ -162,6 +165,8 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
     r->cube->live[cell] = !(state & masked);
     if (!r->cube->live[cell])
         memset(x, 0, n * sizeof *x);
+    else if (!q.zero)
+        __atomic_fetch_add(&r->loud[q.exponent], 1, __ATOMIC_RELAXED);
 }
 
 static void decode_trace(Reader *r, const LithoTraceFile *file, const Wanted *w,
@@ -434,6 +439,27 @@ static gboolean read_box(Reader *r, const LithoCube *near, GError **error)
 
 // --- entry ------------------------------------------------------------------------------------
 
+// How loud the cube's traces are; of inlines that were copied, how loud `near` is at most.
+static void weigh(const Reader *r, const LithoCube *near)
+{
+    gint64 live = 0, below = 0;
+    int top = -1, median = -1;
+    for (int e = 0; e < 256; e++) {
+        live += r->loud[e];
+        top = r->loud[e] > 0 ? e : top;
+    }
+    for (int e = 0; e < 256 && median < 0; e++) {
+        below += r->loud[e];
+        median = live > 0 && 2 * below >= live ? e : -1;
+    }
+    r->cube->loudest = top < 0 ? 0 : ldexpf(1, top - 127);
+    r->cube->loudness = median < 0 ? 0 : ldexpf(1, median - 127);
+    if (r->copied > 0) {
+        r->cube->loudest = MAX(r->cube->loudest, near->loudest);
+        r->cube->loudness = median < 0 ? near->loudness : r->cube->loudness;
+    }
+}
+
 static void tell(const LithoSurvey *survey, LithoCube *cube)
 {
     LithoSurveyCounts c = litho_survey_counts(survey);
@@ -513,6 +539,7 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     }
     litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start,
                    (double)(reader.total - reader.copied) * litho_box_size(held, 2) * 4.0, 0);
+    weigh(&reader, near);
     tell(survey, cube);
     return cube;
 }

@@ -218,6 +218,8 @@ const LithoOperator litho_operator_fx = {
     .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
+    .faintest = 1e-18f,
+    .loudest = 1e14f,
     .keeps_mute = TRUE,
     .fills = "fill_dead=on",
     .find = find,

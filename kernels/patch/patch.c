@@ -170,6 +170,8 @@ const LithoOperator litho_operator_patch = {
     .presets = presets,
     .demo = &demo,
     .needs_input = TRUE,
+    .faintest = 1e-12f,
+    .loudest = 1e13f,
     .keeps_mute = TRUE,
     .fills = "mode=both",
     .find = find,
