@@ -247,8 +247,8 @@ def samples_whose_squares_leave_a_float_are_refused():
                 r = cli("run", op, name, "never.npy", *more, "--force", status=1)
                 assert "convert --scale" in r.stderr and not os.path.exists("never.npy"), r.stderr
         for name in ("burst.npy", "half.npy"):
-            cli("run", op, name, "out.npy", "--force")
-    cli("run", "migrate", "nz=10", "faint.npy", "out.npy", "--force")
+            cli("run", op, name, "ran.npy", "--force")
+    cli("run", "migrate", "nz=10", "faint.npy", "ran.npy", "--force")
     cli("convert", "--scale", str(2.0**80), "faint.npy", "back.npy", "--force")
     assert np.array_equal(np.load("back.npy"), plain)
     cli("convert", "--scale", "0", "faint.npy", "never.npy", status=2)
