@@ -26,8 +26,8 @@ void litho_engine_share(LithoEngine *engine, int count);
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error);
 // FALSE (LITHO_ERROR_PARAMETER): squares of the input's samples would leave the range of a float in
-// one of the steps. `loudest`: of all of the input, 0 = not all is known; `loudness`: of what is read
-// (cube.h). A loud trace among others is the operators' own care (`erratic`); a faint part of a
+// one of the steps. `loudest`: of all of the input, 0 = not all is known; `loudness`: of what is
+// read (cube.h). A loud trace among others is left to the operators' `erratic`; a faint part of a
 // survey is right beside louder ones.
 gboolean litho_engine_check_loudness(const LithoFlow *flow, float loudest, float loudness,
                                      GError **error);
