@@ -243,7 +243,7 @@ def samples_whose_squares_leave_a_float_are_refused():
         np.save(f"{name}.npy", cube)
     for op in ("fx", "patch", "wavepacket"):
         for name in ("loud.npy", "faint.npy"):
-            for more in ([], ["--memory", "0.002"]) if op == "fx" else ([],):
+            for more in ([], ["--memory", "0.002"], ["--memory", "0.002", "--journal"], ["--memory", "0.002", "--journal"]) if op == "fx" else ([],):
                 r = cli("run", op, name, "never.npy", *more, "--force", status=1)
                 assert "convert --scale" in r.stderr and not os.path.exists("never.npy"), r.stderr
         for name in ("burst.npy", "half.npy"):

@@ -31,6 +31,7 @@ typedef struct Stream {
 
     GMutex reader;        // slabs are begun and read one after the other
     float loudest;        // of what was read
+    gboolean is_refused;  // for it: its slabs are of no use
     LithoCube *last_read; // this and the next one: guarded by `reader`
     gint64 read_bytes;    // as float32, of files
 
@@ -550,7 +551,7 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
     const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);
     if (!s->journal)
         return;
-    const gboolean keeps = !ok && writer && litho_journal_marks(s->journal) > 0 &&
+    const gboolean keeps = !ok && !s->is_refused && writer && litho_journal_marks(s->journal) > 0 &&
                            (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
                            (s->options->keep == LITHO_KEEP_ALL || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
@@ -597,8 +598,9 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     if (!ok || !run_lanes(s, *writer, error))
         return FALSE;
     // One process that reads all slabs knows the whole survey by now.
-    if (s->ranks == 1 && s->plan.first == 0 &&
-        !litho_engine_check_loudness(flow, s->loudest, 0, error))
+    s->is_refused = s->ranks == 1 && s->plan.first == 0 &&
+                    !litho_engine_check_loudness(flow, s->loudest, 0, error);
+    if (s->is_refused)
         return FALSE;
     const double start = litho_now_ms();
     ok = !*writer || litho_writer_finish(*writer, error);
