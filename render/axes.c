@@ -383,6 +383,40 @@ void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect r
     cairo_restore(cr);
 }
 
+// Bytes of `text` that fit `width`: whole words, one at least.
+static gsize words_that_fit(cairo_t *cr, const char *text, double width)
+{
+    gsize fits = 0;
+    for (const char *end = text; *end;) {
+        end += strspn(end, " ");
+        end += strcspn(end, " ");
+        g_autofree char *head = g_strndup(text, (gsize)(end - text));
+        if (fits > 0 && text_width(cr, head) > width)
+            break;
+        fits = (gsize)(end - text);
+    }
+    return fits;
+}
+
+char **litho_axes_wrap_caption(cairo_t *cr, const LithoAxesStyle *style, const char *text,
+                               double width, guint most)
+{
+    g_autoptr(GPtrArray) lines = g_ptr_array_new();
+    cairo_save(cr);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    while (*text && lines->len + 1 < most && text_width(cr, text) > width) {
+        const gsize n = words_that_fit(cr, text, width);
+        g_autofree char *line = g_strndup(text, n);
+        g_ptr_array_add(lines, fit_text(cr, line, width));
+        text += n + strspn(text + n, " ");
+    }
+    if (*text)
+        g_ptr_array_add(lines, fit_text(cr, text, width));
+    cairo_restore(cr);
+    g_ptr_array_add(lines, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&lines), FALSE);
+}
+
 void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                              const char *text)
 {

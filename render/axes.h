@@ -44,6 +44,10 @@ void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoG
 // "clip 99 % = 1.83", "x4".
 void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                            const char *title, const char *note);
+// `text` in at most `most` lines that fit `width`, broken at spaces; the last one is cut with an
+// ellipsis where the rest does not fit. Free with g_strfreev().
+char **litho_axes_wrap_caption(cairo_t *cr, const LithoAxesStyle *style, const char *text,
+                               double width, guint most);
 // One line of plain text, cut with an ellipsis to fit.
 void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                              const char *text);

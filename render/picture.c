@@ -59,10 +59,15 @@ LithoPanel *litho_picture_add_model(LithoPicture *picture, const LithoModel *mod
     return panel;
 }
 
+// Lines of a caption at most, and their distance in font sizes.
+enum { CAPTION_LINES = 3 };
+#define CAPTION_LEADING 1.2
+
 // --- layout -------------------------------------------------------------------------------------
 
 typedef struct Layout {
-    LithoRect title, caption;
+    LithoRect title, caption; // of its first line
+    char **lines;             // of the caption; NULL = none
     LithoFrame frame[LITHO_PICTURE_PANELS];
     LithoRect data[LITHO_PICTURE_PANELS];
 } Layout;
@@ -78,7 +83,14 @@ static guint columns_of(const LithoPicture *picture)
     return picture->columns > 0 ? MIN(picture->columns, n) : (guint)ceil(sqrt(n));
 }
 
-static Layout layout_of(const LithoPicture *picture)
+static LithoAxesStyle caption_style(const LithoPicture *picture)
+{
+    LithoAxesStyle small = picture->style;
+    small.font_size = font_size(picture) * 0.9;
+    return small;
+}
+
+static Layout layout_of(cairo_t *cr, const LithoPicture *picture)
 {
     const double edge = 8, gap = 10;
     double size = font_size(picture);
@@ -89,7 +101,11 @@ static Layout layout_of(const LithoPicture *picture)
         area.h -= 2.2 * size;
     }
     if (picture->caption && *picture->caption) {
-        double h = 1.6 * size;
+        const LithoAxesStyle small = caption_style(picture);
+        const double h = 1.6 * size, next = CAPTION_LEADING * size;
+        layout.lines =
+            litho_axes_wrap_caption(cr, &small, picture->caption, area.w, CAPTION_LINES);
+        area.h -= (g_strv_length(layout.lines) - 1) * next;
         layout.caption = (LithoRect){area.x, area.y + area.h - h, area.w, h};
         area.h -= h + 2;
     }
@@ -326,7 +342,8 @@ static gboolean goes_on(const LithoPicture *picture, GError **error)
 
 static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GError **error)
 {
-    Layout layout = layout_of(picture);
+    Layout layout = layout_of(cr, picture);
+    g_auto(GStrv) lines = layout.lines;
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
     if (!goes_on(picture, error) || !paint_data(cr, picture, &layout, scale, error))
@@ -344,10 +361,10 @@ static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GEr
         large.font_size = font_size(picture) * 1.2;
         litho_axes_draw_title(cr, &large, layout.title, picture->title, NULL);
     }
-    if (picture->caption && *picture->caption) {
-        LithoAxesStyle small = picture->style;
-        small.font_size = font_size(picture) * 0.9;
-        litho_axes_draw_caption(cr, &small, layout.caption, picture->caption);
+    for (char **line = lines; line && *line; line++) {
+        const LithoAxesStyle small = caption_style(picture);
+        litho_axes_draw_caption(cr, &small, layout.caption, *line);
+        layout.caption.y += CAPTION_LEADING * font_size(picture);
     }
     if (cairo_status(cr) != CAIRO_STATUS_SUCCESS) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, _("drawing the picture failed: %s"),

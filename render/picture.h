@@ -41,7 +41,7 @@ typedef struct LithoPicture {
     guint n_panels, columns; // columns 0 = as square as possible
     LithoPanel panels[LITHO_PICTURE_PANELS];
     const char *title;        // above all panels; NULL = none
-    const char *caption;      // below, small: parameters, recipe; NULL = none
+    const char *caption;      // below, small, in three lines at most: parameters, recipe; NULL = none
     const char *unit;         // of the amplitudes; NULL = none
     const char *clip_note;    // "99 %": how the clip was found; NULL = not said
     const GPtrArray *meshes;  // for scenes; NULL = none

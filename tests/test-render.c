@@ -585,6 +585,34 @@ static void test_margins(void)
     }
 }
 
+// A sentence longer than a line goes on in the next: at the sizes of a demonstration's frames the
+// result of a race is read whole, and only where three lines do not do an ellipsis ends it.
+static void test_caption_lines(void)
+{
+    static const char *const sentence =
+        "\u00d7 1.82   Left: CPU, 1 thread, 1.23 s. Right: CPU, 16 threads, 0.676 s. CPU, 16 threads "
+        "is faster; the results differ by 1.2e-07 of their norm; 100 \u00d7 120 \u00d7 300 samples, "
+        "copies to and from the device included, median of three runs.";
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 8, 8);
+    cairo_t *cr = cairo_create(s);
+    const struct {
+        double width, size;
+    } frames[] = {{1264, 11.7}, {1904, 17.1}, {1264, 40}};
+    for (int k = 0; k < 3; k++) {
+        const LithoAxesStyle style = {.font_size = frames[k].size};
+        g_auto(GStrv) lines =
+            litho_axes_wrap_caption(cr, &style, sentence, frames[k].width, 3);
+        g_autofree char *joined = g_strjoinv(" ", lines);
+        g_test_message("%g wide, size %g: %u lines", frames[k].width, frames[k].size,
+                       g_strv_length(lines));
+        g_assert_cmpuint(g_strv_length(lines), ==, k < 2 ? 2 : 3);
+        g_assert_true((strcmp(joined, sentence) == 0) == (k < 2));
+        g_assert_true(g_str_has_suffix(joined, k < 2 ? "." : "\u2026"));
+    }
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+}
+
 static void golden_picture(LithoPicture *p, const LithoCube *cube, const LithoCube *other)
 {
     litho_picture_init(p, cube, other);
@@ -699,6 +727,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render/wiggle-fill", test_wiggle_fill);
     g_test_add_func("/render/part", test_part);
     g_test_add_func("/render/margins", test_margins);
+    g_test_add_func("/render/caption-lines", test_caption_lines);
     g_test_add_func("/render/goldens", test_goldens);
     g_test_add_func("/render/files", test_files);
     return g_test_run();
