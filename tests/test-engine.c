@@ -6,6 +6,7 @@
 
 #include "tests/common.h"
 #include "core/error.h"
+#include "core/engine/race.h"
 #include "core/engine/worker.h"
 #include "kernels/template/template.h"
 
@@ -481,6 +482,54 @@ static void test_report_repeats(void)
     litho_engine_free(engine);
 }
 
+static int models; // cubes that the operator without an input has made
+
+static gboolean model_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    (void)plan;
+    (void)run;
+    (void)error;
+    models++;
+    pass->out->samples[0] = 1;
+    return TRUE;
+}
+
+static gboolean model_grid(const LithoGrid *in, const void *params, LithoResolved *known,
+                           LithoGrid *out, GError **error)
+{
+    (void)in;
+    (void)params;
+    (void)known;
+    (void)error;
+    g_autoptr(LithoCube) cube = random_cube(1, 5, 16);
+    *out = cube->grid;
+    return TRUE;
+}
+
+// Property: a race of an operator that makes its cube without an input computes in each timed run.
+// The result of the run before would be had in microseconds.
+static void test_race_without_input(void)
+{
+    static const LithoImpl cpu = {tell_plan, model_exec, g_free, NULL};
+    static const LithoOperator op = {.key = "model",
+                                     .title = "Model",
+                                     .params = {tell_rows, 1, sizeof(TellParams)},
+                                     .output_grid = model_grid,
+                                     .cpu = &cpu};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &op);
+    LithoRace *race = litho_race_new(NULL);
+    g_assert_true(litho_race_add(race, flow, "cpu", 1, NULL, NULL, &error));
+    g_assert_true(litho_race_add(race, flow, "cpu", 2, NULL, NULL, &error));
+    models = 0;
+    LithoRun run = {0};
+    g_assert_true(litho_race_run(race, NULL, &run, &error));
+    g_test_message("%d cubes made", models);
+    g_assert_cmpint(models, ==, 2 * (1 + 3)); // the one that is shown, and three timed
+    litho_race_free(race);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -489,6 +538,7 @@ int main(int argc, char **argv)
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);
     g_test_add_func("/engine/report-repeats", test_report_repeats);
+    g_test_add_func("/engine/race-without-input", test_race_without_input);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
     g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);
     g_test_add_func("/worker/views-in-turn", test_views_in_turn);

@@ -123,6 +123,14 @@ static LithoCube *new_output(LithoEngine *engine, const LithoWalkStep *l, const 
     return out;
 }
 
+void litho_engine_forget(LithoEngine *engine)
+{
+    for (guint k = 0; k < engine->nodes->len; k++) {
+        Node *node = g_ptr_array_index(engine->nodes, k);
+        node->dirty = MIN(node->dirty, 1);
+    }
+}
+
 // First stage that must run, given what the node's caches were made from.
 static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoCube *in,
                           int devices)

@@ -13,6 +13,8 @@ typedef struct LithoEngine LithoEngine;
 
 LithoEngine *litho_engine_new(LithoDevice device);
 void litho_engine_free(LithoEngine *engine); // NULL is fine
+// The next run computes every step anew, with the plans there are: a second time of it is one.
+void litho_engine_forget(LithoEngine *engine);
 LithoDevice litho_engine_device(const LithoEngine *engine);
 // From the next run on so many devices, from the engine's own on, share the work (its device's
 // `count`). Steps that share nothing keep plans and results.

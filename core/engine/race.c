@@ -130,6 +130,8 @@ static void on_partial(LithoCube *part, gpointer data)
 static LithoCube *run_part(Runner *r, LithoCube *in, const LithoBox *box, LithoRun *run,
                            GError **error)
 {
+    if (!in) // without an input nothing tells the engine that its result is wanted again
+        litho_engine_forget(r->engine);
     LithoCube *out = litho_engine_run(r->engine, r->lane->flow, in, box, run, error);
     if (out && !litho_cube_host(out, error))
         g_clear_pointer(&out, litho_cube_unref);
