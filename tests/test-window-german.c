@@ -127,6 +127,23 @@ static void test_advice(void)
     g_assert_null(strstr(plain, "--"));
 }
 
+// Property: so is the race, with its choices.
+static void test_race(void)
+{
+    g_autoptr(GError) error = NULL;
+    LithoRaceView *race = litho_podium_race_view(gui.window->podium);
+    gui_show_operator(&gui, litho_operator_find("fx"));
+    g_assert_true(litho_race_view_open(race, NULL, &error));
+    g_assert_no_error(error);
+    for (int k = 0; k < 600 && !litho_race_view_result(race); k++)
+        gui_spin(&gui, 0.05);
+    gui_screenshot(&gui, "german-race");
+    g_assert_cmpuint(check(GTK_WIDGET(race), "race"), ==, 0);
+    g_assert_true(gui_label_says(GTK_WIDGET(race), "Offener Würfel"));
+    litho_race_view_close(race);
+    gui_settle(&gui);
+}
+
 static int left_of(GtkWidget *widget)
 {
     graphene_point_t at;
@@ -245,6 +262,7 @@ int main(int argc, char **argv)
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/german/panels", test_panels);
     g_test_add_func("/german/dialogs", test_dialogs);
+    g_test_add_func("/german/race", test_race);
     g_test_add_func("/german/typing", test_typing);
     g_test_add_func("/german/advice", test_advice);
     g_test_add_func("/german/header", test_header);

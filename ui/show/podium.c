@@ -164,7 +164,7 @@ static void show_foot(LithoPodium *podium)
     const gboolean paused = litho_player_is_paused(podium->player);
     gtk_button_set_icon_name(GTK_BUTTON(podium->pause), paused ? "media-playback-start-symbolic"
                                                                : "media-playback-pause-symbolic");
-    litho_name_widget(podium->pause, paused ? "Go on" : _("Pause"));
+    litho_name_widget(podium->pause, paused ? _("Go on") : _("Pause"));
 }
 
 static GtkWidget *foot_button(GtkWidget *foot, const char *icon, const char *name,

@@ -561,7 +561,7 @@ static GtkWidget *add_row(GtkWidget *bar)
 
 static void add_choices(LithoRaceView *self, GtkWidget *bar)
 {
-    static const char *const data[] = {N_("Open cube"), N_("256³ in memory"), N_("512³ in memory"), NULL};
+    const char *const data[] = {_("Open cube"), _("256³ in memory"), _("512³ in memory"), NULL};
     self->data = add_drop(self, bar, _("Data of the race"));
     g_autoptr(GtkStringList) list = gtk_string_list_new(data);
     gtk_drop_down_set_model(GTK_DROP_DOWN(self->data), G_LIST_MODEL(list));
