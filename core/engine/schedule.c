@@ -7,11 +7,25 @@
 #define QUICK_WHOLE_S 0.06
 // Visible slices that together take longer are shown one by one, as they are ready.
 #define QUICK_VIEWS_S 0.05
+// Whole cubes begun in a drag, to learn their time.
+#define TRIALS 3
 
 void litho_schedule_forget(LithoSchedule *s)
 {
     memset(s->view_s, 0, sizeof s->view_s);
     s->whole_s = s->owed_s = 0;
+    s->whole_known = FALSE;
+    s->trials = 0;
+}
+
+// The views are quick, and nothing says that the whole is not: a first pass makes plans and takes
+// memory that later passes find ready, and in a drag no second one would ever end.
+static gboolean tries_whole(const LithoSchedule *s)
+{
+    double slowest_s = 0;
+    for (guint k = 0; k < s->n_views; k++)
+        slowest_s = MAX(slowest_s, s->view_s[k]);
+    return !s->whole_known && s->trials < TRIALS && slowest_s < QUICK_WHOLE_S;
 }
 
 void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all)
@@ -28,6 +42,18 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
     s->busy = FALSE;
 }
 
+// The time of a first pass that was not quick says nothing about the next.
+static void end_whole(LithoSchedule *s, double took_s, gboolean finished)
+{
+    s->whole = FALSE;
+    if (finished) {
+        s->whole_known = s->whole_known || s->whole_s > 0 || took_s <= QUICK_WHOLE_S;
+        s->whole_s = took_s;
+    } else if (took_s >= QUICK_WHOLE_S) {
+        s->trials++;
+    }
+}
+
 static LithoTask begin_task(LithoSchedule *s, LithoTask task, double now_s)
 {
     const gboolean awaited = task.what == LITHO_TASK_VIEW || !s->views; // nothing is shown yet
@@ -35,33 +61,41 @@ static LithoTask begin_task(LithoSchedule *s, LithoTask task, double now_s)
     const gboolean patient = last_s * 1000 < LITHO_SCHEDULE_PATIENCE_MS;
     s->task = task;
     s->began_s = now_s;
-    s->grace_s = !awaited  ? 0
+    s->grace_s = !awaited  ? (tries_whole(s) ? QUICK_WHOLE_S : 0)
                  : patient ? 1e-3 * LITHO_SCHEDULE_PATIENCE_MS
                            : 1e-3 * LITHO_SCHEDULE_GRACE_MS;
     s->busy = TRUE;
     return task;
 }
 
+// The first view, or the next one of the others, which take turns over many wishes.
+static LithoTask next_view(LithoSchedule *s)
+{
+    guint view = 0;
+    if (s->turn > 0) {
+        const guint others = s->n_views - 1;
+        view = 1 + s->next_other % others;
+        s->next_other = (s->next_other + 1) % others;
+    }
+    return (LithoTask){LITHO_TASK_VIEW, view};
+}
+
 LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer)
 {
     const LithoTask give_way = {LITHO_TASK_GIVE_WAY, 0};
+    const gboolean has_way = newer && s->views && !(s->whole && tries_whole(s));
     if (s->views && s->turn < s->n_views) {
         // The first view and one other are computed whatever waits, unless the others have taken
         // more than their share.
         const gboolean enough = s->turn > 1 || (s->turn > 0 && s->owed_s > 0);
-        if (newer && s->singly && enough)
+        if (!(newer && s->singly && enough))
+            return begin_task(s, next_view(s), now_s);
+        if (has_way)
             return give_way;
-        guint view = 0;
-        if (s->turn > 0) {
-            const guint others = s->n_views - 1;
-            view = 1 + s->next_other % others;
-            s->next_other = (s->next_other + 1) % others;
-        }
-        return begin_task(s, (LithoTask){LITHO_TASK_VIEW, view}, now_s);
     }
     if (!s->whole)
         return (LithoTask){LITHO_TASK_NONE, 0};
-    if (newer && s->views)
+    if (has_way)
         return give_way;
     return begin_task(s, (LithoTask){LITHO_TASK_WHOLE, 0}, now_s);
 }
@@ -71,9 +105,7 @@ void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)
     const double took_s = now_s - s->began_s;
     s->busy = FALSE;
     if (s->task.what == LITHO_TASK_WHOLE) {
-        s->whole = FALSE;
-        if (finished)
-            s->whole_s = took_s;
+        end_whole(s, took_s, finished);
         return;
     }
     s->owed_s = s->task.view > 0 ? s->owed_s + took_s : MAX(s->owed_s - took_s, 0);
