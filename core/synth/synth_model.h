@@ -13,6 +13,7 @@ typedef enum {
     LITHO_MODEL_DIFFRACTORS,
     LITHO_MODEL_SYNCLINE,
     LITHO_MODEL_SALT,
+    LITHO_MODEL_LENS,
     LITHO_MODEL_FILE,
 } LithoSynthModelKind;
 
@@ -35,7 +36,8 @@ gboolean litho_synth_model_load(LithoSynthModel *model, const char *path, LithoR
 void litho_synth_model_clear(LithoSynthModel *model);
 
 // Velocity (m/s) of a cell around a place {z, y, x}: slowness averaged over the cell's depth, so
-// that interfaces keep their depth between the samples. `top_only`: of the uppermost rock there.
+// that interfaces keep their depth between the samples. `top_only`: of the uppermost rock there, to
+// which a lens in it belongs.
 double litho_synth_model_cell(const LithoSynthModel *model, const double place[3],
                               gboolean top_only);
 

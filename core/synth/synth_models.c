@@ -30,6 +30,9 @@ typedef struct Job {
 enum { ZERO_OFFSET, SHOT };
 enum { BORDER = 24, RADIUS = 4 }; // cells of absorbing border; half width of the stencil
 
+// No rock is faster than this times the top layer; with a lens, which has one layer below.
+static const double FASTEST = 2.6, FASTEST_LENS = 1.2;
+
 // --- the grid in the computer -----------------------------------------------------------------
 
 typedef struct Field {
@@ -93,6 +96,8 @@ static void fill_medium(Field *f, const Job *job, double dt, gboolean top_only)
 {
     const Params *p = &job->p;
     const double half = p->record == ZERO_OFFSET ? 0.5 : 1;
+    // A lens is stepped in longer steps, of which fewer cross the border.
+    const double damping = p->model == LITHO_MODEL_LENS ? 0.10 * FASTEST / FASTEST_LENS : 0.10;
 #pragma omp parallel for schedule(static)
     for (int z = 0; z < f->n[0]; z++)
         for (int y = 0; y < f->n[1]; y++)
@@ -109,7 +114,7 @@ static void fill_medium(Field *f, const Job *job, double dt, gboolean top_only)
                     half * litho_synth_model_cell(&job->model, place, top_only) * dt / p->cell;
                 gint64 i = z * f->stride[0] + y * f->stride[1] + x;
                 f->c2[i] = (float)(c * c);
-                f->damp[i] = (float)exp(-0.10 * q);
+                f->damp[i] = (float)exp(-damping * q);
             }
 }
 
@@ -336,12 +341,13 @@ static gboolean simulate_all(const Job *job, LithoCube *cube, LithoRun *run, GEr
 static gboolean describe(Job *job, const Params *p, LithoRun *run, GError **error)
 {
     job->p = *p;
-    job->model = (LithoSynthModel){.kind = (LithoSynthModelKind)p->model,
-                                   .velocity = p->velocity,
-                                   .depth = p->depth,
-                                   .cell = p->cell,
-                                   .n = {p->depths, p->inlines, p->xlines},
-                                   .fastest = 2.6 * p->velocity};
+    job->model = (LithoSynthModel){
+        .kind = (LithoSynthModelKind)p->model,
+        .velocity = p->velocity,
+        .depth = p->depth,
+        .cell = p->cell,
+        .n = {p->depths, p->inlines, p->xlines},
+        .fastest = p->velocity * (p->model == LITHO_MODEL_LENS ? FASTEST_LENS : FASTEST)};
     if (p->model != LITHO_MODEL_FILE)
         return TRUE;
     if (!litho_synth_model_load(&job->model, p->file.text, run, error))
@@ -390,10 +396,12 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
 
 static const LithoParam rows[] = {
     LITHO_CHOICE(
-        Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0file\0", .label = N_("Model"),
-        .doc = N_("flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
-                  "points; syncline: a trough that gives a bow tie; salt: a fast body; file: a "
-                  "velocity cube of yours.")),
+        Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0lens\0file\0",
+        .label = N_("Model"),
+        .doc =
+            N_("flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
+               "points; syncline: a trough that gives a bow tie; salt: a fast body; lens: a slow "
+               "one over a reflector; file: a velocity cube of yours.")),
     LITHO_FILE(
         Params, file, .label = N_("Velocity cube"), .when = "model=file",
         .doc = N_("Velocity in m/s against depth, of any format that is read; the survey covers "
