@@ -167,6 +167,41 @@ static void test_bad_geometry(void)
     remove(folder);
 }
 
+// Property: the built-in model "published" has the size of the paper's problem: between two
+// boundaries, each of 112,000 elements and somewhat more, at 128 frequencies.
+static void test_published(void)
+{
+    g_autoptr(GError) error = NULL;
+    TwsmParams p;
+    litho_param_defaults(&litho_operator_twsm.params, &p);
+    g_strlcpy(p.model.text, "published", sizeof p.model.text);
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(&p, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(twsm_setup_build(setup, &p, NULL, &error));
+    g_assert_cmpint(setup->n_frequencies, ==, 128);
+    for (int b = 0; b < 2; b++) {
+        g_assert_cmpint(setup->mesh[b]->n, >, 112000);
+        g_assert_cmpint(setup->mesh[b]->n, <, 113000);
+    }
+}
+
+// Property: the share of a strip's refill and product is told by the processors: both take part.
+static void test_strip_parts(void)
+{
+    double refill = 0, product = 0;
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.report = report};
+    g_autoptr(LithoCube) cube =
+        twsm_case_run_on(litho_device_cpu(), curved, "algorithm=mod2", &run, NULL);
+    g_assert_nonnull(cube);
+    g_assert_true(litho_report_get(report, "refill", &refill));
+    g_assert_true(litho_report_get(report, "product", &product));
+    g_assert_cmpfloat(refill, >, 0);
+    g_assert_cmpfloat(product, >, 0);
+    g_assert_cmpfloat_with_epsilon(refill + product, 100, 1e-9);
+    litho_report_unref(report);
+}
+
 // Property: the built-in models run, and the grid of the output carries the receivers' coordinates.
 static void test_builtin(void)
 {
@@ -509,6 +544,8 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-model/files", test_files);
     g_test_add_func("/twsm-model/bad-geometry", test_bad_geometry);
     g_test_add_func("/twsm-model/builtin", test_builtin);
+    g_test_add_func("/twsm-model/published", test_published);
+    g_test_add_func("/twsm-model/strip-parts", test_strip_parts);
     g_test_add_func("/twsm-model/depths", test_depths);
     g_test_add_func("/twsm-model/depths-of-files", test_depths_of_files);
     g_test_add_func("/twsm-model/grips", test_grips);

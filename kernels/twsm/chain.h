@@ -60,6 +60,8 @@ typedef struct TwsmHow {
     int strip;               // rows of a stored strip (alg1, alg2, mod2)
     TwsmClusterRule rule;    // fast
     double strip_bytes;      // out: largest store of strips, 0 = none
+    double refill_ms;        // out: of all threads, elements of strips from their formula or phase,
+    double product_ms;       // and strips times the field; 0 = not measured (GPU)
     double direct_share;     // out, fast: share of pairs summed directly
     int cards;               // out: GPUs that took part, 0 = CPU
     // Progress, in millions of pairs times frequencies: before this leg, of this leg, of the job.

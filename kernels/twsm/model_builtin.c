@@ -63,8 +63,27 @@ static const char twolayer[] =
     "  \"wavelet\": { \"ricker\": 20, \"delay\": 0 }, \"fmax\": 50, \"record\": 2.56, \"dt\": "
     "0.002 }";
 
-static const char *const names[] = {"flat", "dipping", "syncline", "dome", "twolayer", NULL};
-static const char *const texts[] = {flat, dipping, syncline, dome, twolayer};
+// Zyatkov et al. 2016 propagate between two curved boundaries of 112,000 elements at 128
+// frequencies; these are of that size, of our own shape.
+static const char published[] =
+    "{ \"layers\": [ { \"velocity\": 2600, \"density\": 2300 }, { \"velocity\": 2000, \"density\": "
+    "2200 },"
+    "              { \"velocity\": 3000, \"density\": 2500 } ],"
+    "  \"boundaries\": [ { \"type\": \"gaussian\", \"depth\": 800, \"amplitude\": 150, "
+    "\"sigma_x\": 600, "
+    "\"sigma_y\": 700 },"
+    "                  { \"type\": \"gaussian\", \"depth\": 1600, \"amplitude\": -200, "
+    "\"sigma_x\": "
+    "800, \"sigma_y\": 600 } ],"
+    "  \"extent\": { \"x\": [-1896, 1896], \"y\": [-1896, 1896] },"
+    "  \"wave_code\": \"0T 1R\", \"source\": [0, 0, 0],"
+    "  \"receivers\": { \"x\": [-1000, 50, 41], \"y\": [0, 50, 1], \"z\": 1000 },"
+    "  \"wavelet\": { \"ricker\": 20, \"delay\": 0 }, \"fmax\": 50, \"record\": 2.56, \"dt\": "
+    "0.002 }";
+
+static const char *const names[] = {"flat",     "dipping",   "syncline", "dome",
+                                    "twolayer", "published", NULL};
+static const char *const texts[] = {flat, dipping, syncline, dome, twolayer, published};
 
 const char *const *twsm_model_names(void)
 {

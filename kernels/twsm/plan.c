@@ -256,6 +256,13 @@ static void report(const TwsmPlan *plan, LithoRun *run)
                         1000 * plan->how.total / MAX(plan->propagate_ms, 1e-3));
     litho_report_number(r, "strip_memory", "Store of strips", "MB", 1e-6 * plan->how.strip_bytes);
     litho_report_number(r, "strip_width", "Rows of a strip", "", plan->how.strip);
+    const double strips_ms = plan->how.refill_ms + plan->how.product_ms;
+    if (strips_ms > 0) {
+        litho_report_number(r, "refill", "Refill of strips", "%",
+                            100 * plan->how.refill_ms / strips_ms);
+        litho_report_number(r, "product", "Product with strips", "%",
+                            100 * plan->how.product_ms / strips_ms);
+    }
     if (plan->how.algorithm == TWSM_FAST)
         litho_report_number(r, "direct_share", "Pairs summed directly", "%",
                             100 * plan->how.direct_share);

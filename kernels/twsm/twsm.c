@@ -144,7 +144,7 @@ static const LithoParam rows[] = {
     LITHO_FILE(
         TwsmParams, model, .label = N_("Model"), .def_text = "flat", .stage = TWSM_STAGE_PLAN,
         .doc = N_("Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
-                  "a built-in model: flat, dipping, syncline, dome, twolayer.")),
+                  "a built-in model: flat, dipping, syncline, dome, twolayer, published.")),
     LITHO_TEXT(
         TwsmParams, depths, .label = N_("Boundary depths"), .advanced = true,
         .stage = TWSM_STAGE_MESH,
@@ -287,6 +287,8 @@ static const LithoNumberDoc numbers[] = {
     {"beam_rate", N_("Pairs times frequencies summed in a second.")},
     {"strip_memory", N_("Memory for the coefficients of the strips that are kept.")},
     {"strip_width", N_("Rows of triangles whose coefficients are kept at once.")},
+    {"refill", N_("Part of the threads' time in which coefficients of the strips are computed.")},
+    {"product", N_("Part of the threads' time in which strips are multiplied with the field.")},
     {"direct_share",
      N_("Part of the pairs that is summed directly, near to each other; the others go "
         "through interpolation.")},

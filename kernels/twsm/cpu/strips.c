@@ -30,6 +30,7 @@ typedef struct Strips {
     const TwsmValue *u; // [rhs][n][band.n]
     TwsmValue *sum, *near;
     gint64 done, total; // tasks
+    double refill_ms, product_ms; // of all threads
     gint stop;
 } Strips;
 
@@ -103,21 +104,27 @@ static void take_column(Strips *s, int k)
 static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
 {
     int rows = MIN(s->width, s->leg->to->n - first);
+    double refill_ms = 0, product_ms = 0;
     take_column(s, k);
-#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))                     \
+    reduction(+ : refill_ms, product_ms)
     for (int r0 = ROWS * litho_run_rank(run); r0 < rows; r0 += ROWS * litho_run_ranks(run)) {
         int r1 = MIN(r0 + ROWS, rows);
         if (g_atomic_int_get(&s->stop))
             continue;
+        const double start = litho_now_ms();
         if (fill)
             fill_rows(s, first, r0, r1, s->band.k0 + k);
         else
             turn_rows(s, r0, r1);
+        const double filled = litho_now_ms();
         multiply_rows(s, s->p, first, r0, r1, k, s->sum);
         if (s->near) {
             near_rows(s, r0, r1);
             multiply_rows(s, s->p_near, first, r0, r1, k, s->near);
         }
+        refill_ms += filled - start;
+        product_ms += litho_now_ms() - filled;
         gint64 done;
 #pragma omp atomic capture
         done = s->done += (gint64)(r1 - r0) * litho_run_ranks(run);
@@ -125,6 +132,8 @@ static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
                                       : !litho_run_checkpoint(run))
             g_atomic_int_set(&s->stop, 1);
     }
+    s->refill_ms += refill_ms;
+    s->product_ms += product_ms;
 }
 
 static void run_algorithm(Strips *s, TwsmAlgorithm algorithm, LithoRun *run)
@@ -181,6 +190,8 @@ gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *
             "no memory for a strip of %d x %d elements (%.0f MB); use a smaller strip_width",
             s.width, s.n, 1e-6 * bytes);
     }
+    how->refill_ms += s.refill_ms;
+    how->product_ms += s.product_ms;
     g_free(s.p);
     g_free(s.pha);
     g_free(s.p_near);
