@@ -43,6 +43,8 @@ with tempfile.TemporaryDirectory() as folder:
         for stage in ("time FFT", "design + filter", "inverse"):
             check(names.get(stage, {}).get("median_ms", 0) > 0, f"stage {stage} has no time")
         check(run["hardware"]["copy_bytes_per_s"] > 1e8, "no copy roof")
+        parts = [run["numbers"][k] for k in ("matrix", "solve", "apply")]
+        check(min(parts) > 0 and abs(sum(parts) - 100) < 1e-6, f"design + filter is made of {parts} %")
         # Processor time is counted in ticks of up to 4 ms a thread: the size above makes five runs take 50 and more.
         check(0 < run["cores_busy"] <= run["threads"] + 0.3, f"{run['cores_busy']} cores busy")
         check(run["numbers"]["systems"] > 0, "the operator's numbers are lost")

@@ -182,6 +182,10 @@ static const LithoNumberDoc numbers[] = {
     {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
                    "recorded ones.")},
     {"fallbacks", N_("Systems that the chosen solver left and Cholesky solved; 0 is usual.")},
+    {"matrix", N_("Part of the time for design and filter in which equations are formed.")},
+    {"solve", N_("Part of the time for design and filter in which filters are solved for.")},
+    {"apply", N_("Part of the time for design and filter in which traces are predicted, with the "
+                 "filters of edges.")},
     {"removed",
      N_("Energy of input less output, as a part of the input; noise and lost signal alike.")},
     {"leakage",

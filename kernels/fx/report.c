@@ -23,6 +23,17 @@ static void report_used(LithoReport *r, const FxTotals *t, const LithoGrid *grid
     litho_report_used(r, "fx", "window_xl", litho_fx_window_length(p, 1));
 }
 
+// What "design + filter" is made of on a CPU, which does all of a window before the next.
+static void report_parts(LithoReport *r, const FxTotals *t)
+{
+    const double all = t->seconds[0] + t->seconds[1] + t->seconds[2];
+    if (!(all > 0))
+        return;
+    litho_report_number(r, "matrix", "time for equations", "%", 100 * t->seconds[0] / all);
+    litho_report_number(r, "solve", "time for filters", "%", 100 * t->seconds[1] / all);
+    litho_report_number(r, "apply", "time for predictions", "%", 100 * t->seconds[2] / all);
+}
+
 void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
                const LithoFxParams *params)
 {
@@ -32,6 +43,7 @@ void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
     litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", t->empty);
     litho_report_number(r, "failed", "systems without solution, passed unchanged", "", t->failed);
     litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "", t->fallbacks);
+    report_parts(r, t);
     const double kept = t->input - t->removed - 2 * t->product;
     if (t->input <= 0 || kept <= 0)
         return;

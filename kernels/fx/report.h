@@ -8,6 +8,7 @@ typedef struct FxTotals {
     gint64 windows, empty, systems, fallbacks, failed;
     gint64 octaves; // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     double input, removed, product; // energies of the region, and <output, removed>
+    double seconds[3]; // of all threads: equations, filters, predictions; 0 = not measured (GPU)
 } FxTotals;
 
 // NULL report is fine. `grid` and `params`: what was filtered, and how.

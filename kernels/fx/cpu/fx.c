@@ -269,6 +269,8 @@ static void count_part(const FxPart *part, FxTotals *totals)
                     totals->fallbacks += c[b].fallbacks;
                     totals->failed += c[b].failed;
                     totals->octaves += c[b].octaves;
+                    for (int n = 0; n < FX_STEPS; n++)
+                        totals->seconds[n] += c[b].seconds[n];
                 }
             }
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/fx/cpu/batch.h"
 
@@ -239,6 +240,28 @@ static void solve(FxBatch *b, int last)
         beta[k] *= alpha;
 }
 
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Equations, filter, and predictions of the targets.
+static void design_and_predict(FxBatch *b, const FxTargets *t, int holes, int last)
+{
+    double at[FX_STEPS + 1];
+    at[FX_MATRIX] = now_s();
+    design(b);
+    at[FX_SOLVE] = now_s();
+    solve(b, last);
+    at[FX_APPLY] = now_s();
+    fx_predict(b, t, holes);
+    at[FX_STEPS] = now_s();
+    for (int k = 0; k < FX_STEPS; k++)
+        b->counts->seconds[k] += at[k + 1] - at[k];
+}
+
 // --- one window ----------------------------------------------------------------------------------
 
 // Changes up to which the equations are brought up to date instead of formed again.
@@ -267,9 +290,7 @@ static void fill(FxBatch *b)
     const int most = few_changes(b->height * b->width);
     int n = 0;
     memset(t.done, 0, fx_rect_area(b->box));
-    design(b);
-    solve(b, 0);
-    fx_predict(b, &t, 1);
+    design_and_predict(b, &t, 1, 0);
     b->designed = b->w->params->form == LITHO_FX_COV && !b->w->anew;
     for (int xl = b->box.xl0; xl < b->box.xl1; xl++)
         for (int il = b->box.il0; il < b->box.il1; il++) {
@@ -396,9 +417,7 @@ static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
         return 0;
     FxTargets t = {b.window, 0, (FxC *)w->out, s.done};
     memset(t.done, 0, fx_rect_area(b.window));
-    design(&b);
-    solve(&b, 1);
-    fx_predict(&b, &t, has_holes(&b));
+    design_and_predict(&b, &t, has_holes(&b), 1);
     finish(&b, &t);
     return !b.stopped;
 }

@@ -30,6 +30,9 @@ typedef struct FxWindow {
     void *go_on_data;
 } FxWindow;
 
+// What a window's filter is made of.
+typedef enum { FX_MATRIX, FX_SOLVE, FX_APPLY, FX_STEPS } FxStep;
+
 typedef struct FxCounts {
     int systems;   // bins that held anything and had a filter designed
     int fallbacks; // systems that Jacobi gave up and Cholesky solved
@@ -37,6 +40,7 @@ typedef struct FxCounts {
     int octaves;   // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     int empty;     // 1 = the window has too few traces for any filter and passes unchanged
     double flops;  // real operations spent, lanes without data not counted
+    double seconds[FX_STEPS]; // of the thread that had it
 } FxCounts;
 
 // Arithmetic for one kind of vector unit. No function allocates or fails.
