@@ -21,19 +21,22 @@ enum { MOST = 200, MOST_WORDS = 100 };
 
 typedef struct Value {
     const char *what, *unit, *says, *path; // borrowed from the table
+    const char *over;                      // path of what it is divided by; NULL = nothing
+    const char *read;                      // the file in which both are; NULL = the figure's
     double scale, got;                     // got NAN = not there
 } Value;
 
 typedef struct Figure {
     const char *id, *paper, *item, *what, *read, *refuse, *needs; // borrowed; NULL = none
     JsonArray *commands;                                          // borrowed; of arrays of words
+    JsonArray *pictures;                                          // that they draw; or NULL
     GArray *values;                                               // of Value
     char *failed; // why there are no numbers; NULL = there are, or it was not run
     gboolean ran;
 } Figure;
 
 typedef struct Reproduce {
-    char *json, *csv, *markdown, *backend;
+    char *json, *csv, *markdown, *pictures, *backend;
     char **from;
     gboolean list, force;
     JsonNode *table;
@@ -56,6 +59,7 @@ static void reproduce_clear(Reproduce *r)
     g_free(r->json);
     g_free(r->csv);
     g_free(r->markdown);
+    g_free(r->pictures);
     g_free(r->backend);
     g_strfreev(r->from);
     g_clear_pointer(&r->figures, g_ptr_array_unref);
@@ -82,6 +86,8 @@ static gboolean read_value(Figure *f, LithoJsonReader *r, GError **error)
         !(v.path = litho_json_string(r, "path", error)) ||
         !litho_json_number(r, "scale", 1, &v.scale, error))
         return FALSE;
+    v.over = text_or_null(r, "over");
+    v.read = text_or_null(r, "read");
     g_array_append_val(f->values, v);
     return TRUE;
 }
@@ -101,6 +107,7 @@ static gboolean read_members(Figure *f, LithoJsonReader *r, GError **error)
     if (!values || !(f->commands = litho_json_array(r, "commands", 1, MOST, error)) ||
         !(f->read = litho_json_string(r, "read", error)))
         return FALSE;
+    f->pictures = litho_json_node_array(litho_json_ask(r, "pictures"));
     for (guint k = 0; k < json_array_get_length(values); k++) {
         LithoJsonReader s;
         g_autofree char *where = g_strdup_printf("%s.values[%u]", r->where, k);
@@ -142,7 +149,18 @@ static gboolean read_table(Reproduce *r, GError **error)
 // --- running
 // --------------------------------------------------------------------------------------
 
-// "runs/0/compute/median_ms" of what a command wrote.
+static JsonNode *element_called(JsonArray *array, const char *name)
+{
+    for (guint k = 0; k < json_array_get_length(array); k++) {
+        JsonObject *one = litho_json_node_object(json_array_get_element(array, k));
+        if (one && strcmp(litho_json_string_or(one, "name", ""), name) == 0)
+            return json_array_get_element(array, k);
+    }
+    return NULL;
+}
+
+// "runs/0/stages/time FFT/median_ms" of what a command wrote: members, numbers of elements or what
+// an element calls itself.
 static double value_at(JsonNode *node, const char *path)
 {
     g_auto(GStrv) parts = g_strsplit(path, "/", -1);
@@ -150,10 +168,13 @@ static double value_at(JsonNode *node, const char *path)
     for (char **p = parts; *p && node; p++) {
         JsonArray *array = litho_json_node_array(node);
         JsonObject *object = litho_json_node_object(node);
-        const guint64 k = g_ascii_strtoull(*p, NULL, 10);
-        node = object                                      ? json_object_get_member(object, *p)
-               : array && k < json_array_get_length(array) ? json_array_get_element(array, (guint)k)
-                                                           : NULL;
+        char *end;
+        const guint64 k = g_ascii_strtoull(*p, &end, 10);
+        node = object                             ? json_object_get_member(object, *p)
+               : !array                           ? NULL
+               : *end != '\0'                     ? element_called(array, *p)
+               : k < json_array_get_length(array) ? json_array_get_element(array, (guint)k)
+                                                  : NULL;
     }
     return litho_json_node_number(node, &value) ? value : NAN;
 }
@@ -178,8 +199,9 @@ static char **argv_of(const Reproduce *r, JsonArray *words, const char *program)
     return argv;
 }
 
-static gboolean run_command(const Reproduce *r, JsonArray *words, const char *folder, LithoRun *run,
-                            GError **error)
+// What the command prints becomes stdout.json and, for figures that read several, `prints`.
+static gboolean run_command(const Reproduce *r, JsonArray *words, const char *folder,
+                            const char *prints, LithoRun *run, GError **error)
 {
     g_autofree char *program = g_file_read_link("/proc/self/exe", error);
     g_autoptr(GSubprocessLauncher) launcher =
@@ -206,7 +228,9 @@ static gboolean run_command(const Reproduce *r, JsonArray *words, const char *fo
     }
     if (g_subprocess_get_if_exited(child) && g_subprocess_get_exit_status(child) == 0) {
         g_autofree char *path = g_build_filename(folder, "stdout.json", NULL);
-        return litho_output_save(path, printed ? printed : "", -1, LITHO_REPLACE_ANY, error);
+        g_autofree char *own = g_build_filename(folder, prints, NULL);
+        return litho_output_save(path, printed ? printed : "", -1, LITHO_REPLACE_ANY, error) &&
+               litho_output_save(own, printed ? printed : "", -1, LITHO_REPLACE_ANY, error);
     }
     return litho_refuse(error, LITHO_ERROR_UNSUPPORTED, "%s failed: %s", argv[1],
                         said ? g_strstrip(said) : "");
@@ -223,21 +247,45 @@ static void remove_folder(const char *folder)
     g_rmdir(folder);
 }
 
+static gboolean read_result(Value *v, const char *folder, const char *name, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, v->read ? v->read : name, NULL);
+    g_autoptr(JsonNode) root = litho_json_load(path, error);
+    if (root)
+        v->got = value_at(root, v->path) * v->scale / (v->over ? value_at(root, v->over) : 1);
+    return root != NULL;
+}
+
+// docs/reproduce/FIGURE-NAME.png, where pictures are asked for.
+static gboolean keep_pictures(const Reproduce *r, const Figure *f, const char *folder,
+                              GError **error)
+{
+    for (guint k = 0; r->pictures && f->pictures && k < json_array_get_length(f->pictures); k++) {
+        const char *name = json_array_get_string_element(f->pictures, k);
+        g_autofree char *from = g_build_filename(folder, name, NULL), *text = NULL;
+        g_autofree char *called = g_strdup_printf("%s-%s", f->id, name);
+        g_autofree char *to = g_build_filename(r->pictures, called, NULL);
+        gsize bytes;
+        if (!g_file_get_contents(from, &text, &bytes, error) ||
+            !litho_output_save(to, text, (gssize)bytes, LITHO_REPLACE_ANY, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean run_in(const Reproduce *r, Figure *f, const char *folder, LithoRun *run,
                        GError **error)
 {
-    for (guint k = 0; k < json_array_get_length(f->commands); k++)
-        if (!run_command(r, json_array_get_array_element(f->commands, k), folder, run, error))
+    for (guint k = 0; k < json_array_get_length(f->commands); k++) {
+        g_autofree char *prints = g_strdup_printf("stdout-%u.json", k + 1);
+        if (!run_command(r, json_array_get_array_element(f->commands, k), folder, prints, run,
+                         error))
             return FALSE;
-    g_autofree char *path = g_build_filename(folder, f->read, NULL);
-    JsonNode *root = litho_json_load(path, error);
-    for (guint k = 0; root && k < f->values->len; k++) {
-        Value *v = &g_array_index(f->values, Value, k);
-        v->got = value_at(root, v->path) * v->scale;
     }
-    const gboolean good = root != NULL;
-    g_clear_pointer(&root, json_node_unref);
-    return good;
+    for (guint k = 0; k < f->values->len; k++)
+        if (!read_result(&g_array_index(f->values, Value, k), folder, f->read, error))
+            return FALSE;
+    return keep_pictures(r, f, folder, error);
 }
 
 // Results keep it in English.
@@ -275,6 +323,12 @@ static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError 
 static char *command_text(const Reproduce *r, JsonArray *words)
 {
     g_auto(GStrv) argv = argv_of(r, words, "lithoscope-cli");
+    for (char **word = argv; *word; word++)
+        if (strchr(*word, ' ')) {
+            char *bare = *word;
+            *word = g_shell_quote(bare);
+            g_free(bare);
+        }
     return g_strjoinv(" ", argv);
 }
 
@@ -436,6 +490,18 @@ static void markdown_values(const Reproduce *r, const Figure *f, GString *out)
     g_string_append(out, "\n");
 }
 
+// Pictures lie where --pictures docs/reproduce puts them, beside the page docs/reproduce.md.
+static void markdown_pictures(const Figure *f, GString *out)
+{
+    for (guint k = 0; f->pictures && k < json_array_get_length(f->pictures); k++) {
+        const char *name = json_array_get_string_element(f->pictures, k);
+        g_string_append_printf(out, "\n![%s: %.*s](reproduce/%s-%s)", f->item,
+                               (int)strcspn(name, "."), name, f->id, name);
+    }
+    if (f->pictures)
+        g_string_append_c(out, '\n');
+}
+
 // A paragraph of `text` after an empty line, in lines of 100 columns.
 static void paragraph(GString *out, const char *text)
 {
@@ -477,6 +543,7 @@ static char *markdown_text(const Reproduce *r)
         }
         g_string_append(out, "```\n");
         markdown_values(r, f, out);
+        markdown_pictures(f, out);
     }
     return g_string_free(out, FALSE);
 }
@@ -570,6 +637,8 @@ int litho_cli_reproduce(int argc, char **argv)
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &r.json, "Write the numbers", "FILE"},
         {"csv", 0, 0, G_OPTION_ARG_FILENAME, &r.csv, "Write the numbers", "FILE"},
         {"markdown", 0, 0, G_OPTION_ARG_FILENAME, &r.markdown, "Write the page", "FILE"},
+        {"pictures", 0, 0, G_OPTION_ARG_FILENAME, &r.pictures, "Keep the pictures in this folder",
+         "FOLDER"},
         {"from", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &r.from,
          "Results of another machine for the page (may be repeated)", "FILE.json"},
         {"force", 0, 0, G_OPTION_ARG_NONE, &r.force, "Replace existing files", NULL},

@@ -104,14 +104,40 @@ def a_race_is_held_and_told():
 def a_figure_of_a_paper_is_reproduced():
     assert "fx-2021-jacobi" in cli("reproduce", "--list").stdout
     assert "there is no figure" in cli("reproduce", "fx-2021-jacobo", status=2).stderr
-    cli("reproduce", "srmip-2007-degree", "twsm-2016-strip", "--backend", "cpu", "--json", "r.json", "--csv", "r.csv", "--markdown", "r.md")
+    cli("reproduce", "srmip-2007-degree", "packets-2013-fig-7", "--backend", "cpu", "--json", "r.json", "--csv", "r.csv", "--markdown", "r.md")
     figures = {f["id"]: f for f in json.load(open("r.json"))["figures"]}
     degrees = [v["got"] for v in figures["srmip-2007-degree"]["values"]]
     assert len(degrees) == 3 and degrees == sorted(degrees, reverse=True) and degrees[2] > 0, degrees
-    assert "one stage" in figures["twsm-2016-strip"]["why"]
+    assert "block sizes itself" in figures["packets-2013-fig-7"]["why"]
     assert len(open("r.csv").read().splitlines()) == 1 + len(degrees)
     assert f"{degrees[0]:.4g}" in open("r.md").read()
     cli("reproduce", "srmip-2007-degree", "--backend", "cpu", "--json", "r.json", status=2)
+
+
+@test
+def figures_have_pictures_and_read_what_each_command_printed():
+    """Values by the names of stages, of several files, divided by each other; pictures where they are asked for."""
+    table = json.load(open(os.path.join(os.path.dirname(__file__), "../data/reproduce.json")))
+    table["figures"] = [{"id": "small", "paper": "p", "item": "i", "what": "w", "commands": [
+        ["bench", "fx", "--size", "12x12x64", "--repeat", "1", "--backends", "cpu1", "--json", "b.json"],
+        ["synth", "mix", "inlines=12", "xlines=12", "samples=64", "-o", "in.npy"],
+        ["compare", "in.npy", "in-truth.npy", "--json"], ["compare", "in.npy", "in.npy", "--json"],
+        ["render", "in.npy", "--inline", "3", "--title", "Two words", "-o", "two.png"]],
+        "read": "b.json", "values": [
+            {"what": "whole", "unit": "", "says": "", "path": "runs/0/stages/time FFT/median_ms", "over": "runs/0/stages/time FFT/median_ms"},
+            {"what": "nothing", "unit": "", "says": "", "path": "runs/0/stages/no such stage/median_ms"},
+            {"what": "noisy", "unit": "", "says": "", "path": "relative_l2", "read": "stdout-3.json"},
+            {"what": "same", "unit": "", "says": "", "path": "relative_l2", "read": "stdout-4.json"}], "pictures": ["two.png"]}]
+    os.makedirs("own/lithoscope")
+    json.dump(table, open("own/lithoscope/reproduce.json", "w"))
+    os.makedirs("pictures")
+    r = cli("reproduce", "--backend", "cpu", "--json", "s.json", "--markdown", "s.md", "--pictures", "pictures",
+            env={**os.environ, "LITHO_DATA_DIR": os.path.abspath("own/lithoscope")})
+    got = {v["what"]: v.get("got") for v in json.load(open("s.json"))["figures"][0]["values"]}
+    assert got["whole"] == 1 and got["nothing"] is None and got["noisy"] > 0.1 and got["same"] == 0, got
+    assert "--title 'Two words'" in r.stdout, r.stdout
+    assert read("pictures/small-two.png").startswith(b"\x89PNG")
+    assert "![i: two](reproduce/small-two.png)" in open("s.md").read()
 
 
 @test

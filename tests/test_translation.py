@@ -101,9 +101,9 @@ def texts_of_the_papers_are_listed():
 @test
 def reproduced_figures_speak_german():
     assert "Tabelle 1: 256 x 256 x 256, Hin- und R" in cli("reproduce", "--list", env=GERMAN).stdout
-    r = cli("reproduce", "twsm-2016-strip", "--json", "rep.json", env=GERMAN)
-    assert "abgelehnt: F" in r.stdout and "als eine Stufe" in r.stdout, r.stdout
-    assert "as one stage" in Path("rep.json").read_text()
+    r = cli("reproduce", "fx-2021-redundant-reads", "--json", "rep.json", env=GERMAN)
+    assert "abgelehnt: d" in r.stdout and "Abtastwert einmal" in r.stdout, r.stdout
+    assert "once by their structure" in Path("rep.json").read_text()
 
 
 # Property: a program that German was asked of says German sentences; what is parsed stays as it is:
