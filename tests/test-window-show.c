@@ -154,15 +154,18 @@ static void test_nothing_above(void)
     gui_settle(&gui);
 }
 
-// Property: presenting folds the panels, makes text larger and shows device, time and ratio;
-// leaving it brings panels and text back.
+// Property: presenting folds the panels and notes about the file, makes text larger and shows
+// device, time and ratio; leaving it brings panels, notes and text back.
 static void test_present(void)
 {
     int before, during, after;
     GtkSettings *settings = gtk_widget_get_settings(GTK_WIDGET(gui.window));
+    GtkWidget *notes = litho_bar_widget(litho_tellers_notes(gui.window->tellers));
     g_object_get(settings, "gtk-xft-dpi", &before, NULL);
+    g_assert_true(gtk_widget_get_visible(notes)); // the file states no sample interval
     gui_activate(&gui, "win.present");
     gui_spin(&gui, 1);
+    g_assert_false(gtk_widget_get_visible(notes));
     g_object_get(settings, "gtk-xft-dpi", &during, NULL);
     g_assert_cmpint(during, >=, before > 0 ? before * 3 / 2 : 1);
     g_assert_false(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
@@ -173,6 +176,7 @@ static void test_present(void)
     gui_spin(&gui, 1);
     g_object_get(settings, "gtk-xft-dpi", &after, NULL);
     g_assert_cmpint(after, ==, before);
+    g_assert_true(gtk_widget_get_visible(notes));
     g_assert_true(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
     g_assert_true(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)));
     gui_settle(&gui);

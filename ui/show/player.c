@@ -194,8 +194,13 @@ static gpointer find_work(LithoRun *run, gpointer data, GError **error)
 static void find_progress(const LithoProgress *p, gpointer data)
 {
     Search *s = data;
-    if (s->serial == s->player->serial && s->player->phase == ACTING)
-        set_note(s->player, g_strdup_printf("%s: %" G_GINT64_FORMAT, litho_text(p->what), p->done));
+    if (s->serial != s->player->serial || s->player->phase != ACTING)
+        return;
+    // Trials have no known end; the parts of one trial have.
+    set_note(s->player,
+             p->total > 0
+                 ? litho_text_printf("%s %.0f %%", litho_text(p->what), 100.0 * p->done / p->total)
+                 : g_strdup_printf("%s: %" G_GINT64_FORMAT, litho_text(p->what), p->done));
 }
 
 static void find_done(gpointer result, const GError *error, gpointer data)

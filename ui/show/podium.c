@@ -25,6 +25,7 @@ struct LithoPodium {
     gboolean was_shown[2], was_full; // panels and screen before
     int was_dpi;
     guint figures;
+    gboolean was_noted;
     double raced; // ratio of the last race, NAN = none
     const LithoOperator *raced_op;
 };
@@ -48,12 +49,13 @@ static gboolean show_figures(gpointer data)
     const char *why, *device = litho_session_device_label(session, &why);
     double last, median;
     litho_session_latency(session, &last, &median);
-    g_autofree char *time = median > 0 ? litho_format_duration(median) : g_strdup("– ms");
+    g_autofree char *time = median > 0 ? litho_format_duration(median) : NULL;
     const gboolean known = op && op == podium->raced_op && !isnan(podium->raced);
     g_autofree char *ratio = known ? litho_text_printf("× %.3g", podium->raced) : NULL;
     gtk_label_set_text(GTK_LABEL(podium->what), op ? litho_text(op->title) : _("No operator"));
     gtk_label_set_text(GTK_LABEL(podium->device), device ? device : "");
-    gtk_label_set_text(GTK_LABEL(podium->time), time);
+    gtk_label_set_text(GTK_LABEL(podium->time), time ? time : "");
+    gtk_widget_set_visible(podium->time, time != NULL); // until something was computed
     gtk_label_set_text(GTK_LABEL(podium->ratio), known ? ratio : "");
     gtk_widget_set_visible(podium->ratio, known); // until a race has told it
     gtk_widget_set_tooltip_text(podium->ratio, _("Ratio of the last race"));
@@ -121,6 +123,11 @@ void litho_podium_present(LithoPodium *podium, gboolean on)
     gtk_widget_set_visible(gtk_window_get_titlebar(GTK_WINDOW(window)), !on);
     gtk_widget_set_visible(gtk_widget_get_parent(window->status), !on);
     gtk_widget_set_visible(podium->strip, on);
+    // Notes about the file are for who opened it, not for who looks on.
+    GtkWidget *notes = litho_bar_widget(litho_tellers_notes(window->tellers));
+    if (on)
+        podium->was_noted = gtk_widget_get_visible(notes);
+    gtk_widget_set_visible(notes, !on && podium->was_noted);
     // The line of snapshots, until one is taken.
     gtk_widget_set_visible(gtk_widget_get_next_sibling(podium->strip), !on);
     if (on) {
