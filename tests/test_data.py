@@ -17,6 +17,9 @@ SURVEYS = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data", "surveys")
 TEXT, BINARY, HEAD = 3200, 400, 240
 # Part of the largest sample. Equal machines make equal bytes; another libm may round differently.
 FAIR = 1e-5
+# A shot's record is the whole wave less the direct one, whose samples reach 100: one rounding of it is 8e-6, 6e-5 of the
+# largest reflection. A few of them, where another vector unit adds in another order.
+FAIR_SHOT = 3e-4
 
 
 def files(folder):
@@ -51,7 +54,8 @@ def the_script_makes_the_files_again():
         (heads, x), (kept_heads, y) = split(a), split(b)
         assert heads == kept_heads, f"{name}: trace headers differ"
         worst, most = max(abs(p - q) for p, q in zip(x, y)), max(map(abs, y))
-        assert len(x) == len(y) and worst <= FAIR * most, f"{name}: samples differ by {worst} of {most}"
+        fair = FAIR_SHOT if name == "shots/shots.sgy" else FAIR
+        assert len(x) == len(y) and worst <= fair * most, f"{name}: samples differ by {worst} of {most}"
 
 
 @test

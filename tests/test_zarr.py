@@ -5,10 +5,12 @@
     test_zarr.py PATH/lithoscope-cli
 """
 import array
+import base64
 import ctypes
 import ctypes.util
 import gzip
 import json
+import math
 import os
 import shutil
 import struct
@@ -120,6 +122,54 @@ def version_3_is_read():
         shutil.rmtree("b.zarr", ignore_errors=True)
         write3(Path("b.zarr"), kind, codec)
         assert read("b.zarr") == WANTED, f"{kind}, {codec}"
+
+
+# A cube of 3 x 4 x 8 samples 100 sin(i + 2 j + k / 3), as numcodecs 0.16 packs it with ZFP: the codec's settings, the type,
+# the largest error that they allow, and the chunk in base 85 (zeros at its end left out).
+ZFP = [
+    ({"mode": 4, "tolerance": -1, "rate": -1, "precision": -1}, "<f4", 1e-5,
+     b"dS-A1dH^s0AOHY}8S*fO0f2ctGhl!?fC8Xm02v}Ku>vT90faa&5PIo?fj~brc@6<F14(BDdh&-"
+     b"O4!RlkW<?hdeVj#sJNd($9Qa!cK3$}q45AnCl{A6Jc@A<>sMAPkLS<!ipO1r-"
+     b"wDm2M5Rpx!oXv6ljh;|C+U0!KrLzg=EtNs;aG?HZc}spQX=nLbQI}5zWaCA$7<xAG#mS<3MC)SYq{*pWvV=3CrG^&V1N}YL^YQDw(M(bD-Sk2i"
+     b"65}~=7OhM@#vT+i=dFkhmU0&hLDY!3WHe84{P4k~oE%IDka`OL`AQH70tiZ2fIXQEc?Mv33^tenR8SNE1B1AOLEae&ECl1?XdikaI0z@|2xWV-"
+     b"^dG?LHfnW13>r9N8~Fuzc%<}$$MB6Z-=gXacdm&9xa`=O(2yd<zJvek#{ocz?IKH?iaJQ|4WPGh$#|wNG~(-%jnv8_`qpiGHnPk-r6u-"
+     b"a?cPg$L8#yo^76sJ?IWBaV@^E_M;W01f-"
+     b"mXuu5uHx<c}@e%5ZyTv&rx9gCIxutJ@Dbtg%y7(DIEJX7Dl0q)q6OuW`xpm)^Fk;IQS<sW#znTl?^@3WW*>;Nk9NB>)V_2IVqQ2>=8H0t3lJF8"),
+    ({"mode": 4, "tolerance": 0.5, "rate": -1, "precision": -1}, "<f4", 0.5,
+     b"dS-A1dH^s0AOIlC4GAy+005wX00Izz0Vp7#5F`Kr5e*kW0wA)Z!9sZeK#VL0(uD&Q0h?q;%H#$%5u%sm@c9{lgMb+|Bvt}(2taY@DUm-"
+     b"=kB=PaqOvlvdPr8*O*kTrH*n>f>6t>#IpRLP*w+LN)vF-^1~32sKmY-"
+     b"R004+UC;%WJq9fr(kO0I05*jBK09XV_!a%SHj3z*w6q7?H0vM&(&=4TvKoErTqR27@U_*iy26a-"
+     b"JWWv*#r?g^31dyiM$P)5ffQ+Ows<lzeLuxpQ?(wP!VX*"),
+    ({"mode": 2, "tolerance": -1, "rate": 12, "precision": -1}, "<f8", 1,
+     b"dS-A1djK#1AOP?$4M>0i000051Q37#3_t+^g&+Y4h-kO~5&)4M4Hn7+0Agf0kS-jc2-"
+     b"qY$QYJUBi4eUchtJOd90bg$A+ZvOLja0HPl^12dVJ(S7nPNX)kCtfZo(01yn!p<OwSZ@4M>0i3;+NSKmZ{C03r|y00@ZaNVpLs05O1s#)$<076"
+     b"Fnl5G(?t2@og6<dBH~MkzKl1c*2g1fjervP=Qkkf4P@os=e-@O0)Wtr!sjq^UNtg!~pDBk7E4ZPfCR"),
+]
+
+
+# Property: chunks that another program packed with ZFP hold what it packed, to the error that it allowed: without loss, to
+# an accuracy and at a rate. A chunk that is cut off behind its header, or of another type, is refused.
+@test
+def zfp_is_read():
+    if not ctypes.util.find_library("zfp"):
+        print("# no libzfp: left out")
+        return
+    n = (3, 4, 8)
+    wanted = [100 * math.sin(i + 2 * j + k / 3) for i, j, k in product(*map(range, n))]
+    for settings, kind, error, packed in ZFP:
+        folder = Path("zfp.zarr")
+        shutil.rmtree(folder, ignore_errors=True)
+        put(folder / ".zarray", {**meta2(kind), "shape": n, "chunks": n, "compressor": {"id": "zfpy", **settings}})
+        whole = base64.b85decode(packed) + bytes(8)
+        put(folder / "0.0.0", whole)
+        got = read(folder)
+        worst = max(abs(a - b) for a, b in zip(got, wanted))
+        assert len(got) == len(wanted) and worst <= error, f"{settings}: {worst}"
+        put(folder / "0.0.0", whole[:8])
+        assert "cannot be unpacked" in read(folder, status=1)
+        put(folder / ".zarray", {**meta2("<f8" if kind == "<f4" else "<f4"), "shape": n, "chunks": n, "compressor": {"id": "zfpy", **settings}})
+        put(folder / "0.0.0", whole)
+        assert "cannot be unpacked" in read(folder, status=1)
 
 
 def crc32c(data):

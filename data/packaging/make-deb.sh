@@ -39,6 +39,13 @@ find . -type f \( -path './bin/*' -o -name '*.so' -o -name '*.so.*' \) -exec str
 [ ! -d share/zsh/site-functions ] || mv share/zsh/site-functions share/zsh/vendor-completions
 find share/man -type f -exec gzip -9n {} +
 find . -name __pycache__ -prune -exec rm -r {} +
+# A build by another Python than Debian's names that one's folder.
+for path in lib/python3*/*-packages/lithoscope; do
+  case $path in lib/python3/dist-packages/*|*'*'*) continue ;; esac
+  mkdir -p lib/python3/dist-packages
+  mv "$path" lib/python3/dist-packages
+  rmdir -p "$(dirname "$path")" 2>/dev/null || true
+done
 
 # take PACKAGE FILE...: moves installed files (patterns below /usr) into a package.
 take() {
