@@ -471,7 +471,8 @@ static void test_local(void)
         Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
         const WpBox *box = wp_residual(s.g);
         float *x = s.c + box->at, *out = s.d + box->at;
-        g_autofree float *limit = wp_local_limits(s.g->tiling, box, NULL, 1, 1.5);
+        g_autofree double *powers = wp_local_powers(s.g->tiling, box, NULL, 1);
+        g_autofree float *limit = wp_local_limits(powers, 1.5);
         g_autofree float *first = g_new(float, box->floats);
         const int middle = WP_LOCAL / 2;
         const float most = limit[(middle * WP_LOCAL + middle) * WP_LOCAL + middle];
@@ -510,7 +511,8 @@ static void test_coarse(void)
     for (guint c = 0; c < G_N_ELEMENTS(sizes); c++) {
         Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
         const WpBox *box = &s.g->boxes[0];
-        g_autofree float *limit = wp_local_limits(s.g->tiling, box, NULL, 1, 1.5);
+        g_autofree double *powers = wp_local_powers(s.g->tiling, box, NULL, 1);
+        g_autofree float *limit = wp_local_limits(powers, 1.5);
         const WpRule rule = {.coarse = limit};
         double mean = 0;
         guint64 kept = 0;

@@ -103,6 +103,10 @@ typedef struct WpJob {
     LithoNoise noise;    // of the input by frequency; n 0 = not measured
     guint64 noise_of;    // serial of the cube it was measured on, and what it was taken from
     LithoMeasured *noise_from; // instead; NULL = nothing. A reference
+    // wp_local_powers() of the residual and the coarse box in that noise, or in white noise; NULL =
+    // not worked out yet.
+    double *powers[2];
+    gboolean powers_white;
     double *block_sigma; // per block
     WpBoxStats *stats;   // per box: energy summed, peak over all blocks
     double peak;         // max over boxes but the coarse one of peak/sigma_b

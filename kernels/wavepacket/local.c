@@ -28,10 +28,10 @@ static void window_spectrum(double share[N][FINE])
 }
 
 // The noise's power at |xi_3| = f cycles per sample.
-static double power_at(const LithoNoise *noise, double sigma, double f)
+static double power_at(const LithoNoise *noise, double f)
 {
     if (!noise)
-        return sigma * sigma;
+        return 1;
     const int last = (int)noise->n - 1; // Nyquist
     const double at = CLAMP(2 * f, 0, 1) * last;
     const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
@@ -54,33 +54,39 @@ static void contract(double share[N][FINE], const double *from, int rows, double
 
 // Power of the noise in the box at frequency (i, j, l) / FINE of its lattice.
 static double lattice_power(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
-                            double sigma, const int index[3])
+                            const int index[3])
 {
     double xi[3];
     for (int a = 0; a < 3; a++)
         xi[a] = (double)(index[a] < N ? index[a] : index[a] - FINE) / FINE * box->n[a] / box->M[a];
-    const double phi = box->kind == WP_COARSE ? wp_window_coarse(tiling, xi)
-                                              : wp_window_residual(tiling, xi);
-    return phi * phi * power_at(noise, sigma, fabs(xi[2]));
+    const double phi =
+        box->kind == WP_COARSE ? wp_window_coarse(tiling, xi) : wp_window_residual(tiling, xi);
+    return phi * phi * power_at(noise, fabs(xi[2]));
 }
 
-float *wp_local_limits(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
-                       double sigma, double k)
+double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+                        int threads)
 {
-    g_autofree double *a = g_new(double, FINE * FINE * FINE);
-    g_autofree double *b = g_new(double, N * FINE * FINE);
+    g_autofree double *a = g_new(double, FINE *FINE *FINE);
+    double *b = g_new(double, N *FINE *FINE);
     double share[N][FINE];
-    float *limit = g_new(float, N * N * N);
     window_spectrum(share);
+#pragma omp parallel for num_threads(threads)
     for (int i = 0; i < FINE; i++)
         for (int j = 0; j < FINE; j++)
             for (int l = 0; l < FINE; l++)
                 a[(i * FINE + j) * FINE + l] =
-                    lattice_power(tiling, box, noise, sigma, (const int[3]){i, j, l});
+                    lattice_power(tiling, box, noise, (const int[3]){i, j, l});
     contract(share, a, FINE * FINE, b); // [k3][f1][f2]
     contract(share, b, N * FINE, a);    // [k2][k3][f1]
     contract(share, a, N * N, b);       // [k1][k2][k3]
-    for (int i = 0; i < N * N * N; i++)
-        limit[i] = (float)(2 * k * k * b[i]);
+    return b;
+}
+
+float *wp_local_limits(const double *powers, double k)
+{
+    float *limit = g_new(float, WP_LOCAL_LIMITS);
+    for (int i = 0; i < WP_LOCAL_LIMITS; i++)
+        limit[i] = (float)(2 * k * k * powers[i]);
     return limit;
 }

@@ -19,11 +19,13 @@ enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
 
 void wp_local_taper(float taper[WP_LOCAL]);
 
-// |F|^2 [k1][k2][k3] of a pair of windows below which its coefficients are dropped: k^2 times their
-// mean in noise that has passed the window of `box`, the residual or the coarse one. The noise has
-// the spectrum `noise`, or is white with deviation `sigma` (noise NULL). g_free().
-float *wp_local_limits(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
-                       double sigma, double k);
+// Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, the residual or
+// the coarse one: noise of the spectrum `noise`, or white with deviation 1 (NULL). Tens of
+// milliseconds of one core. g_free().
+double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+                        int threads);
+// |F|^2 of a pair of windows below which its coefficients are dropped: k^2 times their mean. g_free().
+float *wp_local_limits(const double *powers, double k);
 
 // Windows, and pairs of them, along an axis of n samples.
 static inline int wp_local_windows(int n)

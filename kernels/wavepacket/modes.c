@@ -52,6 +52,20 @@ static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, L
     return wp_lanes_work(job, &work, run, error);
 }
 
+// Limits in the windows of `box`, k times the noise. A threshold that moves scales what is known.
+static float *local_limits(WpJob *job, const WpBox *box, const LithoNoise *noise, double sigma,
+                           double k, const LithoRun *run)
+{
+    double **powers = &job->powers[box->kind == WP_COARSE];
+    if (job->powers_white != !noise)
+        for (guint i = 0; i < G_N_ELEMENTS(job->powers); i++)
+            g_clear_pointer(&job->powers[i], g_free);
+    job->powers_white = !noise;
+    if (!*powers)
+        *powers = wp_local_powers(job->geometry->tiling, box, noise, litho_run_threads(run));
+    return wp_local_limits(*powers, noise ? k : k * sigma);
+}
+
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
@@ -59,16 +73,15 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         return FALSE;
     const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
-    g_autofree float *level = measured ? wp_noise_levels(job, p->threshold)
-                                       : wp_levels(job, p->threshold * sigma);
+    g_autofree float *level =
+        measured ? wp_noise_levels(job, p->threshold) : wp_levels(job, p->threshold * sigma);
     const LithoNoise *noise = measured ? &job->noise : NULL;
     const WpBox *residual = wp_residual(job->geometry), *coarse = &job->geometry->boxes[0];
-    const WpTiling *tiling = job->geometry->tiling;
     const gboolean windows = p->threshold > 0;
     g_autofree float *in_residual =
-        windows && residual ? wp_local_limits(tiling, residual, noise, sigma, p->threshold) : NULL;
+        windows && residual ? local_limits(job, residual, noise, sigma, p->threshold, run) : NULL;
     g_autofree float *in_coarse =
-        windows ? wp_local_limits(tiling, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold)
+        windows ? local_limits(job, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold, run)
                 : NULL;
     const WpRule rule = {
         .level = level, .soft = p->rule == 1, .local = in_residual, .coarse = in_coarse};

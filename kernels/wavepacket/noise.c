@@ -162,6 +162,8 @@ void wp_forget_noise(WpJob *job)
     job->noise = (LithoNoise){0};
     job->noise_of = 0;
     g_clear_pointer(&job->noise_from, litho_measured_unref);
+    for (guint k = 0; k < G_N_ELEMENTS(job->powers); k++)
+        g_clear_pointer(&job->powers[k], g_free);
 }
 
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
