@@ -204,6 +204,11 @@ static void test_history(void)
     gtk_popover_popup(GTK_POPOVER(popover));
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "display-history");
+    for (int k = 0; k < 3; k++) { // names are whole
+        int nth = k;
+        GtkWidget *name = gui_find_nth(popover, GTK_TYPE_LABEL, &nth);
+        g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(GTK_LABEL(name))));
+    }
     int third = 2; // two changes before the newest
     GtkWidget *row = gui_find_nth(popover, GTK_TYPE_BUTTON, &third);
     g_signal_emit_by_name(row, "clicked");
