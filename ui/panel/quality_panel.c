@@ -22,7 +22,6 @@ struct _LithoQualityPanel {
     LithoJudgement *judgement;
     GtkWidget *title, *figures, *missing, *note;
     GtkWidget *test, *share, *seed;
-    GtkWidget *truth, *forget; // the button of the truth, and what ends a comparison
     Figure figure[FIGURES];
     gboolean loading;
 };
@@ -164,13 +163,6 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
 }
 
-// The button that forgets the truth shows while one is known; its room is kept, so that the panel
-// neither grows nor moves the views.
-static void show_tools(LithoQualityPanel *self)
-{
-    gtk_widget_set_opacity(self->forget, litho_judgement_truth(self->judgement, NULL) ? 1 : 0);
-}
-
 static void refresh(LithoQualityPanel *self)
 {
     gboolean fresh;
@@ -181,7 +173,6 @@ static void refresh(LithoQualityPanel *self)
     gtk_widget_set_visible(self->missing, missing != NULL);
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
-    show_tools(self);
     const char *note = q && !fresh ? _("of the parameters before") : q && *q->why ? q->why : NULL;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
     gtk_widget_set_visible(self->note, q != NULL);
@@ -220,11 +211,23 @@ static void on_test(LithoQualityPanel *self)
 
 // --- the widget ---------------------------------------------------------------------------------
 
+static GtkWidget *add_tool(GtkWidget *line, GtkWidget *tool, const char *action, const char *tip)
+{
+    if (action)
+        gtk_actionable_set_action_name(GTK_ACTIONABLE(tool), action);
+    if (tip)
+        litho_set_tooltip(tool, tip);
+    gtk_widget_add_css_class(tool, "litho-tool");
+    gtk_box_append(GTK_BOX(line), tool);
+    return tool;
+}
+
 static void make_figure(LithoQualityPanel *self, int k, const char *name, const char *doc)
 {
     Figure *f = &self->figure[k];
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *title = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     f->mark = gtk_image_new();
     gtk_widget_set_size_request(f->mark, 18, 18);
     gtk_widget_set_valign(f->mark, GTK_ALIGN_CENTER);
@@ -234,7 +237,14 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
     gtk_label_set_wrap(GTK_LABEL(f->words), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(f->words), 20);
     gtk_widget_set_hexpand(texts, TRUE);
-    gtk_box_append(GTK_BOX(texts), f->name);
+    gtk_box_append(GTK_BOX(title), f->name);
+    gtk_widget_set_hexpand(f->name, TRUE);
+    if (k == TRUTH) // what ends the comparison, beside the figure that goes with it
+        add_tool(title,
+                 litho_icon_button_new("window-close-symbolic", _("Forget the reference"),
+                                       _("Forget the reference")),
+                 "win.reference-forget", NULL);
+    gtk_box_append(GTK_BOX(texts), title);
     gtk_box_append(GTK_BOX(texts), f->number);
     gtk_box_append(GTK_BOX(texts), f->words);
     gtk_box_append(GTK_BOX(line), f->mark);
@@ -291,25 +301,13 @@ static GtkWidget *make_test(LithoQualityPanel *self)
     return button;
 }
 
-static GtkWidget *add_tool(GtkWidget *line, GtkWidget *tool, const char *action, const char *tip)
-{
-    if (action)
-        gtk_actionable_set_action_name(GTK_ACTIONABLE(tool), action);
-    if (tip)
-        litho_set_tooltip(tool, tip);
-    gtk_widget_add_css_class(tool, "litho-tool");
-    gtk_box_append(GTK_BOX(line), tool);
-    return tool;
-}
-
 // Other answers to the question in the title: a known truth, another file, traces held out.
 static GtkWidget *make_tools(LithoQualityPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(line, "litho-tools");
-    self->truth =
-        add_tool(line, gtk_button_new_with_label(_("Truth")), "win.truth",
-                 _("Compare with the known truth of a generated survey, and back (Ctrl+T)"));
+    add_tool(line, gtk_button_new_with_label(_("Truth")), "win.truth",
+             _("Compare with the known truth of a generated survey, and back (Ctrl+T)"));
     add_tool(line, gtk_button_new_with_label(_("File…")), "win.reference",
              _("Compare with a file of the survey's shape (Ctrl+Shift+T)"));
     add_tool(line, make_test(self), NULL, NULL);
@@ -323,11 +321,6 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
     self->title = litho_label_new(_("Is it right?"), "heading");
     gtk_widget_set_hexpand(self->title, TRUE);
     gtk_box_append(GTK_BOX(head), self->title);
-    self->forget = add_tool(head,
-                            litho_icon_button_new("window-close-symbolic",
-                                                  _("Forget the reference"),
-                                                  _("Forget the reference")),
-                            "win.reference-forget", NULL);
     gtk_widget_add_css_class(head, "litho-head");
     self->figures = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     make_figure(self, SNR, _("Expected SNR"),
