@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/engine/probe.h"
+#include "core/error.h"
 #include "core/text.h"
 #include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
@@ -11,7 +12,11 @@
 #include "ui/session/job.h"
 #include "ui/window/dialog.h"
 
-enum { THUMB_W = 248, THUMB_H = 190, ZOOM = 2, COLUMNS = 3 };
+// Cards are smaller where more than three stand in a row; the large picture always has ZOOM times
+// the size of a card of three.
+enum { THUMB_W = 248, THUMB_H = 190, ZOOM = 2, COLUMNS = 3, BESIDE = 28, LEAST_W = 110 };
+// Of the dialog, within the window that it belongs to.
+enum { LEAST_WIDTH = 960, MOST_WIDTH = 1400, LEAST_HEIGHT = 700, MOST_HEIGHT = 920 };
 
 guint litho_sweep_values(const LithoParam *row, guint n, double *values)
 {
@@ -28,7 +33,8 @@ guint litho_sweep_values(const LithoParam *row, guint n, double *values)
 
 typedef struct Sweep {
     gint refs; // window and job
-    GtkWidget *dialog, *line[2], *show, *box, *status;
+    GtkWidget *dialog, *line[2], *show, *box, *legend, *status;
+    int thumb_w, thumb_h; // of the sheet's cards
     LithoWindow *window;
     LithoSweepAxis axis[2]; // of the sheet
     guint shots, wanted;
@@ -87,6 +93,7 @@ static gpointer work(LithoRun *run, gpointer data, GError **error)
 }
 
 static void start(Sweep *sweep);
+static void mark_best(Sweep *sweep);
 
 static void done(gpointer result, const GError *error, gpointer data)
 {
@@ -97,10 +104,12 @@ static void done(gpointer result, const GError *error, gpointer data)
         return;
     if (sweep->again)
         start(sweep);
-    else if (result)
+    else if (result) {
+        mark_best(sweep);
         gtk_label_set_text(GTK_LABEL(sweep->status),
                            _("Click a picture to adopt its values; stay on "
                              "one to see it larger."));
+    }
 }
 
 // --- the sheet ----------------------------------------------------------------------------------
@@ -108,8 +117,9 @@ static void done(gpointer result, const GError *error, gpointer data)
 typedef struct Card {
     Sweep *sweep;
     guint at[2];
+    double snr_db; // NAN = not told
     GdkTexture *picture[LITHO_SWEEP_PICTURES], *thumb[LITHO_SWEEP_PICTURES];
-    GtkWidget *image;
+    GtkWidget *image, *best; // what names the highest SNR
 } Card;
 
 static const char card_key[] = "litho-card";
@@ -156,13 +166,15 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
 }
 
 // A texture in the size of a card: a picture's own size is what a card would grow to.
-static GdkTexture *thumb_of(cairo_surface_t *surface)
+static GdkTexture *thumb_of(const Sweep *sweep, cairo_surface_t *surface)
 {
     if (!surface)
         return NULL;
-    cairo_surface_t *small = cairo_image_surface_create(CAIRO_FORMAT_RGB24, THUMB_W, THUMB_H);
+    cairo_surface_t *small =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, sweep->thumb_w, sweep->thumb_h);
     cairo_t *cr = cairo_create(small);
-    cairo_scale(cr, 1.0 / ZOOM, 1.0 / ZOOM);
+    cairo_scale(cr, (double)sweep->thumb_w / cairo_image_surface_get_width(surface),
+                (double)sweep->thumb_h / cairo_image_surface_get_height(surface));
     cairo_set_source_surface(cr, surface, 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_GOOD);
     cairo_paint(cr);
@@ -186,24 +198,49 @@ static char *setting_of(const Sweep *sweep, const guint at[2])
     return g_string_free(text, FALSE);
 }
 
+// Lines break between figures, not within "16.3 dB".
+static char *unbroken(const char *text)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    return g_strjoinv("\302\240", words);
+}
+
+static void add_figure(GString *text, const char *figure, const char *before)
+{
+    g_autofree char *whole = unbroken(figure);
+    if (text->len > 0 && text->str[text->len - 1] != '\n')
+        g_string_append(text, before);
+    g_string_append(text, whole);
+}
+
 static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
 {
-    g_autofree char *setting = setting_of(sweep, s->at);
+    const gboolean narrow = sweep->thumb_w < THUMB_W;
+    const char *gap = narrow ? "\n" : "   ";
+    g_autofree char *setting = setting_of(sweep, s->at), *time = litho_format_duration(s->ms);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? _("  (now)") : "");
     if (s->refused)
         return g_string_free(text, FALSE);
     if (s->judged && isfinite(s->quality.expected_snr_db)) {
         g_autofree char *snr = litho_format_decibels(s->quality.expected_snr_db, 1, FALSE);
-        g_string_append_printf(text, "   SNR %s", snr);
+        g_autofree char *figure = g_strdup_printf("SNR %s", snr);
+        add_figure(text, figure, gap);
     }
     g_string_append_c(text, '\n');
-    if (s->judged && s->quality.leak.count > 0)
-        litho_text_add(text, _("leaves %.1f %%   "), 100 * s->quality.leak.share);
-    if (!isnan(s->removed))
-        litho_text_add(text, _("removed %.1f %%   "), 100 * s->removed);
-    g_autofree char *time = litho_format_duration(s->ms);
-    g_string_append(text, time);
+    if (s->judged && s->quality.leak.count > 0) {
+        g_autofree char *leaves =
+            litho_text_printf(_("leaves %.1f %%"), 100 * s->quality.leak.share);
+        add_figure(text, leaves, "");
+    }
+    if (!isnan(s->removed)) {
+        g_autofree char *removed = litho_text_printf(_("removed %.1f %%"), 100 * s->removed);
+        add_figure(text, removed, gap);
+    }
+    // The first one makes what the others find ready.
+    const gboolean first = s->at[0] == 0 && s->at[1] == 0 && sweep->wanted > 1;
+    g_autofree char *figure = first ? g_strdup_printf(_("%s at first"), time) : g_strdup(time);
+    add_figure(text, figure, "   ");
     return g_string_free(text, FALSE);
 }
 
@@ -243,13 +280,13 @@ static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
     } else {
         for (int k = 0; k < LITHO_SWEEP_PICTURES; k++) {
             card->picture[k] = texture_of(s->picture[k]);
-            card->thumb[k] = thumb_of(s->picture[k]);
+            card->thumb[k] = thumb_of(card->sweep, s->picture[k]);
         }
         inside = card->image = gtk_picture_new();
         litho_name_widget(inside, _("Picture of this setting"));
         show_picture(card);
     }
-    gtk_widget_set_size_request(inside, THUMB_W, THUMB_H);
+    gtk_widget_set_size_request(inside, card->sweep->thumb_w, card->sweep->thumb_h);
     return inside;
 }
 
@@ -258,7 +295,8 @@ static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     Card *card = g_new0(Card, 1);
     *card = (Card){.sweep = sweep, .at = {s->at[0], s->at[1]}};
-    GtkWidget *inside = make_inside(card, s), *label = litho_text_new(40);
+    card->snr_db = !s->refused && s->judged ? s->quality.expected_snr_db : NAN;
+    GtkWidget *inside = make_inside(card, s), *label = litho_text_new(sweep->thumb_w / 6);
     g_autofree char *caption = caption_of(sweep, s);
     gtk_label_set_xalign(GTK_LABEL(label), 0.5);
     gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
@@ -266,6 +304,11 @@ static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
     gtk_widget_add_css_class(label, "numeric");
     gtk_box_append(GTK_BOX(box), inside);
     gtk_box_append(GTK_BOX(box), label);
+    card->best = gtk_label_new(NULL); // its line is there from the start: cards stay in place
+    gtk_widget_add_css_class(card->best, "litho-good");
+    gtk_box_append(GTK_BOX(box), card->best);
+    if (sweep->thumb_w < THUMB_W)
+        gtk_widget_add_css_class(label, "litho-small");
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "flat");
     if (s->is_now)
@@ -295,15 +338,39 @@ static gboolean show_shot(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
+static const Card *card_of(GtkWidget *child)
+{
+    GtkWidget *button = gtk_flow_box_child_get_child(GTK_FLOW_BOX_CHILD(child));
+    return g_object_get_data(G_OBJECT(button), card_key);
+}
+
 static void on_show(Sweep *sweep)
 {
+    gtk_widget_set_visible(sweep->legend, shown(sweep) == LITHO_SWEEP_SIMILARITY);
     for (GtkWidget *c = gtk_widget_get_first_child(sweep->box); c;
          c = gtk_widget_get_next_sibling(c)) {
-        GtkWidget *button = gtk_flow_box_child_get_child(GTK_FLOW_BOX_CHILD(c));
-        const Card *card = g_object_get_data(G_OBJECT(button), card_key);
+        const Card *card = card_of(c);
         if (card->image)
             show_picture(card);
     }
+}
+
+// Names the setting with the highest expected SNR, once all are there.
+static void mark_best(Sweep *sweep)
+{
+    const Card *best = NULL;
+    guint told = 0;
+    for (GtkWidget *c = gtk_widget_get_first_child(sweep->box); c;
+         c = gtk_widget_get_next_sibling(c)) {
+        const Card *card = card_of(c);
+        if (!isfinite(card->snr_db))
+            continue;
+        told++;
+        if (!best || card->snr_db > best->snr_db)
+            best = card;
+    }
+    if (told > 1)
+        gtk_label_set_text(GTK_LABEL(best->best), _("highest SNR"));
 }
 
 // --- asking -------------------------------------------------------------------------------------
@@ -356,10 +423,12 @@ static gboolean read_axes(Sweep *sweep, GError **error)
     LithoSession *session = litho_window_session(sweep->window);
     const LithoStep *step =
         litho_flow_step(litho_session_flow(session), litho_session_selected(session));
-    const gboolean two = litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) != NULL &&
-                         litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) !=
-                             litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[0]));
+    const LithoParam *second = litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1]));
+    const gboolean two = second != NULL;
     sweep->axis[0] = sweep->axis[1] = (LithoSweepAxis){0};
+    if (two && second == litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[0])))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "both lines name the same parameter; two are needed");
     for (int k = 0; k < (two ? 2 : 1); k++) {
         LithoSweepLine *line = LITHO_SWEEP_LINE(sweep->line[k]);
         const LithoParam *row = litho_sweep_line_row(line);
@@ -389,6 +458,9 @@ static void start(Sweep *sweep)
     while ((child = gtk_widget_get_first_child(sweep->box)))
         gtk_flow_box_remove(GTK_FLOW_BOX(sweep->box), child);
     const guint columns = sweep->axis[1].row ? sweep->axis[0].n : COLUMNS;
+    const int width = MAX(gtk_widget_get_width(sweep->dialog), LEAST_WIDTH);
+    sweep->thumb_w = CLAMP((width - 40) / (int)MAX(columns, 1) - BESIDE, LEAST_W, THUMB_W);
+    sweep->thumb_h = sweep->thumb_w * THUMB_H / THUMB_W;
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(sweep->box), columns);
     gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(sweep->box),
                                            sweep->axis[1].row ? columns : 1);
@@ -411,6 +483,44 @@ static void on_destroy(GtkWidget *dialog, Sweep *sweep)
     sweep_unref(sweep);
 }
 
+// The colours of |c| from 0 to 1.
+static void draw_legend(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer unused)
+{
+    (void)area, (void)unused;
+    LithoLook look = litho_look_default();
+    const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+    litho_look_set_range(&look, &range);
+    for (int x = 0; x < width; x++) {
+        const guint8 *rgba = look.map->rgba[255 * x / MAX(width - 1, 1)];
+        cairo_set_source_rgb(cr, rgba[0] / 255.0, rgba[1] / 255.0, rgba[2] / 255.0);
+        cairo_rectangle(cr, x, 0, 1, height);
+        cairo_fill(cr);
+    }
+}
+
+static GtkWidget *make_legend(void)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *bar = gtk_drawing_area_new();
+    gtk_drawing_area_set_content_width(GTK_DRAWING_AREA(bar), 90);
+    gtk_drawing_area_set_content_height(GTK_DRAWING_AREA(bar), 12);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(bar), draw_legend, NULL, NULL);
+    gtk_widget_set_valign(bar, GTK_ALIGN_CENTER);
+    litho_name_widget(bar, _("Colours of the similarity, from 0 to 1"));
+    gtk_box_append(GTK_BOX(line), gtk_label_new("|c| 0"));
+    gtk_box_append(GTK_BOX(line), bar);
+    gtk_box_append(GTK_BOX(line), gtk_label_new("1"));
+    gtk_widget_set_visible(line, FALSE);
+    return line;
+}
+
+// With a second parameter the sheet is a square of them.
+static void on_second(Sweep *sweep)
+{
+    const gboolean two = litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) != NULL;
+    litho_sweep_line_limit(LITHO_SWEEP_LINE(sweep->line[0]),
+                           two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE);
+}
+
 static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
 {
     const char *const kinds[] = {_("Output"), _("Removed"), _("Similarity"), NULL};
@@ -421,6 +531,9 @@ static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
         sweep->line[k] = litho_sweep_line_new(op, k == 1);
         gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
+    litho_sweep_lines_align(LITHO_SWEEP_LINE(sweep->line[0]), LITHO_SWEEP_LINE(sweep->line[1]));
+    g_signal_connect_swapped(sweep->line[1], "chosen", G_CALLBACK(on_second), sweep);
+    sweep->legend = make_legend();
     sweep->show = gtk_drop_down_new_from_strings(kinds);
     litho_name_choice(sweep->show, _("Pictures"),
                       _("Output, what was removed, or where both are alike"));
@@ -432,6 +545,7 @@ static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
     g_signal_connect_swapped(sweep->show, "notify::selected", G_CALLBACK(on_show), sweep);
     gtk_box_append(GTK_BOX(line), button);
     gtk_box_append(GTK_BOX(line), sweep->show);
+    gtk_box_append(GTK_BOX(line), sweep->legend);
     gtk_box_append(GTK_BOX(line), sweep->status);
     gtk_box_append(GTK_BOX(box), line);
     return box;
@@ -444,6 +558,7 @@ static GtkWidget *make_sheet(Sweep *sweep)
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(sweep->box), GTK_SELECTION_NONE);
     gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(sweep->box), TRUE);
     gtk_widget_set_valign(sweep->box, GTK_ALIGN_START);
+    gtk_widget_set_halign(sweep->box, GTK_ALIGN_CENTER);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), sweep->box);
     gtk_widget_set_vexpand(scroll, TRUE);
     return scroll;
@@ -463,7 +578,10 @@ void litho_sweep_open(LithoWindow *window)
     gtk_box_append(GTK_BOX(box),
                    make_head(sweep, litho_flow_step(litho_session_flow(session), step)->op));
     gtk_box_append(GTK_BOX(box), make_sheet(sweep));
-    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), _("Parameter sweep"), 960, 760);
+    sweep->dialog = litho_dialog_new(
+        GTK_WINDOW(window), _("Parameter sweep"),
+        CLAMP(gtk_widget_get_width(GTK_WIDGET(window)) - 80, LEAST_WIDTH, MOST_WIDTH),
+        CLAMP(gtk_widget_get_height(GTK_WIDGET(window)) - 40, LEAST_HEIGHT, MOST_HEIGHT));
     gtk_window_set_child(GTK_WINDOW(sweep->dialog), box);
     g_signal_connect(sweep->dialog, "destroy", G_CALLBACK(on_destroy), sweep);
     gtk_window_present(GTK_WINDOW(sweep->dialog));

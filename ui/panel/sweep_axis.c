@@ -11,10 +11,12 @@ struct _LithoSweepLine {
     GtkBox parent;
     GPtrArray *rows; // of LithoParam, borrowed
     gboolean second;
-    GtkWidget *choice, *details, *from, *to, *n;
+    GtkWidget *word, *choice, *details, *from, *to, *n;
 };
 
 G_DEFINE_TYPE(LithoSweepLine, litho_sweep_line, GTK_TYPE_BOX)
+
+static guint chosen_signal;
 
 const LithoParam *litho_sweep_line_row(LithoSweepLine *self)
 {
@@ -37,11 +39,27 @@ void litho_sweep_line_set(LithoSweepLine *self, double from, double to, guint n)
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->n), n);
 }
 
+void litho_sweep_line_limit(LithoSweepLine *self, guint most)
+{
+    gtk_spin_button_set_range(GTK_SPIN_BUTTON(self->n), 1, most);
+}
+
+void litho_sweep_lines_align(LithoSweepLine *a, LithoSweepLine *b)
+{
+    GtkWidget *const pairs[][2] = {{a->word, b->word}, {a->choice, b->choice}};
+    for (guint k = 0; k < G_N_ELEMENTS(pairs); k++) {
+        g_autoptr(GtkSizeGroup) group = gtk_size_group_new(GTK_SIZE_GROUP_HORIZONTAL);
+        gtk_size_group_add_widget(group, pairs[k][0]);
+        gtk_size_group_add_widget(group, pairs[k][1]);
+    }
+}
+
 // The slider's range is where values are usual.
 static void on_choice(LithoSweepLine *self)
 {
     const LithoParam *row = litho_sweep_line_row(self);
     gtk_widget_set_sensitive(self->details, row != NULL);
+    g_signal_emit(self, chosen_signal, 0);
     if (!row)
         return;
     gboolean soft = row->soft_min != 0 || row->soft_max != 0;
@@ -110,6 +128,8 @@ static void finalize(GObject *object)
 static void litho_sweep_line_class_init(LithoSweepLineClass *klass)
 {
     G_OBJECT_CLASS(klass)->finalize = finalize;
+    chosen_signal = g_signal_new("chosen", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                 NULL, NULL, G_TYPE_NONE, 0);
 }
 
 GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
@@ -130,7 +150,8 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     litho_name_choice(self->choice,
                       second ? _("Second parameter to sweep") : _("Parameter to sweep"),
                       _("Its values run over the range beside"));
-    gtk_box_append(GTK_BOX(self), gtk_label_new(second ? _("and") : _("Sweep")));
+    self->word = litho_label_new(second ? _("and") : _("Sweep"), NULL);
+    gtk_box_append(GTK_BOX(self), self->word);
     gtk_box_append(GTK_BOX(self), self->choice);
     self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->from = add_entry(self->details, _("from"), _("First value"));
