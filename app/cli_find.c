@@ -46,7 +46,7 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         g_autofree char *now = value_text(f->row, f->now), *found = value_text(f->row, f->found);
         printf("%-16s %-16s %-16s %+.2f dB\n", f->row->key, now, found, f->gain_db);
     }
-    g_autofree char *area = litho_cli_area_text(&part->in->grid, find->area);
+    g_autofree char *area = litho_quality_area_text(&part->in->grid, find->area);
     g_autofree char *expected = litho_quality_expected_text(&find->found);
     g_autofree char *now = litho_quality_expected_text(&find->now);
     if (find->now.is_filtered)

@@ -59,20 +59,6 @@ static gboolean parse_area(const LithoGrid *grid, const char *text, LithoBox *ar
                                   "--area %s: three ranges, I:I,X:X,T:T, are needed", text);
 }
 
-char *litho_cli_area_text(const LithoGrid *grid, LithoBox area)
-{
-    static const char *const names[] = {"inlines", "crosslines", "time"};
-    GString *text = g_string_new(NULL);
-    for (int k = 0; k < 3; k++) {
-        const LithoAxis *a = &grid->axis[k];
-        g_string_append_printf(
-            text, "%s%s %.10g to %.10g%s%s", k ? ", " : "",
-            k == 2 && grid->is_depth ? "depth" : names[k], litho_axis_value(a, (double)area.lo[k]),
-            litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "", a->unit);
-    }
-    return g_string_free(text, FALSE);
-}
-
 // --- the part of the survey ---------------------------------------------------------------------
 
 static gboolean read_reference(const LithoCliJudge *judge, const LithoOpenOptions *open,
@@ -196,50 +182,27 @@ void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
         if (*sentences[k])
             printf(_("note: %s\n"), sentences[k]);
     if (!part->is_all) {
-        g_autofree char *area = litho_cli_area_text(&part->in->grid, part->area);
+        g_autofree char *area = litho_quality_area_text(&part->in->grid, part->area);
         printf(_("These figures are of a part: %s.\n"), area);
     }
 }
 
-static JsonObject *noise_json(const LithoNoise *noise)
-{
-    JsonObject *object = json_object_new();
-    JsonArray *sigma = json_array_new();
-    for (guint f = 0; f < noise->n; f++)
-        json_array_add_double_element(sigma, noise->sigma[f]);
-    json_object_set_double_member(object, "sigma", noise->total);
-    json_object_set_double_member(object, "low", noise->low);
-    json_object_set_double_member(object, "high", noise->high);
-    if (noise->lumps > 0)
-        json_object_set_double_member(object, "lumps", noise->lumps);
-    json_object_set_double_member(object, "df", noise->df);
-    json_object_set_array_member(object, "sigma_of_frequency", sigma);
-    return object;
-}
-
 JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
                                    const LithoCliJudge *judge, const LithoFlow *flow,
-                                   const char *input)
+                                   const char *input, const char *command)
 {
-    JsonObject *object = json_object_new();
-    g_autofree char *area = litho_cli_area_text(&part->in->grid, part->area);
-    litho_quality_to_json(quality, object);
-    json_object_set_string_member(object, "area", area);
-    json_object_set_boolean_member(object, "area_is_all", part->is_all);
-    if (part->noise.n > 0)
-        json_object_set_object_member(object, "noise", noise_json(&part->noise));
-    if (*part->why_not)
-        json_object_set_string_member(object, "noise_unknown", part->why_not);
-    if (judge->hide > 0)
-        json_object_set_int_member(object, "seed", judge->seed);
-    if (input)
-        json_object_set_string_member(object, "input", input);
-    if (judge->reference)
-        json_object_set_string_member(object, "reference", judge->reference);
-    if (flow)
-        json_object_set_member(object, "recipe", litho_flow_to_json(flow));
-    json_object_set_string_member(object, "version", LITHO_VERSION);
-    return object;
+    const LithoQualityRecord record = {.quality = quality,
+                                       .grid = &part->in->grid,
+                                       .area = part->area,
+                                       .noise = &part->noise,
+                                       .noise_unknown = part->why_not,
+                                       .hide = judge->hide,
+                                       .seed = judge->seed,
+                                       .input = input,
+                                       .reference = judge->reference,
+                                       .flow = flow,
+                                       .command = command};
+    return litho_quality_record_json(&record);
 }
 
 gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error)

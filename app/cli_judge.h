@@ -60,11 +60,10 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
 
 // Lines for people, on stdout.
 void litho_cli_print_quality(const LithoQuality *quality, const LithoCliPart *part);
-// The figures, the area, the noise level, the flow and the files as one object.
+// The figures, the area, the noise level, the flow and the files as one object. `command`: the line
+// that repeats the run, or NULL.
 JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
                                    const LithoCliJudge *judge, const LithoFlow *flow,
-                                   const char *input);
-// "fx, inlines 10 to 50, ...": the area in words; g_free().
-char *litho_cli_area_text(const LithoGrid *grid, LithoBox area);
+                                   const char *input, const char *command);
 // Takes over `object`; replaces a file with `force` only.
 gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error);

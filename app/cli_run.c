@@ -170,9 +170,9 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
     }
     litho_judge_free(judge);
     if (ok && o->report)
-        ok = litho_cli_save_json(
-            litho_cli_quality_json(&quality, &part, &o->judge, flow, litho_survey_name(survey)),
-            o->report, o->force, &problem);
+        ok = litho_cli_save_json(litho_cli_quality_json(&quality, &part, &o->judge, flow,
+                                                        litho_survey_name(survey), NULL),
+                                 o->report, o->force, &problem);
     if (ok)
         litho_cli_print_quality(&quality, &part);
     else if (is_judged(o) || litho_error_is_cancelled(problem))

@@ -7,7 +7,7 @@
 #include "app/cli_flow.h"
 #include "app/cli_open.h"
 #include "app/cli_trial.h"
-#include "app/sheet.h"
+#include "render/sheet.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -225,7 +225,7 @@ static gboolean save_json(const Sweep *s, const char *input, GError **error)
 {
     JsonObject *object = json_object_new();
     JsonArray *keys = json_array_new();
-    g_autofree char *area = litho_cli_area_text(&s->part.in->grid, s->part.area);
+    g_autofree char *area = litho_quality_area_text(&s->part.in->grid, s->part.area);
     for (guint k = 0; k < s->o->n_swept; k++)
         json_array_add_string_element(keys, s->o->swept[k].row->key);
     json_object_set_string_member(object, "operator", litho_flow_step(s->flow, 0)->op->key);
@@ -283,7 +283,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
                                  error) &&
                   choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
-        g_autofree char *area = litho_cli_area_text(&s.part.in->grid, s.part.area);
+        g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),
                                          litho_survey_name(survey));
         s.sheet->caption = g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total);

@@ -7,7 +7,7 @@
 
 #include "app/baselines/baselines.h"
 #include "app/operators_text.h"
-#include "app/sheet.h"
+#include "render/sheet.h"
 #include "core/engine/find.h"
 #include "core/error.h"
 #include "core/json.h"

@@ -122,6 +122,82 @@ static void test_pictures(void)
     }
 }
 
+// --- the report ---------------------------------------------------------------------------------
+
+static void report_to(const char *path)
+{
+    litho_window_report(gui.window, path);
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
+}
+
+static JsonObject *read_object(const char *path, JsonParser *parser)
+{
+    g_autoptr(GError) error = NULL;
+    json_parser_load_from_file(parser, path, &error);
+    g_assert_no_error(error);
+    return json_node_get_object(json_parser_get_root(parser));
+}
+
+// Energy of input less output over that of the input, in percent, sample by sample.
+static double removed_percent(void)
+{
+    const LithoCube *in = litho_session_input(gui.session),
+                    *out = litho_session_output(gui.session);
+    double all = 0, gone = 0;
+    for (gint64 k = 0; k < litho_grid_samples(&in->grid); k++) {
+        const double a = in->samples[k], b = out->samples[k];
+        all += a * a;
+        gone += (a - b) * (a - b);
+    }
+    return 100 * gone / all;
+}
+
+// Property: the report is a whole page with the figures as JSON beside it, which are those of the
+// result (to 1 %: the judge leaves out samples before the first that is not zero). The JSON of
+// another page is not replaced, a page that is replaced takes its JSON with it, and a folder that
+// takes no files gives one sentence.
+static void test_report(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "judged.sgy", 12, 14, 60);
+    g_autofree char *page = gui_path(&gui, "judged-report.pdf"), *data = NULL, *kept = NULL;
+    g_autofree char *json = gui_path(&gui, "judged-report.json");
+    g_autofree char *other = gui_path(&gui, "other.png"), *in_way = gui_path(&gui, "other.json");
+    gsize length;
+    gui_open_with_gain(&gui, path, 0.5);
+    gui_settle(&gui);
+    report_to(page);
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_true(g_file_get_contents(page, &data, &length, NULL));
+    g_assert_true(g_str_has_prefix(data, "%PDF-"));
+    g_assert_true(holds(data + length - 16, 16, "%%EOF"));
+    g_autoptr(JsonParser) parser = json_parser_new();
+    JsonObject *figures = read_object(json, parser);
+    g_assert_cmpfloat_with_epsilon(json_object_get_double_member(figures, "removed_percent"),
+                                   removed_percent(), 0.01 * removed_percent());
+    g_assert_true(json_object_has_member(figures, "recipe"));
+    g_assert_true(json_object_has_member(figures, "version"));
+    g_assert_nonnull(strstr(json_object_get_string_member(figures, "command"), "gain=0.5"));
+
+    g_assert_true(g_file_set_contents(in_way, "mine", -1, NULL));
+    report_to(other);
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_false(g_file_test(other, G_FILE_TEST_EXISTS));
+    g_assert_true(g_file_get_contents(in_way, &kept, NULL, NULL));
+    g_assert_cmpstr(kept, ==, "mine");
+    litho_window_clear_error(gui.window);
+
+    gui_set_gain(&gui, 2);
+    gui_settle(&gui);
+    report_to(page); // replaces both
+    g_assert_null(litho_window_error(gui.window));
+    figures = read_object(json, parser);
+    g_assert_cmpfloat_with_epsilon(json_object_get_double_member(figures, "removed_percent"),
+                                   removed_percent(), 0.01 * removed_percent());
+    report_to("/proc/report.pdf");
+    g_assert_nonnull(litho_window_error(gui.window));
+    litho_window_clear_error(gui.window);
+}
+
 // --- the command --------------------------------------------------------------------------------
 
 // Runs the window's command in a shell, in the test's folder.
@@ -502,6 +578,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/files/save-formats", test_save_formats);
     g_test_add_func("/files/pictures", test_pictures);
+    g_test_add_func("/files/report", test_report);
     g_test_add_func("/files/command", test_command);
     g_test_add_func("/files/line", test_line);
     g_test_add_func("/files/errors", test_errors);

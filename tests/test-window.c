@@ -304,7 +304,7 @@ static void test_palette(void)
                                            {"dark", "Appearance: dark"},
                                            {"about", "About Lithoscope"},
                                            {"licence", "About Lithoscope"},
-                                           {"report", "Export the picture"},
+                                           {"report", "Report: slices"},
                                            {"Add wave", "Add Wave packets"},
                                            {"wavepacket", "Add Wave packets"},
                                            {"add fx", "Add F-X"},

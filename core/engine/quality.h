@@ -122,3 +122,24 @@ const char *litho_quality_disagreement(const LithoQuality *quality);
 // similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, ...; what is not known is left
 // out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
+
+// "inlines 10 to 50, crosslines 1 to 80, time 0 to 1.2 s": an area in words; g_free().
+char *litho_quality_area_text(const LithoGrid *grid, LithoBox area);
+
+// What a record of a judgement holds beside the figures. All borrowed; NULL and 0 = not there.
+typedef struct LithoQualityRecord {
+    const LithoQuality *quality;
+    const LithoGrid *grid; // of the survey
+    LithoBox area;         // that was judged
+    const LithoNoise *noise;
+    const char *noise_unknown; // why there is no noise level
+    double hide;               // percent of hidden traces, chosen by the seed
+    gint64 seed;
+    const char *input, *reference; // names of the files
+    const LithoFlow *flow;
+    const char *command; // the line that repeats the run
+} LithoQualityRecord;
+
+// The figures, the area, the noise level, the flow and the files as one object: what `run`,
+// `report` and the window's report write.
+JsonObject *litho_quality_record_json(const LithoQualityRecord *record);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/engine/quality.h"
+#include "core/json.h"
 #include "core/text.h"
 
 char *litho_quality_expected_text(const LithoQuality *q)
@@ -72,4 +73,61 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
         json_object_set_string_member(object, "note", q->why);
     if (*litho_quality_disagreement(q))
         json_object_set_string_member(object, "disagreement", litho_quality_disagreement(q));
+}
+
+char *litho_quality_area_text(const LithoGrid *grid, LithoBox area)
+{
+    static const char *const names[] = {"inlines", "crosslines", "time"};
+    GString *text = g_string_new(NULL);
+    for (int k = 0; k < 3; k++) {
+        const LithoAxis *a = &grid->axis[k];
+        g_string_append_printf(
+            text, "%s%s %.10g to %.10g%s%s", k ? ", " : "",
+            k == 2 && grid->is_depth ? "depth" : names[k], litho_axis_value(a, (double)area.lo[k]),
+            litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "", a->unit);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static JsonObject *noise_json(const LithoNoise *noise)
+{
+    JsonObject *object = json_object_new();
+    JsonArray *sigma = json_array_new();
+    for (guint f = 0; f < noise->n; f++)
+        json_array_add_double_element(sigma, noise->sigma[f]);
+    json_object_set_double_member(object, "sigma", noise->total);
+    json_object_set_double_member(object, "low", noise->low);
+    json_object_set_double_member(object, "high", noise->high);
+    if (noise->lumps > 0)
+        json_object_set_double_member(object, "lumps", noise->lumps);
+    json_object_set_double_member(object, "df", noise->df);
+    json_object_set_array_member(object, "sigma_of_frequency", sigma);
+    return object;
+}
+
+JsonObject *litho_quality_record_json(const LithoQualityRecord *record)
+{
+    JsonObject *object = json_object_new();
+    g_autofree char *area = litho_quality_area_text(record->grid, record->area);
+    litho_quality_to_json(record->quality, object);
+    json_object_set_string_member(object, "area", area);
+    json_object_set_boolean_member(object, "area_is_all",
+                                   litho_box_equal(record->area, litho_box_full(record->grid)));
+    if (record->noise && record->noise->n > 0)
+        json_object_set_object_member(object, "noise", noise_json(record->noise));
+    const struct {
+        const char *key, *text;
+    } texts[] = {{"noise_unknown", record->noise_unknown},
+                 {"input", record->input},
+                 {"reference", record->reference},
+                 {"command", record->command},
+                 {"version", LITHO_VERSION}};
+    for (guint k = 0; k < G_N_ELEMENTS(texts); k++)
+        if (texts[k].text && *texts[k].text)
+            json_object_set_string_member(object, texts[k].key, texts[k].text);
+    if (record->hide > 0)
+        json_object_set_int_member(object, "seed", record->seed);
+    if (record->flow)
+        json_object_set_member(object, "recipe", litho_flow_to_json(record->flow));
+    return object;
 }

@@ -175,6 +175,7 @@ static GtkWidget *make_menu(void)
 {
     const char *const file[][2] = {{_("Save result…"), "win.save"},
                                    {_("Export picture…"), "win.picture"},
+                                   {_("Report…"), "win.report"},
                                    {_("Save points…"), "win.points-save"},
                                    {_("Open recipe…"), "win.recipe-open"},
                                    {_("Save recipe…"), "win.recipe-save"},

@@ -10,8 +10,8 @@
 
 // The main window. Main thread only.
 //
-// Signal "job-done" (const char *what, gboolean ok): an opening ("open"), saving ("save") or
-// picture ("picture") came to its end; a failure stands in the error bar.
+// Signal "job-done" (const char *what, gboolean ok): an opening ("open"), saving ("save"), picture
+// ("picture") or report ("report") came to its end; a failure stands in the error bar.
 #define LITHO_TYPE_WINDOW (litho_window_get_type())
 G_DECLARE_FINAL_TYPE(LithoWindow, litho_window, LITHO, WINDOW, GtkApplicationWindow)
 
@@ -26,6 +26,9 @@ void litho_window_load_recipe(LithoWindow *self, const char *path);
 void litho_window_save(LithoWindow *self, const char *path, gboolean force);
 // The views on screen as a picture; the suffix decides (.png, .pdf, .svg).
 void litho_window_export(LithoWindow *self, const char *path);
+// The page that the result is judged by, with the slices on screen (.pdf, .png, .svg), and its
+// figures as JSON beside it, which replaces a file where the page does.
+void litho_window_report(LithoWindow *self, const char *path);
 
 // A sentence of the reader without its advice about command-line options ("; give --format 5"),
 // which means nothing here; several lines are taken one by one. g_free().

@@ -393,6 +393,7 @@ static const struct {
     {"points-forget", G_CALLBACK(litho_window_forget_points), ON_WINDOW},
     {"save", G_CALLBACK(litho_window_choose_save), ON_WINDOW},
     {"picture", G_CALLBACK(litho_window_choose_picture), ON_WINDOW},
+    {"report", G_CALLBACK(litho_window_choose_report), ON_WINDOW},
     {"undo", G_CALLBACK(litho_session_undo), ON_SESSION},
     {"redo", G_CALLBACK(litho_session_redo), ON_SESSION},
     {"compute", G_CALLBACK(litho_session_recompute), ON_SESSION},

@@ -186,6 +186,25 @@ void litho_window_choose_picture(LithoWindow *self)
     show(self, &dialog);
 }
 
+static void report_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_report(self, path);
+}
+
+void litho_window_choose_report(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.pdf", "*.png", "*.svg", NULL};
+    static const Dialog dialog = {.title = N_("Save the report; its figures go beside it as JSON"),
+                                  .save = TRUE,
+                                  .key = "report-folder",
+                                  .tail = "-report.pdf",
+                                  .names = N_("PDF, PNG, SVG"),
+                                  .globs = formats,
+                                  .chosen = report_chosen};
+    show(self, &dialog);
+}
+
 // --- recipe -------------------------------------------------------------------------------------
 
 static void recipe_open_chosen(LithoWindow *self, GListModel *files)

@@ -33,6 +33,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0 && !paged},
                   {"save", has},
                   {"picture", has},
+                  {"report", idle && litho_judgement_applies(self->session)},
                   {"truth", idle && has && litho_window_has_truth(self)},
                   {"reference", idle && litho_session_input(self->session) && !paged},
                   {"reference-forget", litho_judgement_truth(self->judgement, NULL) != NULL},

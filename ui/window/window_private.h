@@ -62,6 +62,7 @@ void litho_window_update_start(LithoWindow *self); // the start page: session, r
 void litho_window_choose_open(LithoWindow *self);
 void litho_window_choose_save(LithoWindow *self);
 void litho_window_choose_picture(LithoWindow *self);
+void litho_window_choose_report(LithoWindow *self);
 void litho_window_choose_colours(LithoWindow *self);
 void litho_window_choose_reference(LithoWindow *self);
 void litho_window_choose_points(LithoWindow *self);

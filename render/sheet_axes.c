@@ -3,7 +3,7 @@
 // Ticks, numbers, titles and the colour bar of one picture of a sheet.
 #include <math.h>
 
-#include "app/sheet.h"
+#include "render/sheet.h"
 #include "render/axes.h"
 #include "render/ticks.h"
 
@@ -19,6 +19,16 @@ static LithoTicks ticks_of(const LithoSheetAxis *axis, double length, double apa
 {
     const double lo = fmin(axis->from, axis->to), hi = fmax(axis->from, axis->to);
     return litho_ticks(lo, hi, fmax(length / apart, 2), axis->whole);
+}
+
+// Line numbers are names: no space between thousands.
+static void format_tick(const LithoSheetAxis *axis, char *text, gsize size, double value,
+                        double step)
+{
+    if (axis->whole)
+        g_snprintf(text, size, "%.0f", value);
+    else
+        litho_format_number(text, size, value, step);
 }
 
 static void draw_number(cairo_t *cr, double x, double y, double align, const char *text)
@@ -38,7 +48,7 @@ static void draw_across(cairo_t *cr, const LithoSheetAxis *axis, LithoRect data)
         cairo_move_to(cr, x, data.y - TICK);
         cairo_line_to(cr, x, data.y);
         cairo_stroke(cr);
-        litho_format_number(text, sizeof text, ticks.value[k], ticks.step);
+        format_tick(axis, text, sizeof text, ticks.value[k], ticks.step);
         // The last one leaves room for the colour bar's unit.
         const gboolean at_end = x > data.x + data.w - 12;
         draw_number(cr, at_end ? data.x + data.w : x, data.y - TICK - 3, at_end ? 1 : 0.5, text);
@@ -55,7 +65,7 @@ static void draw_down(cairo_t *cr, const LithoSheetAxis *axis, LithoRect data)
         cairo_move_to(cr, data.x - TICK, y);
         cairo_line_to(cr, data.x, y);
         cairo_stroke(cr);
-        litho_format_number(text, sizeof text, ticks.value[k], ticks.step);
+        format_tick(axis, text, sizeof text, ticks.value[k], ticks.step);
         draw_number(cr, data.x - TICK - 2, y + 4, 1, text);
     }
     cairo_save(cr);
