@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps_plan.h"
-#include "kernels/common/select.h"
 #include "kernels/common/window16.h"
 
 enum { N = LITHO_GAPS_WINDOW, TRACES = N * N, SAMPLES = N * N * N };
@@ -26,11 +25,12 @@ typedef struct Job {
 typedef struct Scratch {
     float x[2][SAMPLES] __attribute__((aligned(64))), f[2][SAMPLES];
     int hole[2][SAMPLES]; // of x: all bits set
-    float power[SAMPLES];
+    guint32 power[SAMPLES];
     gint64 trace[TRACES];
     guint8 missing[TRACES]; // per trace of the window; 2 = beyond the survey or not held
     gboolean again[TRACES]; // another one of the window's is the same
     int here, gone;         // samples of the pair that are held, and missing ones among them
+    int holes[TRACES];      // of a trace, in both windows
 } Scratch;
 
 // --- a pair of windows ---------------------------------------------------------------------------
@@ -42,47 +42,83 @@ static const guint8 *marks_of(const Job *job, gint64 trace)
     return p ? p->bad + trace * p->pieces - p->first : NULL;
 }
 
-// Recorded samples, tapered, and the holes. A window without a recorded sample reads as zeros.
-// FALSE: there is no hole in what is held.
-static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
+// Where the samples of a window stand in the survey.
+typedef struct Place {
+    gint64 at;
+    gboolean inside;   // some of its samples are held
+    gboolean there[N]; // this one is
+    gint64 piece[N];
+} Place;
+
+static Place place_of(const Job *job, gint64 at)
 {
     const LithoBox held = job->plan.held;
-    const gboolean inside = at < held.hi[2] && at + N > held.lo[2];
-    const float(*taper)[N] = job->plan.taper;
-    // Guesses are for traces that are recorded (0) and, unless bad pieces are all, missing (1).
-    const int kinds = job->pieces && job->pieces->alone ? 1 : 2;
-    gboolean any = FALSE, there[N];
-    gint64 piece[N];
-    int count[2] = {0};
+    Place p = {.at = at, .inside = at < held.hi[2] && at + N > held.lo[2]};
     for (int t = 0; t < N; t++) {
-        there[t] = at + t >= held.lo[2] && at + t < held.hi[2];
-        piece[t] = job->pieces && there[t] ? (at + t) / job->pieces->length : 0;
+        p.there[t] = at + t >= held.lo[2] && at + t < held.hi[2];
+        p.piece[t] = job->pieces && p.there[t] ? (at + t) / job->pieces->length : 0;
     }
-    for (int k = 0; k < TRACES; k++) {
-        float *x = s->x[part] + k;
-        int *hole = s->hole[part] + k;
-        const guint8 *bad = s->missing[k] ? NULL : marks_of(job, s->trace[k]);
-        const gint64 first = s->missing[k] ? 0 : s->trace[k] * litho_box_size(held, 2);
-        const float *row = job->cube->samples + first;
-        const float w = taper[0][k / N] * taper[1][k % N];
-        for (int t = 0; t < N; t++, x += TRACES, hole += TRACES) {
-            const gboolean gone = s->missing[k] || !there[t] || (bad && bad[piece[t]]);
-            const float value = gone ? 0 : row[at + t - held.lo[2]];
-            *hole = gone && inside ? -1 : 0;
-            *x = value - value == 0 ? w * taper[2][t] * value : 0;
-            any |= gone && there[t] && s->missing[k] < kinds;
-            count[gone] += there[t] && s->missing[k] < 2;
-        }
+    return p;
+}
+
+// Samples of trace k, zeros where they are missing, into x[t][lane], and which are: TRUE when a
+// guess is asked for. Guesses are for traces that are recorded (0) and, unless bad pieces are all,
+// missing (1).
+static gboolean load_trace(const Job *job, const Place *p, int k, float x[N][N], int hole[N][N],
+                           Scratch *s)
+{
+    const LithoBox held = job->plan.held;
+    const int kinds = job->pieces && job->pieces->alone ? 1 : 2, lane = k % N;
+    const guint8 *bad = s->missing[k] ? NULL : marks_of(job, s->trace[k]);
+    const gint64 first = s->missing[k] ? 0 : s->trace[k] * litho_box_size(held, 2);
+    const float *row = job->cube->samples + first + p->at - held.lo[2];
+    int count[2] = {0}, holes = 0;
+    gboolean any = FALSE;
+    for (int t = 0; t < N; t++) {
+        const gboolean gone = s->missing[k] || !p->there[t] || (bad && bad[p->piece[t]]);
+        const float value = gone ? 0 : row[t];
+        const gboolean is_hole = gone && p->inside;
+        hole[t][lane] = is_hole ? -1 : 0;
+        x[t][lane] = value - value == 0 ? value : 0;
+        holes += is_hole;
+        any |= gone && p->there[t] && s->missing[k] < kinds;
+        count[gone] += p->there[t] && s->missing[k] < 2;
     }
+    s->holes[k] += holes;
     s->here += count[0] + count[1];
     s->gone += count[1];
     return any;
 }
 
-static void forward(Scratch *s)
+// Recorded samples, tapered, and the holes, a row of traces after the other. A window without a
+// recorded sample reads as zeros. FALSE: there is no hole in what is held.
+static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
 {
-    memcpy(s->f, s->x, sizeof s->f);
-    LITHO_ISA_PICK(litho_window16_forward)(s->f[0], s->f[1]);
+    const Place place = place_of(job, at);
+    const float(*taper)[N] = job->plan.taper;
+    gboolean any = FALSE;
+    for (int row = 0; row < N; row++) {
+        float x[N][N];
+        int hole[N][N];
+        for (int lane = 0; lane < N; lane++)
+            any |= load_trace(job, &place, row * N + lane, x, hole, s);
+        for (int t = 0; t < N; t++) {
+            float *to = s->x[part] + t * TRACES + row * N;
+            memcpy(s->hole[part] + t * TRACES + row * N, hole[t], sizeof hole[t]);
+            for (int lane = 0; lane < N; lane++)
+                to[lane] = taper[0][row] * taper[1][lane] * taper[2][t] * x[t][lane];
+        }
+    }
+    return any;
+}
+
+// TRUE: a trace is missing as a whole or not at all.
+static gboolean are_holes_whole(const Scratch *s)
+{
+    for (int k = 0; k < TRACES; k++)
+        if (s->holes[k] != 0 && s->holes[k] != 2 * N)
+            return FALSE;
+    return TRUE;
 }
 
 // Keeps |F|^2 >= limit.
@@ -95,40 +131,77 @@ LITHO_CLONES static void keep(float *restrict re, float *restrict im, float limi
     }
 }
 
-LITHO_CLONES static void take_holes(const float *restrict f, const int *restrict hole,
+LITHO_CLONES static void take_holes(const float *restrict f, const int *restrict hole, float scale,
                                     float *restrict x)
 {
-    const float scale = 1.0f / SAMPLES;
     for (int k = 0; k < SAMPLES; k++)
         x[k] = hole[k] ? f[k] * scale : x[k];
 }
 
-static void keep_and_take(Scratch *s, float limit)
+LITHO_CLONES static void scale_by(float *restrict x, float by)
 {
-    keep(s->f[0], s->f[1], limit);
-    LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
-    for (int part = 0; part < 2; part++)
-        take_holes(s->f[part], s->hole[part], s->x[part]);
+    for (int k = 0; k < SAMPLES; k++)
+        x[k] *= by;
 }
 
+// |F|^2 as the bits of floats, which rise with them.
 LITHO_CLONES static void multiply(const float *restrict re, const float *restrict im,
-                                  float *restrict power)
+                                  guint32 *restrict power)
 {
-    for (int k = 0; k < SAMPLES; k++)
-        power[k] = re[k] * re[k] + im[k] * im[k];
+    for (int k = 0; k < SAMPLES; k++) {
+        const float value = re[k] * re[k] + im[k] * im[k];
+        memcpy(&power[k], &value, sizeof value);
+    }
 }
 
-static void powers(Scratch *s)
+static float of_bits(guint32 bits)
 {
-    multiply(s->f[0], s->f[1], s->power);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-static float largest_power(const Scratch *s)
+LITHO_CLONES static guint32 largest(const guint32 *power)
 {
-    float most = 0;
+    guint32 most = 0;
     for (int k = 0; k < SAMPLES; k++)
-        most = MAX(most, s->power[k]);
+        most = MAX(most, power[k]);
     return most;
+}
+
+LITHO_CLONES static int count_below(const guint32 *power, guint32 limit)
+{
+    int count = 0;
+    for (int k = 0; k < SAMPLES; k++)
+        count += power[k] < limit;
+    return count;
+}
+
+LITHO_CLONES static guint32 smallest_from(const guint32 *power, guint32 limit)
+{
+    guint32 least = G_MAXUINT32;
+    for (int k = 0; k < SAMPLES; k++)
+        least = MIN(least, power[k] < limit ? G_MAXUINT32 : power[k]);
+    return least;
+}
+
+// The middle one, its bits from the top: a bit is set where no more than half of the values are
+// below. It is known when one value is left between the bounds.
+static guint32 median(const guint32 *power)
+{
+    guint32 found = 0;
+    int under = 0, left = SAMPLES; // values below the lower bound, and below the upper one
+    for (int b = 30; b >= 0 && left - under > 1; b--) {
+        const guint32 trial = found | (guint32)1 << b;
+        const int below = count_below(power, trial);
+        if (below <= SAMPLES / 2) {
+            found = trial;
+            under = below;
+        } else {
+            left = below;
+        }
+    }
+    return left - under > 1 ? found : smallest_from(power, found);
 }
 
 static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
@@ -137,18 +210,44 @@ static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
     int number;
     LITHO_GAPS_LADDER(number, plan->ladders, s->gone, s->here)
     const LithoGapsLadder *ladder = &plan->ladders[number];
+    // Where traces are missing as a whole, passes stay among the frequencies: recorded traces keep
+    // their time transform, missing ones take the guess's. A hole of a sample is one of a
+    // frequency.
+    const gboolean whole = are_holes_whole(s);
+    __typeof__(litho_window16_forward) *forward =
+        whole ? LITHO_ISA_PICK(litho_window16_others_forward)
+              : LITHO_ISA_PICK(litho_window16_forward);
+    __typeof__(litho_window16_forward) *backward =
+        whole ? LITHO_ISA_PICK(litho_window16_others_backward)
+              : LITHO_ISA_PICK(litho_window16_backward);
+    if (whole)
+        LITHO_ISA_PICK(litho_window16_first_forward)(s->x[0], s->x[1]);
     for (int pass = 0; pass < ladder->passes; pass++) {
         const gboolean measures = LITHO_GAPS_MEASURES(pass, ladder->passes);
-        forward(s);
+        if (whole && pass > 0 && !measures) {
+            const float limit = fmaxf(ladder->share[pass] * first, plan->noise * noise);
+            LITHO_ISA_PICK(litho_window16_others_keep)(s->x[0], s->x[1], s->hole[0], limit);
+            continue;
+        }
+        memcpy(s->f, s->x, sizeof s->f);
+        forward(s->f[0], s->f[1]);
         if (pass == 0 || measures)
-            powers(s);
+            multiply(s->f[0], s->f[1], s->power);
         if (pass == 0)
-            first = largest_power(s);
+            first = of_bits(largest(s->power));
         else if (measures) // mean of the noise, from its median
-            noise = litho_select_kth(s->power, SAMPLES, SAMPLES / 2) / (float)G_LN2;
+            noise = of_bits(median(s->power)) / (float)G_LN2;
         if (!(first > 0))
             return;
-        keep_and_take(s, fmaxf(ladder->share[pass] * first, plan->noise * noise));
+        keep(s->f[0], s->f[1], fmaxf(ladder->share[pass] * first, plan->noise * noise));
+        backward(s->f[0], s->f[1]);
+        for (int part = 0; part < 2; part++)
+            take_holes(s->f[part], s->hole[part], 1.0f / (whole ? TRACES : SAMPLES), s->x[part]);
+    }
+    if (whole) {
+        LITHO_ISA_PICK(litho_window16_first_backward)(s->x[0], s->x[1]);
+        for (int part = 0; part < 2; part++)
+            scale_by(s->x[part], 1.0f / N);
     }
 }
 
@@ -158,7 +257,7 @@ static void add_window(const Job *job, gint64 at, int part, const Scratch *s)
     const float(*taper)[N] = job->plan.taper;
     const int t0 = (int)MAX(held.lo[2] - at, 0), t1 = (int)MIN(held.hi[2] - at, N);
     for (int k = 0; k < TRACES; k++) {
-        if (s->missing[k] == 2 || s->again[k])
+        if (s->missing[k] == 2 || s->again[k] || s->holes[k] == 0)
             continue;
         const float w = taper[0][k / N] * taper[1][k % N];
         const int *hole = s->hole[part] + k;
@@ -186,6 +285,7 @@ static void run_column(Job *job, const LithoGapsColumn *column, Scratch *s)
         }
         gboolean any = FALSE;
         s->here = s->gone = 0;
+        memset(s->holes, 0, sizeof s->holes);
         for (int part = 0; part < 2; part++)
             any |= load_window(job, litho_gaps_start(plan, pair, part), part, s);
         if (any)

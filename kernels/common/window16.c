@@ -1,28 +1,85 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/common/window16.h"
 
+#include <string.h>
+
 #include "kernels/common/vector16.h"
 
 enum { N = 16 };
 
-LITHO_INLINE void first_axis(LithoRow re[N][N], LithoRow im[N][N])
+typedef LithoRow Plane[N];
+
+LITHO_INLINE void first_axis(Plane *re, Plane *im)
 {
     for (int i = 0; i < N; i++)
         litho_fft16(&re[0][i], &im[0][i], N);
 }
 
-void LITHO_ISA_NAME(litho_window16_forward)(float *re, float *im)
+void LITHO_ISA_NAME(litho_window16_first_forward)(float *re, float *im)
 {
-    LithoRow(*r)[N] = (LithoRow(*)[N])re, (*i)[N] = (LithoRow(*)[N])im;
-    first_axis(r, i);
+    first_axis((Plane *)re, (Plane *)im);
+}
+
+void LITHO_ISA_NAME(litho_window16_first_backward)(float *re, float *im)
+{
+    first_axis((Plane *)im, (Plane *)re);
+}
+
+void LITHO_ISA_NAME(litho_window16_others_forward)(float *re, float *im)
+{
+    Plane *r = (Plane *)re, *i = (Plane *)im;
     for (int k = 0; k < N; k++)
         litho_fft16_plane(r[k], i[k]);
 }
 
-void LITHO_ISA_NAME(litho_window16_backward)(float *re, float *im)
+void LITHO_ISA_NAME(litho_window16_others_backward)(float *re, float *im)
 {
-    LithoRow(*r)[N] = (LithoRow(*)[N])re, (*i)[N] = (LithoRow(*)[N])im;
+    Plane *r = (Plane *)re, *i = (Plane *)im;
     for (int k = 0; k < N; k++)
         litho_fft16_plane(i[k], r[k]);
-    first_axis(i, r);
+}
+
+void LITHO_ISA_NAME(litho_window16_forward)(float *re, float *im)
+{
+    LITHO_ISA_NAME(litho_window16_first_forward)(re, im);
+    LITHO_ISA_NAME(litho_window16_others_forward)(re, im);
+}
+
+void LITHO_ISA_NAME(litho_window16_backward)(float *re, float *im)
+{
+    LITHO_ISA_NAME(litho_window16_others_backward)(re, im);
+    LITHO_ISA_NAME(litho_window16_first_backward)(re, im);
+}
+
+LITHO_INLINE void keep_part(LithoPart *re, LithoPart *im, float limit)
+{
+    const LithoMask above = *re * *re + *im * *im >= limit;
+    *re = litho_keep(above, *re);
+    *im = litho_keep(above, *im);
+}
+
+LITHO_INLINE LithoPart take_part(LithoMask hole, LithoPart guess, LithoPart recorded)
+{
+    return litho_keep(hole, guess * (1.0f / (N * N))) + litho_keep(~hole, recorded);
+}
+
+void LITHO_ISA_NAME(litho_window16_others_keep)(float *re, float *im, const int *hole, float limit)
+{
+    Plane *x = (Plane *)re, *y = (Plane *)im;
+    const LithoMask(*holes)[LITHO_PARTS] = (const LithoMask(*)[LITHO_PARTS])hole;
+    for (int k = 0; k < N; k++) {
+        Plane r, i;
+        memcpy(r, x[k], sizeof r);
+        memcpy(i, y[k], sizeof i);
+        litho_fft16_plane(r, i);
+        for (int n = 0; n < N; n++)
+            for (int p = 0; p < LITHO_PARTS; p++)
+                keep_part(&r[n][p], &i[n][p], limit);
+        litho_fft16_plane(i, r);
+        for (int n = 0; n < N; n++)
+            for (int p = 0; p < LITHO_PARTS; p++) {
+                x[k][n][p] = take_part(holes[n][p], r[n][p], x[k][n][p]);
+                y[k][n][p] = take_part(holes[n][p], i[n][p], y[k][n][p]);
+            }
+    }
 }

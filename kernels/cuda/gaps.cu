@@ -4,13 +4,17 @@
 // and imaginary part of one transform.
 //
 // A thread holds a line of 16 complex values in registers, along time, then inlines, then
-// crosslines, as the windows of the local Fourier filter do; beside it the window's own samples, in
-// the order of the first step. Lines are exchanged through shared memory with rows of 17, without
-// bank conflicts. Threads 16 f .. 16 f + 15 hold frequency f in both space steps, so that the
-// exchange between these is within half a warp.
+// crosslines, as the windows of the local Fourier filter do. Lines are exchanged through shared
+// memory with rows of 17, without bank conflicts. Threads 16 f .. 16 f + 15 hold frequency f in
+// both space steps, so that the exchange between these is within half a warp.
 //
-// Floor: six passes (where little is missing) of 96 x 16 transforms of 16 a pair (about 2 MFLOP) and of 12 times 32 KB
-// through shared memory.
+// Where traces are missing as a whole, passes stay among the frequencies: recorded traces keep
+// their time transform, missing ones take the guess's. A thread then holds its line of frequency f
+// along inlines from pass to pass, and no pass waits for another warp. Where parts of traces are
+// missing it holds the window's own samples along time, and each pass transforms along time too.
+//
+// Floor of whole traces: six passes (where little is missing) of 64 x 16 transforms of 16 a pair
+// (1.4 MFLOP) and of 4 times 32 KB through shared memory.
 #include "kernels/cuda/gaps_kernels.h"
 
 #define PATCH_T float
@@ -23,6 +27,7 @@ namespace
 enum { N = 16, HALF = N / 2, PITCH = N + 1, THREADS = N * N };
 enum { BITS = 31 }; // of a float that is not negative
 enum { BEYOND = 2 };
+enum { ALL = (1 << N) - 1 }; // samples of a line
 
 struct Line {
     float re[N], im[N];
@@ -31,8 +36,10 @@ struct Line {
 struct Shared {
     float2 s[N * N * PITCH];
     int below[2][BITS]; // values below a trial, bit by bit
+    unsigned only[2];   // the one value that is left
     float most[THREADS / 32];
-    int here, gone;             // samples of the pair that are held, missing ones among them
+    int here, gone;     // samples of the pair that are held, missing ones among them
+    unsigned absent[N]; // of a crossline: bit k, trace k along inlines is missing as a whole
 };
 
 // The trace of a thread.
@@ -94,9 +101,22 @@ __device__ __forceinline__ bool is_bad(const LithoGapsTask &t, long long trace, 
     return t.bad && t.bad[trace * t.pieces + (int)at / t.length - t.first];
 }
 
-// Sample e of a window that begins at `at`: tapered, and whether it is a hole.
+// The samples of a thread's trace in both windows, and which of them are missing.
+struct Pair {
+    Line x; // tapered, zeros where they are missing
+    unsigned hole_a, hole_b;
+    bool any;          // a guess is asked for
+    int here, missing; // samples that are held, and missing ones among them
+};
+
+__device__ __forceinline__ float finite(float value)
+{
+    return value - value == 0 ? value : 0;
+}
+
+// Sample e of a window that begins at `at`.
 __device__ __forceinline__ float load(const LithoGapsTask &t, const Trace &r, long long at, int e,
-                                      unsigned *hole, bool *any, int *here, int *missing)
+                                      unsigned *hole, Pair &p)
 {
     const long long s = at + e - t.lo[2];
     const bool there = s >= 0 && s < t.n[2];
@@ -104,44 +124,90 @@ __device__ __forceinline__ float load(const LithoGapsTask &t, const Trace &r, lo
     const bool gone = r.missing || !there || is_bad(t, r.at, at + e);
     const float value = gone ? 0 : t.x[r.at * t.n[2] + s];
     *hole |= gone && inside ? 1u << e : 0;
-    *here += there && r.missing < BEYOND;
-    *missing += gone && there && r.missing < BEYOND;
-    *any |= gone && there && (t.alone ? !r.missing : r.missing < BEYOND);
-    return value - value == 0 ? r.w * t.taper[2][e] * value : 0;
+    p.here += there && r.missing < BEYOND;
+    p.missing += gone && there && r.missing < BEYOND;
+    p.any |= gone && there && (t.alone ? !r.missing : r.missing < BEYOND);
+    return r.w * t.taper[2][e] * finite(value);
 }
 
-// Threads (inline, crossline) with lines along time in, (frequency, inline wavenumber) with lines
-// along crosslines out.
-__device__ __forceinline__ void to_wavenumbers(Line &z, float2 *s)
+// Windows that begin at at_a and at_b.
+__device__ __forceinline__ void load_any(const LithoGapsTask &t, const Trace &r, long long at_a,
+                                         long long at_b, Pair &p)
+{
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        p.x.re[e] = load(t, r, at_a, e, &p.hole_a, p);
+        p.x.im[e] = load(t, r, at_b, e, &p.hole_b, p);
+    }
+}
+
+// Whether all samples of a pair that begins at `at` are held, and traces are missing as a whole.
+__device__ __forceinline__ bool is_plain(const LithoGapsTask &t, long long at)
+{
+    return !t.bad && !t.line[2] && at >= t.lo[2] && at + N + HALF <= t.lo[2] + t.n[2];
+}
+
+// The windows of a plain pair, half of which they share.
+__device__ __forceinline__ void load_plain(const LithoGapsTask &t, const Trace &r, long long at,
+                                           Pair &p)
+{
+    const float *from = t.x + r.at * t.n[2] + (at - t.lo[2]);
+#pragma unroll
+    for (int e = 0; e < N + HALF; e++) {
+        const float value = r.missing ? 0 : finite(from[e]);
+        if (e < N)
+            p.x.re[e] = r.w * t.taper[2][e] * value;
+        if (e >= HALF)
+            p.x.im[e - HALF] = r.w * t.taper[2][e - HALF] * value;
+    }
+    p.hole_a = p.hole_b = r.missing ? ALL : 0;
+    p.any = r.missing == 1 && !t.alone;
+    p.here = r.missing < BEYOND ? 2 * N : 0;
+    p.missing = r.missing == 1 ? 2 * N : 0;
+}
+
+// Threads (inline, crossline) with lines along time in, (frequency, crossline) with lines along
+// inlines out, and back.
+__device__ __forceinline__ void to_frequencies(Line &z, float2 *s)
 {
     const int k0 = threadIdx.x / N, k1 = threadIdx.x % N;
-    const int line = threadIdx.x * PITCH, across = k0 * N * PITCH + k1;
     forward(z);
     put(z, s, k1 * PITCH + k0, N * PITCH);
     __syncthreads();
-    get(z, s, line, 1);
-    forward(z);
-    __syncwarp();
-    put(z, s, across, PITCH);
-    __syncwarp();
-    get(z, s, line, 1);
-    forward(z);
+    get(z, s, threadIdx.x * PITCH, 1);
 }
 
 __device__ __forceinline__ void to_samples(Line &z, float2 *s)
 {
     const int k0 = threadIdx.x / N, k1 = threadIdx.x % N;
-    const int line = threadIdx.x * PITCH, across = k0 * N * PITCH + k1;
-    inverse(z);
     __syncwarp();
-    put(z, s, line, 1);
-    __syncwarp();
-    get(z, s, across, PITCH);
-    inverse(z);
-    __syncwarp();
-    put(z, s, line, 1);
+    put(z, s, threadIdx.x * PITCH, 1);
     __syncthreads();
     get(z, s, k1 * PITCH + k0, N * PITCH);
+    inverse(z);
+}
+
+// Threads (frequency, crossline) with lines along inlines in, (frequency, inline wavenumber) with
+// lines along crosslines out, and back.
+__device__ __forceinline__ void to_wavenumbers(Line &z, float2 *s)
+{
+    const int across = threadIdx.x / N * N * PITCH + threadIdx.x % N;
+    forward(z);
+    __syncwarp();
+    put(z, s, across, PITCH);
+    __syncwarp();
+    get(z, s, threadIdx.x * PITCH, 1);
+    forward(z);
+}
+
+__device__ __forceinline__ void to_traces(Line &z, float2 *s)
+{
+    const int across = threadIdx.x / N * N * PITCH + threadIdx.x % N;
+    inverse(z);
+    __syncwarp();
+    put(z, s, threadIdx.x * PITCH, 1);
+    __syncwarp();
+    get(z, s, across, PITCH);
     inverse(z);
 }
 
@@ -161,27 +227,52 @@ __device__ float largest(const Line &z, Shared &m)
     return most;
 }
 
+__device__ __forceinline__ int sum_of_warp(int count)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(~0u, count);
+#else
+    for (int by = 16; by; by /= 2)
+        count += __shfl_xor_sync(~0u, count, by);
+    return count;
+#endif
+}
+
 // The median of |F|^2, its bits from the top: a bit is set where no more than half of the values
-// are below. `below` is zero before.
-__device__ float median(const Line &z, int *below)
+// are below. It is known when one value is left between the bounds. `below` is zero before.
+__device__ float median(const Line &z, int *below, unsigned *only)
 {
     unsigned bits[N], found = 0;
+    int under = 0, left = N * N * N; // values below the lower bound, and below the upper one
 #pragma unroll
     for (int e = 0; e < N; e++)
         bits[e] = __float_as_uint(z.re[e] * z.re[e] + z.im[e] * z.im[e]);
-    for (int b = BITS - 1; b >= 0; b--) {
+    int b = BITS - 1;
+    for (; b >= 0 && left - under > 1; b--) {
         const unsigned trial = found | 1u << b;
         int count = 0;
 #pragma unroll
         for (int e = 0; e < N; e++)
-            count += __popc(__ballot_sync(~0u, bits[e] < trial));
+            count += bits[e] < trial;
+        count = sum_of_warp(count);
         if (threadIdx.x % 32 == 0)
             atomicAdd(&below[b], count);
         __syncthreads();
-        if (below[b] <= N * N * N / 2)
+        if (below[b] <= N * N * N / 2) {
             found = trial;
+            under = below[b];
+        } else {
+            left = below[b];
+        }
     }
-    return __uint_as_float(found);
+    if (b < 0)
+        return __uint_as_float(found);
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        if (bits[e] >= found && bits[e] - found < 2u << b)
+            *only = bits[e];
+    __syncthreads();
+    return __uint_as_float(*only);
 }
 
 __device__ __forceinline__ void keep(Line &z, float limit)
@@ -194,31 +285,49 @@ __device__ __forceinline__ void keep(Line &z, float limit)
     }
 }
 
-// Transform, threshold, back, recorded samples again. FALSE: nothing is recorded.
+// Transform, threshold, back, what is recorded again. FALSE: nothing is recorded. `whole`: a trace
+// is missing as a whole or not at all.
 __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned hole_a,
-                                      unsigned hole_b, Shared &m)
+                                      unsigned hole_b, bool whole, Shared &m)
 {
-    const float ln2 = 0.693147180559945309f, scale = 1.0f / (N * N * N);
+    const float ln2 = 0.693147180559945309f;
+    const float scale = whole ? 1.0f / (N * N) : 1.0f / (N * N * N);
     float first = 0, noise = 0;
     int number;
     LITHO_GAPS_LADDER(number, t.ladders, m.gone, m.here)
     const int passes = t.ladders[number].passes;
+    if (whole) {
+        to_frequencies(x, m.s);
+        hole_a = hole_b = m.absent[threadIdx.x % N];
+    }
 #pragma unroll 1
     for (int pass = 0; pass < passes; pass++) {
         Line z = x;
+        if (!whole)
+            to_frequencies(z, m.s);
         to_wavenumbers(z, m.s);
         if (pass == 0)
             first = largest(z, m);
         else if (LITHO_GAPS_MEASURES(pass, passes))
-            noise = median(z, m.below[pass > passes / 2]) / ln2;
+            noise = median(z, m.below[pass > passes / 2], &m.only[pass > passes / 2]) / ln2;
         if (!(first > 0))
             return false;
         keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * noise));
-        to_samples(z, m.s);
+        to_traces(z, m.s);
+        if (!whole)
+            to_samples(z, m.s);
 #pragma unroll
         for (int e = 0; e < N; e++) {
             x.re[e] = hole_a >> e & 1 ? z.re[e] * scale : x.re[e];
             x.im[e] = hole_b >> e & 1 ? z.im[e] * scale : x.im[e];
+        }
+    }
+    if (whole) {
+        to_samples(x, m.s);
+#pragma unroll
+        for (int e = 0; e < N; e++) {
+            x.re[e] *= 1.0f / N;
+            x.im[e] *= 1.0f / N;
         }
     }
     return true;
@@ -234,6 +343,33 @@ __device__ __forceinline__ void add(const LithoGapsTask &t, const Trace &r, long
             to[e] += r.w * t.taper[2][e] * x[e];
 }
 
+// add() of both windows of a plain pair.
+__device__ __forceinline__ void add_plain(const LithoGapsTask &t, const Trace &r, long long at,
+                                          const Line &x)
+{
+    float *to = t.x + r.at * t.n[2] + (at - t.lo[2]);
+#pragma unroll
+    for (int e = 0; e < N + HALF; e++) {
+        float sum = to[e];
+        if (e < N)
+            sum += r.w * t.taper[2][e] * x.re[e];
+        if (e >= HALF)
+            sum += r.w * t.taper[2][e - HALF] * x.im[e - HALF];
+        to[e] = sum;
+    }
+}
+
+// Samples of the pair that are held, and missing ones, of all threads. Two numbers that fit 16
+// bits: the sum over 32 threads of 32 samples does, too.
+__device__ __forceinline__ void count(const Pair &p, Shared &m)
+{
+    const int both = sum_of_warp(p.here << 16 | p.missing);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(&m.here, both >> 16);
+        atomicAdd(&m.gone, both & 0xffff);
+    }
+}
+
 __global__ void __launch_bounds__(THREADS, 2)
     columns_kernel(const LithoGapsTask t, long long from, long long pair0)
 {
@@ -242,33 +378,35 @@ __global__ void __launch_bounds__(THREADS, 2)
     const long long at_a = t.line[2] ? 0 : (2 * pair - 1) * HALF;
     const long long at_b = t.line[2] ? 0 : at_a + HALF;
     const Trace r = trace_of(t, from + blockIdx.x);
-    unsigned hole_a = 0, hole_b = 0;
-    bool any = false;
-    int here = 0, gone = 0;
-    Line x;
+    const bool plain = is_plain(t, at_a);
+    Pair p = {};
     if (threadIdx.x < 2 * BITS)
         m.below[threadIdx.x / BITS][threadIdx.x % BITS] = 0;
+    if (threadIdx.x < N)
+        m.absent[threadIdx.x] = 0;
     if (threadIdx.x == 0)
         m.here = m.gone = 0;
     __syncthreads();
-#pragma unroll
-    for (int e = 0; e < N; e++) {
-        x.re[e] = load(t, r, at_a, e, &hole_a, &any, &here, &gone);
-        x.im[e] = load(t, r, at_b, e, &hole_b, &any, &here, &gone);
-    }
-    // Of two numbers that fit 16 bits: the sum over 32 threads of 32 samples does, too.
-    int both = here << 16 | gone;
-    for (int by = 16; by; by /= 2)
-        both += __shfl_xor_sync(~0u, both, by);
-    if (threadIdx.x % 32 == 0) {
-        atomicAdd(&m.here, both >> 16);
-        atomicAdd(&m.gone, both & 0xffff);
-    }
-    if (!__syncthreads_or(any) || !guess(t, x, hole_a, hole_b, m) || r.missing == BEYOND ||
-        r.again || (t.alone && r.missing))
+    if (plain)
+        load_plain(t, r, at_a, p);
+    else
+        load_any(t, r, at_a, at_b, p);
+    count(p, m);
+    const bool all = p.hole_a == ALL && p.hole_b == ALL;
+    if (all)
+        atomicOr(&m.absent[threadIdx.x % N], 1u << threadIdx.x / N);
+    if (!__syncthreads_or(p.any))
         return;
-    add(t, r, at_a, hole_a, x.re);
-    add(t, r, at_b, hole_b, x.im);
+    const bool whole = plain || __syncthreads_and(all || !(p.hole_a | p.hole_b));
+    if (!guess(t, p.x, p.hole_a, p.hole_b, whole, m) || r.missing == BEYOND || r.again ||
+        (t.alone && r.missing))
+        return;
+    if (!plain) {
+        add(t, r, at_a, p.hole_a, p.x.re);
+        add(t, r, at_b, p.hole_b, p.x.im);
+    } else if (r.missing) {
+        add_plain(t, r, at_a, p.x);
+    }
 }
 
 // Sample k of the box, of trace `trace`, takes a guess.
