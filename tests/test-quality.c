@@ -254,9 +254,9 @@ static void test_level_strong(void)
 }
 
 // Property: missing traces, which spread events over all wavenumbers, do not count as noise, not in
-// a small cube either: within 0.5 % in white noise (0.4 % low where a fifth is missing), 1 % in
-// coloured noise, and inside the interval. Without regard to them the level is 3 to 7 % high, and an
-// expected SNR of 13 dB is told as 25.
+// a small cube either: within 0.3 % in white noise, 1 % in coloured noise, and inside the interval.
+// Without regard to them the level is 3 to 7 % high, and an expected SNR of 13 dB is told as 25;
+// with guesses as filters take them it is 0.4 % low where a fifth is missing.
 static void test_level_gaps(void)
 {
     static const char *const cubes[][2] = {
@@ -268,7 +268,9 @@ static void test_level_gaps(void)
         {"fault", "snr=0 missing=15 noise=low"},
     };
     for (guint k = 0; k < G_N_ELEMENTS(cubes); k++)
-        assert_level(cubes[k], 0.005, 0.01);
+        assert_level(cubes[k], 0.003, 0.01);
+    // A third is missing: 0.6 % low, which an interval that does not know of it misses.
+    assert_level((const char *const[2]){"conflict", "snr=0 missing=33 seed=33"}, 0.01, 0.01);
 }
 
 // Property: noise that is three times as strong at the end as at the start is told by its mean

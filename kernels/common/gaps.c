@@ -365,13 +365,16 @@ gboolean litho_gaps_any(const LithoCube *cube, LithoBox box)
     return live && missing;
 }
 
-gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRun *run,
-                          GError **error)
+// `floor`: thresholds end at so many standard deviations of the noise; 0 = as the plan says.
+static gboolean guess(LithoCube *cube, const LithoGapPieces *pieces, float floor, LithoRun *run,
+                      GError **error)
 {
     Job job = {.cube = cube, .pieces = pieces, .run = run};
     const double start = litho_now_ms();
     litho_run_begin(run, "missing traces", "passes");
     gboolean ok = litho_gaps_plan(&job.plan, cube, pieces != NULL, error);
+    if (ok && floor > 0)
+        job.plan.noise = floor * floor;
     if (ok)
         clear_guesses(&job);
     for (int colour = 0; ok && colour < LITHO_GAPS_COLOURS; colour++) {
@@ -388,4 +391,15 @@ gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRu
                    8.0 * litho_box_count(cube->held), litho_gaps_flops(&job.plan));
     litho_gaps_plan_clear(&job.plan);
     return ok;
+}
+
+gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRun *run,
+                          GError **error)
+{
+    return guess(cube, pieces, 0, run, error);
+}
+
+gboolean litho_gaps_guess_events(LithoCube *cube, LithoRun *run, GError **error)
+{
+    return guess(cube, NULL, 4, run, error);
 }

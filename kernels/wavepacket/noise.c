@@ -188,8 +188,8 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
                               LithoRun *run, GError **error)
 {
     if (job->level)
-        return job->level(clean, clean != in ? recorded_of(in) : NULL, window, WINDOWS, run, &job->noise,
-                          error);
+        return job->level(clean, clean != in ? recorded_of(in) : NULL, window, WINDOWS, run,
+                          &job->noise, error);
     if (clean != in)
         return litho_noise_measure_level(clean, recorded_of(in), NULL, window, WINDOWS, run,
                                          &job->noise, error);
