@@ -13,6 +13,9 @@
 
 enum { WINDOWS_PER_STEP = 64 };
 
+// The level as filters take it, the same without its interval, and as results are judged by.
+typedef enum Kind { FILTERS, LEVEL_ALONE, JUDGED } Kind;
+
 // --- windows -------------------------------------------------------------------------------------
 
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k)
@@ -339,14 +342,16 @@ void litho_noise_windows_free(LithoNoiseWindows *job)
 }
 
 static gboolean measure(const LithoCube *cube, const guint8 *recorded, const LithoBox *box,
-                        const int window[3], int most, gboolean interval, LithoRun *run,
-                        LithoNoise *noise, GError **error)
+                        const int window[3], int most, Kind kind, LithoRun *run, LithoNoise *noise,
+                        GError **error)
 {
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
+    if (job)
+        job->judging = kind == JUDGED;
     litho_run_begin(run, "noise level", "windows");
     const gboolean ok = job && litho_noise_windows_add(job, cube, recorded, held, run, error) &&
-                        finish(job, interval, run, noise, error);
+                        finish(job, kind != LEVEL_ALONE, run, noise, error);
     litho_noise_windows_free(job);
     return ok;
 }
@@ -361,24 +366,23 @@ static void widen(LithoNoise *noise, const guint8 *recorded, gint64 traces)
     noise->high += noise->total * 0.03 * fmax((double)missing / traces - 0.1, 0);
 }
 
-// `events_only`: guesses hold next to no noise.
 static gboolean measure_with_guesses(const LithoCube *cube, const LithoBox *box,
-                                     const int window[3], int most, gboolean events_only,
-                                     LithoRun *run, LithoNoise *noise, GError **error)
+                                     const int window[3], int most, Kind kind, LithoRun *run,
+                                     LithoNoise *noise, GError **error)
 {
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     if (!litho_cube_host(cube, error))
         return FALSE;
     if (litho_box_empty(held) || !litho_gaps_any(cube, held))
-        return measure(cube, NULL, box, window, most, TRUE, run, noise, error);
+        return measure(cube, NULL, box, window, most, kind, run, noise, error);
     g_autoptr(LithoCube) guessed = litho_cube_copy_box(cube, held, error);
     if (!guessed)
         return FALSE;
     const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
     g_autofree guint8 *recorded = g_memdup2(guessed->live, traces);
-    const gboolean ok = (events_only ? litho_gaps_guess_events(guessed, run, error)
-                                     : litho_gaps_guess(guessed, NULL, run, error)) &&
-                        measure(guessed, recorded, NULL, window, most, TRUE, run, noise, error);
+    const gboolean ok = (kind == JUDGED ? litho_gaps_guess_events(guessed, run, error)
+                                        : litho_gaps_guess(guessed, NULL, run, error)) &&
+                        measure(guessed, recorded, NULL, window, most, kind, run, noise, error);
     if (ok)
         widen(noise, recorded, traces);
     return ok;
@@ -387,18 +391,18 @@ static gboolean measure_with_guesses(const LithoCube *cube, const LithoBox *box,
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure_with_guesses(cube, box, window, most, FALSE, run, noise, error);
+    return measure_with_guesses(cube, box, window, most, FILTERS, run, noise, error);
 }
 
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure_with_guesses(cube, box, window, most, TRUE, run, noise, error);
+    return measure_with_guesses(cube, box, window, most, JUDGED, run, noise, error);
 }
 
 gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
                                    const LithoBox *box, const int window[3], int most,
                                    LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure(cube, recorded, box, window, most, FALSE, run, noise, error);
+    return measure(cube, recorded, box, window, most, LEVEL_ALONE, run, noise, error);
 }

@@ -22,6 +22,7 @@ struct LithoNoiseWindows {
     gboolean beyond[3]; // windows begin half a window before the box: every trace counts alike
     double *taper[3];   // per axis
     double energy;      // of the taper over a window's traces
+    gboolean judging;   // litho_noise_measure_survey()
     fftwf_plan plan;    // one window
     gint64 windows;     // taken
     float *power;  // [frequency][window][wavenumber], |F|^2 over the energy of the taper on live

@@ -259,11 +259,21 @@ static gboolean fills_top(const NoiseJob *job, const double *all, const double *
            below < flat * top;
 }
 
+// TRUE where the quiet wavenumbers hold nearly as much as all of them at the lowest frequencies,
+// where events are weak and dips that noise keeps to (it was migrated, or its traces are mixed)
+// leave most wavenumbers empty: what all hold more at other frequencies are events.
+static gboolean fills_bottom(const NoiseJob *job, const double *all, const double *quiet)
+{
+    const double nearly = 0.9;
+    const int few = MIN(3, job->nf);
+    return sqrt(mean_power(quiet, 0, few)) > nearly * sqrt(mean_power(all, 0, few));
+}
+
 // Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
-// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all, and where
-// traces are missing 15 % of their leak. Where noise varies, windows are compared after division by
-// a loudness that is estimated too, and those told too loud seem quiet: up to 1.5 % of the
-// variation.
+// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers and a tenth of what all
+// hold more, 2 % in all, and where traces are missing 15 % of their leak. Where noise varies,
+// windows are compared after division by a loudness that is estimated too, and those told too loud
+// seem quiet: up to 1.5 % of the variation.
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down. Events
@@ -274,7 +284,8 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     const double much_less = 0.95;
     const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
     const gboolean even = with_leak > much_less * total_of(job, all) ||
-                          (noise_has_neighbours(job) && fills_top(job, all, leaking));
+                          (noise_has_neighbours(job) &&
+                           (fills_top(job, all, leaking) || fills_bottom(job, all, leaking)));
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
     for (int g = 0; interval && g < GROUPS; g++)
@@ -291,8 +302,9 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
     const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
-    const double events = (even ? 0.003 : 0.02) + 0.15 * fmax(with_leak / quiet - 1, 0) +
-                          0.015 * fmin(variation(noise), 1);
+    const double more = fmax(total_of(job, all) / quiet - 1, 0);
+    const double events = (even ? 0.003 + 0.1 * more : 0.02) +
+                          0.15 * fmax(with_leak / quiet - 1, 0) + 0.015 * fmin(variation(noise), 1);
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;

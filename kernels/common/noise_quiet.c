@@ -16,9 +16,30 @@
 
 // Frequencies to either side that tell together which classes hold the noise alone.
 enum { GROUPS = NOISE_GROUPS, CLASSES = NOISE_CLASSES, NEARBY = 3 };
+// Windows of noise that is alike everywhere seem louder or quieter by so much.
+#define EVEN 0.06
 
 const float noise_class_edge[NOISE_CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
                                                1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
+// The same where results are judged: strong events are in more than half of the coefficients of
+// some frequencies, and only the quietest few hold the noise alone. Guesses of missing traces make
+// the noise of neighbouring frequencies alike: the quietest few would be 2 % too weak.
+static const float judge_edge[NOISE_CLASSES] = {0.15f, 0.25f, 0.4f, 0.6f, 0.8f, 1,
+                                                1.06f, 1.15f, 1.3f, 1.6f, 3,    INFINITY};
+
+static const float *edges_of(const NoiseJob *job)
+{
+    return job->judging && !job->recorded ? judge_edge : noise_class_edge;
+}
+
+// Classes that hold the quietest NOISE_QUIET of the coefficients.
+static int quietest_of(const NoiseJob *job)
+{
+    int n = 0;
+    while (edges_of(job)[n] <= 1)
+        n++;
+    return n;
+}
 
 // Mean over 3 x 3 wavenumbers (they are periodic) of one window's power at one frequency.
 static void smooth(const NoiseJob *job, const float *power, float scale, float *to)
@@ -79,7 +100,8 @@ static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint6
     }
 }
 
-void noise_settle_loudness(const NoiseJob *job, float *loud)
+// Loudness relative to its mean, as far as it scatters more than noise that is alike everywhere.
+static void settle(const NoiseJob *job, double scatter, float *loud)
 {
     double weight = 0, mean = 0, spread = 0;
     for (gint64 w = 0; w < job->windows; w++) {
@@ -89,9 +111,14 @@ void noise_settle_loudness(const NoiseJob *job, float *loud)
     mean /= weight;
     for (gint64 w = 0; w < job->windows; w++)
         spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
-    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
+    const double part = CLAMP(sqrt(spread / weight) / scatter - 1, 0, 1);
     for (gint64 w = 0; w < job->windows; w++)
         loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
+}
+
+void noise_settle_loudness(const NoiseJob *job, float *loud)
+{
+    settle(job, EVEN, loud);
 }
 
 // Loudness of each window: a quantile of its neighbourhoods over all coefficients, which events
@@ -116,6 +143,61 @@ static float *loudness(const NoiseJob *job, const float *smooth, int threads)
         }
     }
     noise_settle_loudness(job, loud);
+    return loud;
+}
+
+// A quantile of the smoothed power over the wavenumbers at one frequency: of each window, in units
+// of the median over the windows. How far windows differ: the ratio of the 32nd loudest in a
+// thousand to the 32nd quietest. `row` is scratch.
+static float loudness_at(const NoiseJob *job, const float *smooth, float *row, float *each)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        if (job->share[w] > 0) {
+            memcpy(row, smooth + w * nk, nk * sizeof *row);
+            each[w] = litho_select_kth(row, nk, (gint64)(NOISE_QUIET * nk));
+        }
+    for (gint64 w = 0; w < job->windows; w++)
+        if (job->share[w] > 0)
+            row[n++] = each[w];
+    const float middle = litho_select_kth(row, n, n / 2);
+    const float low = litho_select_kth(row, n, n / 32);
+    const float high = litho_select_kth(row, n, n - 1 - n / 32);
+    for (gint64 w = 0; w < job->windows; w++)
+        each[w] = middle > 0 ? each[w] / middle : 1;
+    return low > 0 ? high / low : INFINITY;
+}
+
+// The same where results are judged. Strong events make windows seem loud at their own frequencies,
+// noise makes them loud at all: the frequencies tell at which windows differ least, within a tenth.
+// Fewer than nine of them scatter more.
+static float *steady_loudness(const NoiseJob *job, const float *smooth, int threads)
+{
+    const double steady = 1.1, enough = 9;
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    float *loud = g_new0(float, job->windows), least = INFINITY;
+    g_autofree float *each = g_new0(float, (gsize)job->nf * job->windows);
+    g_autofree float *differ = g_new0(float, job->nf);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *row = g_new(float, MAX(nk, job->windows));
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            if (litho_run_checkpoint(job->run))
+                differ[f] = loudness_at(job, smooth + all * f, row, each + f * job->windows);
+    }
+    int n = 0;
+    for (int f = 0; f < job->nf; f++)
+        least = MIN(least, differ[f]);
+    for (int f = 0; f < job->nf; f++) {
+        if (!(differ[f] <= steady * least))
+            continue;
+        for (gint64 w = 0; w < job->windows; w++)
+            loud[w] += each[f * job->windows + w];
+        n++;
+    }
+    settle(job, EVEN * sqrt(fmax(1, enough / n)), loud);
     return loud;
 }
 
@@ -249,11 +331,13 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
         n += nk;
     }
     const float limit = litho_select_kth(sorted, n, (gint64)(NOISE_QUIET * n));
+    const float *edge = edges_of(job);
+    const int quietest = quietest_of(job);
     for (gint64 w = 0; w < job->windows; w++) {
         const double leak = job->leak[w], spread = leak > 0 ? leak * window_power(job, f, w) : 0;
         for (gint64 k = 0; job->share[w] > 0 && k < nk; k++) {
             int c = 0;
-            while (c < CLASSES && near[w * nk + k] > noise_class_edge[c] * limit)
+            while (c < CLASSES && near[w * nk + k] > edge[c] * limit)
                 c++;
             if (c == CLASSES)
                 continue;
@@ -262,7 +346,7 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
             to->weight[w % GROUPS] += job->share[w] * (1 - leak) * m->loud[w];
             to->leaky += (double)job->share[w] * power[w * nk + k];
             to->leaky_weight += (double)job->share[w] * m->loud[w];
-            if (c == 0) {
+            if (c < quietest) {
                 const double own = power[w * nk + k] / m->loud[w];
                 lumps->weight += job->share[w];
                 lumps->power += job->share[w] * own;
@@ -280,8 +364,8 @@ static double sum_of(const double group[GROUPS])
     return sum;
 }
 
-// Mean of class c of one half over the frequencies near f, in units of the quietest class; its
-// weight is 0 where there is none.
+// Mean of class c of one half over the frequencies near f, in units of the quietest coefficients;
+// its weight is 0 where there is none.
 static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f, int half, int c,
                          double *weight)
 {
@@ -289,7 +373,12 @@ static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f,
     *weight = 0;
     for (int g = MAX(f - NEARBY, 0); g <= MIN(f + NEARBY, job->nf - 1); g++) {
         const NoiseClassSums *first = sums + ((gsize)2 * g + half) * CLASSES;
-        const double level = sum_of(first->power) / fmax(sum_of(first->weight), 1e-30);
+        double level = 0, unit = 0;
+        for (int k = 0; k < quietest_of(job); k++) {
+            level += sum_of(first[k].power);
+            unit += sum_of(first[k].weight);
+        }
+        level /= fmax(unit, 1e-30);
         if (level > 0) {
             power += sum_of(first[c].power) / level;
             *weight += sum_of(first[c].weight);
@@ -313,12 +402,13 @@ static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f,
         whole += weight[c];
     }
     double loud = 0, loud_weight = 0, rest = 0, rest_weight = 0;
+    const int quietest = quietest_of(job);
     int c = CLASSES;
-    while (--c > 0 && loud_weight < top * whole) {
+    while (--c >= quietest && loud_weight < top * whole) {
         loud += weight[c] * mean[c];
         loud_weight += weight[c];
     }
-    for (; c > 0; c--) {
+    for (; c >= quietest; c--) {
         rest += weight[c] * mean[c];
         rest_weight += weight[c];
     }
@@ -332,30 +422,37 @@ static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f,
 // How many classes of frequency f hold no more than the noise, as one half of the windows tells:
 // all where each has the power of the quietest within twice its scatter, or where windows of
 // unequal loudness show no event; else the first ones whose power does not exceed that of the
-// quieter ones.
+// quieter ones, among the quietest coefficients by more than its scatter. The first `few` are taken
+// for noise: fewer tell nothing.
 static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f, int half,
                          gboolean unequal)
 {
-    double below = 0, below_weight = 0;
+    double below = 0, below_weight = 0, whole = 0, mean[CLASSES], weight[CLASSES];
+    const double few = 0.03;
+    const int quietest = quietest_of(job);
     gboolean all = TRUE;
     int n = 0;
+    for (int c = 0; c < CLASSES; c++) {
+        mean[c] = class_mean(job, sums, f, half, c, &weight[c]);
+        whole += weight[c];
+    }
     for (int c = 0; c < CLASSES && all; c++) {
-        double weight;
-        const double mean = class_mean(job, sums, f, half, c, &weight);
-        if (!(weight > 0))
+        if (!(weight[c] > 0)) {
+            n += n == c;
             continue;
+        }
         // Windows half a length apart hold every sample eight times.
-        if (c > 0) {
-            const double scatter = sqrt(8 / weight + 8 / below_weight);
-            const double more = mean - below / below_weight;
+        if (below_weight > few * whole) {
+            const double scatter = sqrt(8 / weight[c] + 8 / below_weight);
+            const double more = mean[c] - below / below_weight;
             all &= more < 2 * scatter;
-            if (n == c && more < 0)
+            if (n == c && more < (c < quietest ? scatter : 0))
                 n = c + 1;
         } else {
-            n = 1;
+            n = c + 1;
         }
-        below += weight * mean;
-        below_weight += weight;
+        below += weight[c] * mean[c];
+        below_weight += weight[c];
     }
     return all || (unequal && is_plain(job, sums, f, half)) ? CLASSES : n;
 }
@@ -487,7 +584,8 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     const gsize nk = noise_wavenumbers(job), all = (gsize)job->windows * nk;
     g_autofree float *median = g_new0(float, job->nf);
     smooth_all(job, threads, median);
-    g_autofree float *loud = loudness(job, job->smooth, threads);
+    g_autofree float *loud = job->judging ? steady_loudness(job, job->smooth, threads)
+                                          : loudness(job, job->smooth, threads);
     g_autofree NoiseClassSums *sums = g_new0(NoiseClassSums, (gsize)2 * job->nf * CLASSES);
     g_autofree Lumps *lumps = g_new0(Lumps, job->nf);
     Measure m = {
