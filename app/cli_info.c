@@ -6,6 +6,7 @@
 #include "app/cli.h"
 #include "app/cli_files.h"
 #include "app/cli_open.h"
+#include "app/cli_pipe.h"
 #include "app/progress.h"
 #include "core/memory.h"
 #include "core/error.h"
@@ -89,9 +90,10 @@ static void print_text(const Info *info)
     const LithoGrid *g = litho_survey_grid(info->survey);
     const LithoStats *s = &info->stats;
     const double bytes = 4.0 * (double)litho_grid_samples(g);
+    g_autofree char *name = litho_cli_pipe_words(litho_survey_path(info->survey));
     printf(_("file         %s\nformat       %s\nsize         %" PRId64 " x %" PRId64 " x %" PRId64
              " (%.4g %s as float32)\n"),
-           litho_survey_path(info->survey), litho_survey_format(info->survey), g->axis[0].n,
+           name, litho_survey_format(info->survey), g->axis[0].n,
            g->axis[1].n, g->axis[2].n, bytes * (bytes < 1e8 ? 1e-6 : 1e-9),
            bytes < 1e8 ? "MB" : "GB");
     print_geometry(info);
@@ -225,7 +227,8 @@ static void print_json(const Info *info)
     g_autoptr(JsonBuilder) b = json_builder_new();
     const LithoGrid *g = litho_survey_grid(info->survey);
     json_builder_begin_object(b);
-    add_string(b, "file", litho_survey_path(info->survey));
+    g_autofree char *name = litho_cli_pipe_words(litho_survey_path(info->survey));
+    add_string(b, "file", name);
     add_string(b, "format", litho_survey_format(info->survey));
     json_builder_set_member_name(b, "shape");
     json_builder_begin_array(b);
@@ -338,6 +341,8 @@ int litho_cli_info(int argc, char **argv)
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("a file is needed"));
         return litho_cli_misused("info", error);
     }
+    if (!litho_cli_pipe_begin(&files, &error)) // "-"
+        return litho_cli_fail(error);
     LithoRun run = {0};
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, "auto", &run, &error))

@@ -154,10 +154,11 @@ static void tell(LithoSheetCell *cell, const LithoQuality *q)
         cell->lines[3] = g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db);
 }
 
-// The measure that ranks settings: the error by SURE, else hidden traces.
+// The measure that ranks settings: the error by SURE where it can be told, else hidden traces.
 static double score(const LithoQuality *q)
 {
-    return isfinite(q->mse) ? -q->mse : isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
+    const gboolean told = isfinite(q->mse) && !q->is_filtered && !q->is_clean;
+    return told ? -q->mse : isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
 }
 
 static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GError **error)

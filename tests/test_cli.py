@@ -288,6 +288,9 @@ def pipes_carry_surveys():
     assert os.listdir("tmp") == []
     r = subprocess.run([CLI, "convert", "-", "-"], stdin=subprocess.DEVNULL, capture_output=True, env=env)
     assert r.returncode == 1 and r.stdout == b"" and r.stderr == b"lithoscope-cli: standard input is empty\n", r
+    with open("p.sgy", "rb") as source:
+        told = cli("info", "-", stdin=source, env=env).stdout
+    assert told.startswith("file         standard input\n"), told
     cli("convert", "-i", "-", "-i", "-", "-o", "p-out.npy", status=2, stdin=subprocess.DEVNULL, env=env)
     p = subprocess.Popen([CLI, "convert", "-", "p-never.npy"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     p.stdin.write(b"x" * 70000)
@@ -661,6 +664,10 @@ def figures_without_and_with_the_truth():
     cli("report", "fx", "-i", "judged.npy", "-o", "page.pdf", "--json", "page.json")
     assert open("page.pdf", "rb").read(4) == b"%PDF" and "expected_snr_db" in json.load(open("page.json"))
     cli("sweep", "fx", "-i", "judged.npy", "-o", "none.png", status=2)
+    # Of data without noise no SNR is told, and no setting is the best.
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=64", "snr=1000", "--no-truth", "-o", "silent.npy", "--force")
+    r = cli("sweep", "fx", "prewhitening=1,100", "-i", "silent.npy", "-o", "silent.png", "--json", "silent.json", "--force")
+    assert "not known" in r.stdout and "\n*" not in "\n" + r.stdout and "best" not in json.load(open("silent.json")), r.stdout
     cli("find", "migrate", "velocity=2000", "-i", "judged.npy", status=1)
 
 
