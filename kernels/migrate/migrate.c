@@ -216,7 +216,7 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
-static const LithoDemo demo = {"models model=diffractors", "velocity=2000",
+static const LithoDemo demo = {"models model=diffractors", "velocity=3000",
                                N_("hyperbolas become the points that they came from")};
 
 static const LithoNumberDoc numbers[] = {
