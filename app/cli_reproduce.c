@@ -290,6 +290,12 @@ static gboolean run_in(const Reproduce *r, Figure *f, const char *folder, LithoR
 
 // Results keep it in English.
 static const char needs[] = N_("needs the backend %s: hours on a CPU");
+static const char on_cpu[] = N_("of the processors: --backend cpu measures it");
+
+static gboolean needs_cpu(const Figure *f)
+{
+    return strcmp(f->needs, "cpu") == 0;
+}
 
 // FALSE only when it was cancelled: what fails is told in the table.
 static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError **error)
@@ -298,7 +304,7 @@ static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError 
     if (f->refuse)
         return TRUE;
     if (f->needs && strcmp(f->needs, r->device.backend->key) != 0) {
-        f->failed = g_strdup_printf(needs, f->needs);
+        f->failed = needs_cpu(f) ? g_strdup(on_cpu) : g_strdup_printf(needs, f->needs);
         return TRUE;
     }
     g_autofree char *folder = g_dir_make_tmp("lithoscope-reproduce-XXXXXX", error);
@@ -332,7 +338,7 @@ static char *command_text(const Reproduce *r, JsonArray *words)
     return g_strjoinv(" ", argv);
 }
 
-// For want of a GPU.
+// For want of the backend that it needs.
 static gboolean is_left_out(const Figure *f)
 {
     return f->failed && !f->ran && f->needs;
@@ -341,7 +347,9 @@ static gboolean is_left_out(const Figure *f)
 static char *got_text(const Figure *f, const Value *v)
 {
     return f->refuse        ? g_strdup(litho_text(f->refuse))
-           : is_left_out(f) ? litho_text_printf(litho_text(needs), f->needs)
+           : is_left_out(f) ? needs_cpu(f)
+                                  ? g_strdup(litho_text(on_cpu))
+                                  : litho_text_printf(litho_text(needs), f->needs)
            : f->failed      ? g_strdup(f->failed)
            : isnan(v->got)  ? g_strdup("–")
            : *v->unit       ? g_strdup_printf("%.4g %s", v->got, v->unit)

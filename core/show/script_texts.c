@@ -51,7 +51,8 @@ G_GNUC_UNUSED static const char *const script_texts[] = {
     N_("Thresholds, the largest packets alone, and missing traces filled."),
     N_("Curved events in noise."),
     N_("Events gather in few wave packets, noise spreads over all: a threshold parts them."),
-    N_("One coefficient for seven samples holds the section."),
+    N_("One coefficient for seven samples holds the section; one for fifty still holds its "
+       "events."),
     N_("The difference: mostly noise, which packets cannot hold."),
     N_("A third of the traces is missing."),
     N_("They are filled from what the packets say of the others."),
