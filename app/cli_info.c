@@ -93,9 +93,8 @@ static void print_text(const Info *info)
     g_autofree char *name = litho_cli_pipe_words(litho_survey_path(info->survey));
     printf(_("file         %s\nformat       %s\nsize         %" PRId64 " x %" PRId64 " x %" PRId64
              " (%.4g %s as float32)\n"),
-           name, litho_survey_format(info->survey), g->axis[0].n,
-           g->axis[1].n, g->axis[2].n, bytes * (bytes < 1e8 ? 1e-6 : 1e-9),
-           bytes < 1e8 ? "MB" : "GB");
+           name, litho_survey_format(info->survey), g->axis[0].n, g->axis[1].n, g->axis[2].n,
+           bytes * (bytes < 1e8 ? 1e-6 : 1e-9), bytes < 1e8 ? "MB" : "GB");
     print_geometry(info);
     print_counts(info);
     if (info->have_stats) {

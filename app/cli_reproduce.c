@@ -347,10 +347,9 @@ static gboolean is_left_out(const Figure *f)
 static char *got_text(const Figure *f, const Value *v)
 {
     return f->refuse        ? g_strdup(litho_text(f->refuse))
-           : is_left_out(f) ? needs_cpu(f)
-                                  ? g_strdup(litho_text(on_cpu))
-                                  : litho_text_printf(litho_text(needs), f->needs)
-           : f->failed      ? g_strdup(f->failed)
+           : is_left_out(f) ? needs_cpu(f) ? g_strdup(litho_text(on_cpu))
+                                           : litho_text_printf(litho_text(needs), f->needs)
+           : f->failed ? g_strdup(f->failed)
            : isnan(v->got)  ? g_strdup("–")
            : *v->unit       ? g_strdup_printf("%.4g %s", v->got, v->unit)
                             : g_strdup_printf("%.4g", v->got);
