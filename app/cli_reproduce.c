@@ -524,6 +524,23 @@ static void paragraph(GString *out, const char *text)
     g_string_append_c(out, '\n');
 }
 
+// A command in lines of 100 columns, as a shell reads it.
+static void append_command(GString *out, const char *text)
+{
+    enum { COLUMNS = 98 }; // and what goes on
+    while (strlen(text) > COLUMNS) {
+        const char *space = text + COLUMNS;
+        while (space > text && *space != ' ')
+            space--;
+        if (space == text)
+            break;
+        g_string_append_len(out, text, space - text);
+        g_string_append(out, " \\\n ");
+        text = space;
+    }
+    g_string_append_printf(out, "%s\n", text);
+}
+
 static char *markdown_text(const Reproduce *r)
 {
     GString *out = g_string_new("# The papers, reproduced\n");
@@ -546,7 +563,7 @@ static char *markdown_text(const Reproduce *r)
         g_string_append(out, "```sh\n");
         for (guint i = 0; i < json_array_get_length(f->commands); i++) {
             g_autofree char *text = command_text(r, json_array_get_array_element(f->commands, i));
-            g_string_append_printf(out, "%s\n", text);
+            append_command(out, text);
         }
         g_string_append(out, "```\n");
         markdown_values(r, f, out);

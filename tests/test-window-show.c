@@ -182,6 +182,20 @@ static void test_present(void)
     gui_settle(&gui);
 }
 
+// Property: presenting without a cube leaves the start page as it was: no line of snapshots.
+static void test_present_nothing(void)
+{
+    gui_reopen(&gui);
+    GtkWidget *line = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
+    g_assert_null(litho_session_input(gui.session));
+    g_assert_false(gtk_widget_get_visible(line));
+    gui_activate(&gui, "win.present");
+    gui_spin(&gui, 0.5);
+    gui_activate(&gui, "win.present");
+    gui_spin(&gui, 0.5);
+    g_assert_false(gtk_widget_get_visible(line));
+}
+
 // Property: what is done while a recording runs can be read back as steps: a dragged value as a
 // ramp, a comparison as a step.
 static void test_record(void)
@@ -301,6 +315,7 @@ int main(int argc, char **argv)
     g_test_add_func("/show/record", test_record);
     g_test_add_func("/show/tour", test_tour);
     g_test_add_func("/show/measure", test_measure);
+    g_test_add_func("/show/present-nothing", test_present_nothing);
     int status = g_test_run();
     gui_close(&gui);
     return status;

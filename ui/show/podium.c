@@ -128,8 +128,11 @@ void litho_podium_present(LithoPodium *podium, gboolean on)
     if (on)
         podium->was_noted = gtk_widget_get_visible(notes);
     gtk_widget_set_visible(notes, !on && podium->was_noted);
-    // The line of snapshots, until one is taken.
-    gtk_widget_set_visible(gtk_widget_get_next_sibling(podium->strip), !on);
+    // A line of no snapshots is a hint, and nothing to present.
+    LithoSnapshots *snapshots = window->snapshots;
+    gtk_widget_set_visible(gtk_widget_get_next_sibling(podium->strip),
+                           litho_snapshots_count(snapshots) > 0 ||
+                               (!on && litho_snapshots_useful(snapshots)));
     if (on) {
         gtk_widget_add_css_class(GTK_WIDGET(window), "litho-presenting");
         gtk_window_fullscreen(GTK_WINDOW(window));
