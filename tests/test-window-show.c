@@ -159,6 +159,8 @@ static void test_nothing_above(void)
 static void test_present(void)
 {
     int before, during, after;
+    g_autofree char *file = gui_write_cube(&gui, "mine.npy", 9, 10, 40);
+    gui_open_with_gain(&gui, file, 3);
     GtkSettings *settings = gtk_widget_get_settings(GTK_WIDGET(gui.window));
     GtkWidget *notes = litho_bar_widget(litho_tellers_notes(gui.window->tellers));
     g_object_get(settings, "gtk-xft-dpi", &before, NULL);
