@@ -275,15 +275,27 @@ static float similarity_at(const Sums *means, gint64 k)
     return energy > 0 ? (float)MIN(fabs(means->at[OR][k]) / sqrt(energy), 1.0) : 0;
 }
 
+// A sample of a mute: nothing there, before and after.
+static gboolean is_muted(const Job *job, const float *in, const float *out, gint64 t)
+{
+    return in[t - job->in->held.lo[2]] == 0 && out[t - job->out->held.lo[2]] == 0;
+}
+
 static void fill_map(const Job *job, const Sums *means, LithoCube *map)
 {
     const gint64 n1 = litho_box_size(job->box, 1), n2 = litho_box_size(job->box, 2);
     const gint64 traces = litho_box_size(job->box, 0) * n1;
 #pragma omp parallel for num_threads(job->threads)
     for (gint64 x = 0; x < traces; x++) {
-        map->live[x] = is_present(job, job->box.lo[0] + x / n1, job->box.lo[1] + x % n1);
+        const gint64 i = job->box.lo[0] + x / n1, j = job->box.lo[1] + x % n1;
+        const gint64 first = job->box.lo[2];
+        map->live[x] = is_present(job, i, j);
+        const float *in = litho_cube_trace(job->in, i, j);
+        const float *out = litho_cube_trace(job->out, i, j);
         for (gint64 t = 0; t < n2; t++)
-            map->samples[x * n2 + t] = map->live[x] ? similarity_at(means, x * n2 + t) : 0;
+            map->samples[x * n2 + t] = map->live[x] && !is_muted(job, in, out, first + t)
+                                           ? similarity_at(means, x * n2 + t)
+                                           : 0;
     }
 }
 

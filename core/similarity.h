@@ -39,8 +39,9 @@ typedef struct LithoLeak {
 
 // Similarity over `box` of two cubes of one grid, both of which should hold `box` and three half
 // widths around it (the mean ends at what they hold). `map`: |c| in a new cube that holds `box`, 0
-// in absent traces; `leak`: the numbers; each may be NULL. `widths` NULL = the default. FALSE:
-// cancelled, no memory, or LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
+// in absent traces and where both cubes hold zeros, as in a mute; `leak`: the numbers; each may be
+// NULL. `widths` NULL = the default. FALSE: cancelled, no memory, or LITHO_ERROR_GEOMETRY. Visible
+// slices take a few milliseconds.
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
                           LithoLeak *leak, GError **error);

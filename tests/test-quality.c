@@ -422,6 +422,21 @@ static void test_map(void)
     }
 }
 
+// Property: nothing is alike in a mute, whose zeros the means reach over from the samples below.
+static void test_muted_map(void)
+{
+    g_autoptr(LithoCube) in = test_random_cube(8, 9, 60, 11, FALSE);
+    for (gint64 i = 0; i < 8; i++)
+        for (gint64 j = 0; j < 9; j++)
+            memset(litho_cube_trace(in, i, j), 0, 12 * sizeof(float));
+    g_autoptr(LithoCube) out = litho_cube_copy_box(in, in->held, NULL), map = NULL;
+    for (gint64 k = 0; k < litho_grid_samples(&out->grid); k++)
+        out->samples[k] *= 0.5f;
+    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL, NULL));
+    g_assert_cmpfloat(litho_cube_trace(map, 4, 4)[11], ==, 0);
+    g_assert_cmpfloat(litho_cube_trace(map, 4, 4)[12], >, 0.99);
+}
+
 // Property: a part of the events that is next to nothing (amplitudes 1 % low) reads as some signal,
 // a tenth of them as events.
 static void test_leak_little(void)
@@ -487,6 +502,7 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/level-varies", test_level_varies);
     g_test_add_func("/quality/patch", test_patch_value);
     g_test_add_func("/similarity/map", test_map);
+    g_test_add_func("/similarity/muted-map", test_muted_map);
     g_test_add_func("/similarity/leak", test_leak);
     g_test_add_func("/similarity/leak-little", test_leak_little);
     return g_test_run();
