@@ -9,14 +9,16 @@
 #include "render/colormap.h"
 
 // Below this |c| the section is left as it is: two unlike signals of this length reach it.
-static const double faintest = 0.15;
+static const double faintest = 0.2;
 static const double opaque = 0.85; // at |c| = 1
+// Green and yellow, which no map of the data has: red or brown would be read as amplitudes.
+static const char overlay[] = "lagoon";
 
 static void colour_of(const LithoColormap *map, double c, guint8 rgba[4])
 {
     double t = CLAMP((c - faintest) / (1 - faintest), 0, 1);
-    memcpy(rgba, map->rgba[lrint(255 * (0.35 + 0.65 * t))], 3);
-    rgba[3] = (guint8)lrint(255 * opaque * sqrt(t)); // soon visible, then slowly stronger
+    memcpy(rgba, map->rgba[lrint(255 * (0.6 + 0.4 * t))], 3);
+    rgba[3] = (guint8)lrint(255 * opaque * pow(t, 0.7)); // soon visible, then slowly stronger
 }
 
 static float at(const LithoCube *map, const gint64 ijk[3])
@@ -26,7 +28,7 @@ static float at(const LithoCube *map, const gint64 ijk[3])
 
 GdkTexture *litho_similarity_picture(LithoCube *map, const LithoSliceMap *place)
 {
-    const LithoColormap *colours = litho_colormap_find("ember");
+    const LithoColormap *colours = litho_colormap_find(overlay);
     const int h = place->h_axis, v = place->v_axis;
     gint64 ijk[3], w = map->grid.axis[h].n, n = map->grid.axis[v].n;
     LithoBox slice = litho_box_slice(&map->grid, place->axis, place->index);
@@ -70,7 +72,7 @@ void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle 
                                     LithoRect data)
 {
     const double size = style->font_size, bar = 90, line = 1.6 * size;
-    const LithoColormap *colours = litho_colormap_find("ember");
+    const LithoColormap *colours = litho_colormap_find(overlay);
     const double w = MIN(data.w, bar + 14.5 * size), x = data.x, y = data.y + data.h - line;
     cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(x, y, w, line));
     cairo_set_source_rgba(cr, 0.08, 0.08, 0.08, 0.85);
@@ -87,6 +89,10 @@ void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle 
         cairo_rectangle(cr, from + k, y + 0.35 * line, 1, 0.35 * line);
         cairo_fill(cr);
     }
+    cairo_set_source_rgba(cr, 1, 1, 1, 0.35); // its faint end has one, too
+    cairo_set_line_width(cr, 1);
+    cairo_rectangle(cr, from - 0.5, y + 0.35 * line - 0.5, bar + 1, 0.35 * line + 1);
+    cairo_stroke(cr);
     cairo_set_source_rgba(cr, 1, 1, 1, 0.9);
     cairo_rectangle(cr, from + LITHO_SIMILAR * bar, y + 0.2 * line, 1, 0.65 * line);
     cairo_fill(cr);
