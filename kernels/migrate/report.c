@@ -2,6 +2,7 @@
 //
 // Effect of the chosen operators on phase and amplitude, for the panel and the result's notes.
 #include <math.h>
+#include <string.h>
 
 #include "core/text.h"
 #include "kernels/migrate/job.h"
@@ -81,6 +82,22 @@ static double left_by_stops(const LithoMigrateJob *job, int s, int f, double the
     return pow(fabs(g_re), times);
 }
 
+// A wave that is half a cycle off is lost, whatever follows: the curve ends there, and the small
+// errors of the others are seen. Returns the number of points that are left.
+static int end_at_half_cycle(int n, double *dip, double *phase)
+{
+    const double most = 180;
+    for (int k = 1; k < n; k++) {
+        if (fabs(phase[k]) <= most)
+            continue;
+        const double end = copysign(most, phase[k]);
+        dip[k] = dip[k - 1] + (end - phase[k - 1]) / (phase[k] - phase[k - 1]);
+        phase[k] = end;
+        return k + 1;
+    }
+    return n;
+}
+
 static void report_frequency(const LithoMigrateJob *job, LithoReport *report, int f,
                              const char *which)
 {
@@ -99,7 +116,10 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
         phase[k] *= steps * 180 / G_PI;
         amplitude[k] = pow(amplitude[k], steps) * left_by_stops(job, s, f, k * G_PI / 180, steps);
     }
-    dip_curve(job, report, "phase", which, _("Phase error after 1000 m"), "degrees", f, kept, dip,
+    double shown[DIPS];
+    memcpy(shown, dip, sizeof shown);
+    const int n = end_at_half_cycle(kept, shown, phase);
+    dip_curve(job, report, "phase", which, _("Phase error after 1000 m"), "degrees", f, n, shown,
               phase);
     dip_curve(job, report, "amplitude", which, _("Amplitude after 1000 m"), _("of exact"), f, DIPS,
               dip, amplitude);
