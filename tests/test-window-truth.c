@@ -9,7 +9,9 @@
 #include "core/synth/synth_parts.h"
 #include "tests/gui/files.h"
 #include "tests/gui/teller.h"
+#include "ui/panel/data_panel.h"
 #include "ui/panel/quality_panel.h"
+#include "ui/view/plot.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -305,6 +307,16 @@ static void test_places(void)
     g_assert_cmpint(slice_of(LITHO_INLINE), ==, 3);
     g_assert_cmpfloat(litho_session_display(gui.session)->scene.camera.yaw, ==, scene.camera.yaw);
     litho_session_set_slice(gui.session, LITHO_XLINE, 2);
+    // The spectrum is that of the record or of the image, each with its own unit.
+    GtkWidget *panel = gui_find_type(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT),
+                                     LITHO_TYPE_DATA_PANEL);
+    LithoPlot *spectrum = LITHO_PLOT(gui_find_type(panel, LITHO_TYPE_PLOT));
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_plot_x_label(spectrum), ==, "1/km");
+    gui_activate(&gui, "win.show('input')");
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_plot_x_label(spectrum), ==, "Hz");
+    gui_activate(&gui, "win.show('output')");
 
     use("teller", (const char *[]){NULL});
     g_assert_true(gui_wait(gui_has_output, &gui, 20));

@@ -35,11 +35,13 @@ void litho_data_numbers(LithoSession *session, const LithoCubeNumbers *both[2])
 
 // --- spectrum -----------------------------------------------------------------------------------
 
-// Frequencies on the axis for one of the spectrum's own: Hz, and 1/km where samples are depths.
-static double axis_factor(LithoDataPanel *self)
+// Samples of the cube whose spectrum is drawn are depths: of the input's, where that is drawn,
+// which may be a record beside an image.
+static gboolean is_of_depth(LithoDataPanel *self, gboolean input)
 {
-    const LithoGrid *grid = litho_session_grid(self->session);
-    return grid && grid->is_depth ? 1000 : 1;
+    LithoCube *in = litho_session_input(self->session);
+    const LithoGrid *grid = input && in ? &in->grid : litho_session_grid(self->session);
+    return grid && grid->is_depth;
 }
 
 static double largest(const LithoSpectrum *s)
@@ -117,7 +119,9 @@ static void load_spectrum(LithoDataPanel *self)
     const LithoSpectrum *spectra[3] = {both[0] ? &both[0]->spectrum : NULL,
                                        both[1] ? &both[1]->spectrum : NULL,
                                        both[0] && both[1] ? &both[1]->removed : NULL};
-    double top = largest(spectra[0] ? spectra[0] : spectra[1]), factor = axis_factor(self);
+    const gboolean is_depth = is_of_depth(self, both[0] != NULL);
+    const double factor = is_depth ? 1000 : 1; // Hz, and 1/km where samples are depths
+    double top = largest(spectra[0] ? spectra[0] : spectra[1]);
     double nyquist = 0, floor = -decibels[gtk_drop_down_get_selected(GTK_DROP_DOWN(self->range))];
     for (int w = 0; w < 3; w++) {
         const LithoSpectrum *s = spectra[w];
@@ -133,9 +137,10 @@ static void load_spectrum(LithoDataPanel *self)
     }
     litho_plot_set_y_range(LITHO_PLOT(self->spectrum), floor, 3);
     litho_plot_set_x_range(LITHO_PLOT(self->spectrum), 0, nyquist);
-    litho_plot_set_axes(LITHO_PLOT(self->spectrum), factor > 1 ? "1/km" : "Hz",
+    litho_plot_set_axes(LITHO_PLOT(self->spectrum), is_depth ? "1/km" : "Hz",
                         _("dB below the input"));
-    load_band(self, nyquist);
+    // The band is one of the input's: in Hz it has no place among the wavenumbers of an image.
+    load_band(self, is_depth == is_of_depth(self, TRUE) ? nyquist : 0);
 }
 
 // --- histogram ----------------------------------------------------------------------------------

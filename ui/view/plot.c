@@ -553,6 +553,11 @@ void litho_plot_set_marks(LithoPlot *self, guint n, const double *x)
     litho_plot_changed(self);
 }
 
+const char *litho_plot_x_label(LithoPlot *self)
+{
+    return self->x_label;
+}
+
 void litho_plot_set_y_range(LithoPlot *self, double lo, double hi)
 {
     self->y_range[0] = lo;

@@ -16,6 +16,7 @@ typedef enum LithoPlotKind {
 // `name` is what a screen reader says; `height` in pixels.
 GtkWidget *litho_plot_new(const char *name, int height);
 void litho_plot_set_axes(LithoPlot *self, const char *x_label, const char *y_label);
+const char *litho_plot_x_label(LithoPlot *self); // borrowed
 // Logarithmic axes; values of 0 and below are left out then.
 void litho_plot_set_log(LithoPlot *self, gboolean log_x, gboolean log_y);
 // Curve `k` (0 and up, any number): copies n points; n = 0 empties it. `label` for the legend, NULL
