@@ -163,6 +163,13 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
 }
 
+// A reason that the command line tells behind "note:", standing alone: "The data look clean …".
+static char *sentence_of(const char *reason)
+{
+    g_autofree char *first = g_utf8_substring(reason, 0, 1), *upper = g_utf8_strup(first, -1);
+    return g_strconcat(upper, g_utf8_next_char(reason), NULL);
+}
+
 static void refresh(LithoQualityPanel *self)
 {
     gboolean fresh;
@@ -173,7 +180,8 @@ static void refresh(LithoQualityPanel *self)
     gtk_widget_set_visible(self->missing, missing != NULL);
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
-    const char *note = q && !fresh ? _("of the parameters before") : q && *q->why ? q->why : NULL;
+    g_autofree char *why = q && *q->why ? sentence_of(q->why) : NULL;
+    const char *note = q && !fresh ? _("of the parameters before") : why;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
     gtk_widget_set_visible(self->note, q != NULL);
     if (!q)
