@@ -8,6 +8,7 @@ static const int h_axes[3] = {LITHO_XLINE, LITHO_INLINE, LITHO_XLINE};
 static const int v_axes[3] = {LITHO_SAMPLE, LITHO_SAMPLE, LITHO_INLINE};
 
 enum { PANEL_GAP = 6, ZOOM_MIN_CELLS = 4, ZOOM_MAX_SURVEYS = 4 };
+#define THIN 2.5 // a map takes at least 1 / THIN of the room in each direction
 
 gboolean litho_rect_contains(LithoRect r, double x, double y)
 {
@@ -48,6 +49,19 @@ static double metres(const LithoGrid *grid, int axis)
     return axis == LITHO_SAMPLE ? 0 : litho_grid_spacing(grid, axis);
 }
 
+// A survey of ten lines is a thread in a black view at its true shape: its short side is drawn
+// longer, so that it takes 1 / THIN of the room. The same at every zoom.
+static void stretch_thin(const LithoGrid *grid, int h, int v, LithoRect rect, double *mh,
+                         double *mv)
+{
+    const double across = (double)grid->axis[h].n * *mh * rect.h;
+    const double down = (double)grid->axis[v].n * *mv * rect.w;
+    if (across > THIN * down && down > 0)
+        *mv *= across / (THIN * down);
+    else if (down > THIN * across && across > 0)
+        *mh *= down / (THIN * across);
+}
+
 LithoSliceMap litho_slice_map(const LithoGrid *grid, const LithoSliceView *view, LithoRect rect)
 {
     int h = h_axes[view->axis], v = v_axes[view->axis];
@@ -61,6 +75,8 @@ LithoSliceMap litho_slice_map(const LithoGrid *grid, const LithoSliceView *view,
                          .top = view->lo[v],
                          .bottom = view->hi[v]};
     double mh = metres(grid, h), mv = metres(grid, v);
+    if (view->keep_aspect)
+        stretch_thin(grid, h, v, rect, &mh, &mv);
     if (view->keep_aspect && mh > 0 && mv > 0 && rect.w > 0 && rect.h > 0) {
         double sh = (map.right - map.left) * mh / rect.w; // metres per pixel
         double sv = (map.bottom - map.top) * mv / rect.h;
@@ -291,8 +307,11 @@ char *litho_look_gain_name(const LithoLook *look, const LithoGrid *grid, int axi
         return litho_text_printf("AGC %.4g %s", length * (grid->is_depth ? 1 : 1000),
                                  grid->is_depth ? "m" : "ms");
     }
+    const char *letter = grid->is_depth ? "z" : "t";
+    if (look->time_power == 1 || look->time_power == 2)
+        return g_strdup_printf(_("gain %s%s"), letter, look->time_power == 2 ? "²" : "");
     if (look->time_power != 0)
-        return litho_text_printf("%s^%.3g", grid->is_depth ? "z" : "t", look->time_power);
+        return litho_text_printf(_("gain %s^%.3g"), letter, look->time_power);
     return NULL;
 }
 

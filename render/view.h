@@ -25,7 +25,8 @@ typedef struct LithoSliceView {
     gint64 index;         // where
     double lo[3], hi[3];  // visible window of all three axes in indices, lo < hi. Linked views hold
                           // the same six numbers; `axis`'s own pair is not used
-    gboolean keep_aspect; // widen the window so that metres are equal in both directions (maps)
+    gboolean keep_aspect; // widen the window so that metres are equal in both directions (maps);
+                          // the short side of a thin survey is drawn longer
 } LithoSliceView;
 
 // The whole slice, keep_aspect for time slices.

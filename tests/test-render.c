@@ -239,6 +239,26 @@ static void test_mapping(void)
                                    1e-9);
 }
 
+// Property: the map of a few lines takes two fifths of its view, with one stretch at every zoom; a
+// survey that is not thin keeps its shape.
+static void test_thin_map(void)
+{
+    const LithoRect rect = {0, 0, 300, 200};
+    LithoGrid grid = fixture_grid(10, 100, 50);
+    LithoSliceView view = litho_slice_view(&grid, LITHO_SAMPLE, 0);
+    LithoSliceMap map = litho_slice_map(&grid, &view, rect);
+    g_assert_cmpfloat_with_epsilon(10 / (map.top - map.bottom), 0.4, 1e-9);
+    g_assert_cmpfloat_with_epsilon(map.right - map.left, 100, 1e-9);
+    const double stretch = (map.right - map.left) / (map.top - map.bottom);
+    litho_slice_zoom(&view, &grid, rect, 150, 100, 1.7, TRUE, TRUE);
+    map = litho_slice_map(&grid, &view, rect);
+    g_assert_cmpfloat_with_epsilon((map.right - map.left) / (map.top - map.bottom), stretch, 1e-9);
+    grid = fixture_grid(100, 10, 50);
+    view = litho_slice_view(&grid, LITHO_SAMPLE, 0);
+    map = litho_slice_map(&grid, &view, rect);
+    g_assert_cmpfloat_with_epsilon(10 / (map.right - map.left), 0.4, 1e-9);
+}
+
 // A list of boxes against a grid of flags, through random additions and subtractions. With few
 // boxes nothing may be forgotten; never may a box be claimed that was not added.
 static void test_cover(void)
@@ -716,6 +736,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render/colormaps", test_colormaps);
     g_test_add_func("/render/colormap-files", test_colormap_files);
     g_test_add_func("/render/mapping", test_mapping);
+    g_test_add_func("/render/thin-map", test_thin_map);
     g_test_add_func("/render/cover", test_cover);
     g_test_add_func("/render/pick", test_pick);
     g_test_add_func("/render/scene-orientation", test_scene_orientation);

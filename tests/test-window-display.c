@@ -55,7 +55,7 @@ static void test_gain(void)
     gui_activate(&gui, "win.time-gain");
     gui_activate(&gui, "win.time-gain");
     g_assert_cmpint(look()->agc, ==, 0);
-    g_assert_true(title_says("t^2"));
+    g_assert_true(title_says("gain t²"));
     GAction *action = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "display-gain");
     g_autoptr(GVariant) state = g_action_get_state(action);
     g_assert_cmpstr(g_variant_get_string(state, NULL), ==, "t2");
