@@ -18,7 +18,7 @@ HEAD = """# Parameters
 Made by `docs/parameters.py` from the operators' declarations and `docs/parameters.json`: do not edit this page.
 `lithoscope-cli list OPERATOR` prints the first four columns. A number may carry its unit, as in `prewhitening=30%`.
 Rows in *italics* are folded away under *Advanced* in the panel. The window shows the same texts and
-pictures: the question mark beside the operator's name, *All parameters, with pictures…*. Where a
+pictures: the ⓘ beside the operator's name, *All parameters, with pictures…*. Where a
 parameter has no pictures, its extremes change time, memory or figures and nothing that is seen.
 """
 
