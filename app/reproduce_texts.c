@@ -27,7 +27,7 @@ G_GNUC_UNUSED static const char *const reproduce_texts[] = {
     N_("CR .02: SNR against the shots"),
     N_("kinematics kept, amplitudes weakened"),
     N_("CR .02: relative difference"),
-    N_("Figs 2, 5"),
+    N_("Figs 2, 5; 2013, Figs 2, 3"),
     N_("boxes that tile the frequencies; the largest coefficients of one box"),
     N_("no picture of boxes is drawn without the window: its panel of wave packets shows the "
        "boxes and a histogram of the coefficients, and 'mode=compress coefficients=FILE' writes "
