@@ -12,6 +12,7 @@
 #include "ui/window/palette.h"
 #include "ui/window/survey_window.h"
 #include "ui/panel/sweep.h"
+#include "ui/panel/sweep_axis.h"
 #include "tests/common.h"
 
 static Gui gui;
@@ -309,7 +310,16 @@ static void test_palette(void)
                                            {"wavepacket", "Add Wave packets"},
                                            {"add fx", "Add F-X"},
                                            {"twsm", "Add Tip-wave"},
-                                           {"patch", "Add Local Fourier"}};
+                                           {"patch", "Add Local Fourier"},
+                                           {"color", "Next colour map"},
+                                           {"fullscreen", "Full screen"},
+                                           {"quit", "Close the window"},
+                                           {"screenshot", "Export the picture"},
+                                           {"terminal", "Copy as command"},
+                                           {"histogram", "Fold the right panel"},
+                                           {"hold-out", "Test on hidden traces"},
+                                           {"missing traces", "Test on hidden traces"},
+                                           {"random noise", "Add "}};
     for (guint k = 0; k < G_N_ELEMENTS(found); k++) {
         g_autofree char *title = litho_palette_first(gui.window, found[k][0]);
         g_assert_nonnull(title);
@@ -350,6 +360,43 @@ static void test_sweep(void)
     gui_settle(&gui);
     gui_activate(&gui, "win.undo");
     g_assert_cmpfloat(value_of("gain"), ==, before);
+    gui_settle(&gui);
+}
+
+static gboolean sheet_of_two(Gui *g)
+{
+    (void)g;
+    GtkWindow *sheet = gui_window_titled("Parameter sweep");
+    return gui_label_says(GTK_WIDGET(sheet), "Click a picture");
+}
+
+// Property: two parameters make a square of cards that is no wider than its window, with no more
+// values of the first than are taken; one of the cards is named as the best; the same parameter
+// twice is refused in words.
+static void test_sweep_of_two(void)
+{
+    gui_activate(&gui, "win.sweep");
+    g_assert_true(gui_wait(sheet_full, &gui, 60));
+    GtkWindow *sheet = gui_window_titled("Parameter sweep");
+    GtkWidget *second = gui_nth(sheet, LITHO_TYPE_SWEEP_LINE, 1);
+    litho_sweep_line_choose(
+        LITHO_SWEEP_LINE(second),
+        litho_sweep_line_row(LITHO_SWEEP_LINE(gui_nth(sheet, LITHO_TYPE_SWEEP_LINE, 0))));
+    gui_click(sheet, "Start");
+    gui_await_label(&gui, "Parameter sweep", "name the same parameter");
+    litho_sweep_line_choose(LITHO_SWEEP_LINE(second),
+                            litho_param_find(&step()->op->params, "halfwidth"));
+    g_assert_cmpfloat(
+        gtk_spin_button_get_value(GTK_SPIN_BUTTON(gui_nth(sheet, GTK_TYPE_SPIN_BUTTON, 0))), ==,
+        LITHO_SWEEP_DOUBLE);
+    gui_click(sheet, "Start");
+    g_assert_true(gui_wait(sheet_of_two, &gui, 120));
+    gui_spin(&gui, 0.5);
+    gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep-of-two");
+    GtkWidget *box = gui_find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
+    g_assert_cmpint(gtk_widget_get_width(box), <=, gtk_widget_get_width(GTK_WIDGET(sheet)));
+    g_assert_true(gui_label_says(box, "highest SNR"));
+    gtk_window_destroy(sheet);
     gui_settle(&gui);
 }
 
@@ -586,6 +633,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/palette", test_palette);
     g_test_add_func("/window/keys", test_keys);
     g_test_add_func("/window/sweep", test_sweep);
+    g_test_add_func("/window/sweep-of-two", test_sweep_of_two);
     g_test_add_func("/window/race", test_race);
     g_test_add_func("/window/survey", test_survey);
     g_test_add_func("/window/broken-file", test_broken);

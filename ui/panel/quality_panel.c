@@ -170,6 +170,20 @@ static char *sentence_of(const char *reason)
     return g_strconcat(upper, g_utf8_next_char(reason), NULL);
 }
 
+// The test may have been switched by a command.
+static void follow_test(LithoQualityPanel *self)
+{
+    guint32 seed;
+    const double share = litho_judgement_hidden(self->judgement, &seed);
+    self->loading = TRUE;
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(self->test), share > 0);
+    if (share > 0) {
+        gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->share), share);
+        gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->seed), seed);
+    }
+    self->loading = FALSE;
+}
+
 static void refresh(LithoQualityPanel *self)
 {
     gboolean fresh;
@@ -180,6 +194,7 @@ static void refresh(LithoQualityPanel *self)
     gtk_widget_set_visible(self->missing, missing != NULL);
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
+    follow_test(self);
     g_autofree char *why = q && *q->why ? sentence_of(q->why) : NULL;
     const char *note = q && !fresh ? _("of the parameters before") : why;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");

@@ -58,7 +58,8 @@ static gboolean command_matches(const LithoWindowCommand *command, char **words)
 // An operator by its title and by the key that the command line knows it by.
 static gboolean operator_matches(const LithoOperator *op, const char *title, char **words)
 {
-    g_autofree char *all = g_strdup_printf("%s %s", title, op->key);
+    // The summary tells what it is for: "denoise", "missing traces".
+    g_autofree char *all = g_strdup_printf("%s %s %s", title, op->key, litho_text(op->summary));
     return matches(all, words);
 }
 

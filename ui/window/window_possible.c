@@ -37,6 +37,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"truth", idle && has && litho_window_has_truth(self)},
                   {"reference", idle && litho_session_input(self->session) && !paged},
                   {"reference-forget", litho_judgement_truth(self->judgement, NULL) != NULL},
+                  {"hidden", litho_judgement_applies(self->session)},
                   {"point", has},
                   {"points-save", points},
                   {"points-forget", points},

@@ -101,6 +101,7 @@ void litho_window_compare_truth(LithoWindow *self); // or with the input again
 // Any file of the survey's shape, read as the survey was.
 void litho_window_compare_file(LithoWindow *self, const char *path);
 void litho_window_forget_truth(LithoWindow *self); // also of its SNR
+void litho_window_test_hidden(LithoWindow *self);  // predicts hidden traces, or no longer
 // window_file.c
 // Colour maps read from CSV files: the window remembers them.
 void litho_window_load_colours(LithoWindow *self, const char *path);

@@ -154,3 +154,12 @@ void litho_window_forget_truth(LithoWindow *self)
     litho_judgement_set_truth(self->judgement, NULL, NULL);
     litho_window_actions_update(self);
 }
+
+// With the share and the seed that the panel begins with.
+void litho_window_test_hidden(LithoWindow *self)
+{
+    enum { USUAL_PERCENT = 5 };
+    guint32 seed;
+    const double share = litho_judgement_hidden(self->judgement, &seed);
+    litho_judgement_hide(self->judgement, share > 0 ? 0 : USUAL_PERCENT, seed);
+}
