@@ -201,8 +201,10 @@ guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
     bytes += 1 << 20;
     bytes += 8 * z.sources * z.receivers * z.frequencies;
     bytes += 16 * (z.frequencies + z.samples / (z.sources * z.receivers));
-    if (stores_strips(p))
-        bytes += strips(p, &z);
+    if (stores_strips(p)) // and the field by frequency, and sums of a strip
+        bytes += strips(p, &z) + field +
+                 16 * z.sources * MIN(p->strip_width, z.rows) *
+                     (p->algorithm == TWSM_ALG1 ? 1 : z.frequencies);
     else if (convolves(p, &z))
         bytes += lattices(&z);
     else if (p->algorithm == TWSM_FAST)

@@ -101,12 +101,17 @@ int litho_twsm_fill(const TwsmGpuLeg *leg, int row, int rows, int k, int near, v
                     cudaStream_t stream);
 // P *= phase over n elements.
 int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream);
-// column[j] = u[j * stride], n of them.
-int litho_twsm_column(const void *u, int stride, int n, void *column, cudaStream_t stream);
-// y[r] += or = factor * sums (rows of one frequency): y = taper (i (k + i sig)) s - near part.
-int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_sum, int k,
-                      float sig, int row, int rows, const void *u, void *y, int stride,
-                      cudaStream_t stream);
+// The same of rows of n elements (even), and y[r] = their products with x, in one pass over them.
+int litho_twsm_turn_product(void *p, const void *phase, int rows, int n, const void *x, void *y,
+                            cudaStream_t stream);
+// columns[k * step + j] = u[j * stride + k], n of them for each of n_k frequencies.
+int litho_twsm_columns(const void *u, int stride, int n, int n_k, long long step, void *columns,
+                       cudaStream_t stream);
+// Sums of n_k frequencies from k on, sums[i * step + r], become rows of y from `row` on: y = taper
+// (i (k + i sig)) s - near part, or u less that. `near_sum` may be NULL.
+int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_sum, long long step,
+                      int k, int n_k, float sig, int row, int rows, const void *u, void *y,
+                      int stride, cudaStream_t stream);
 
 // Lattice: beams of the four kinds at all differences of cells, t and complex amplitude,
 // [kind][pad_y][pad_x]; t < 0 where there is no such pair.

@@ -5,6 +5,7 @@
 #include "kernels/twsm/cuda/twsm.h"
 
 enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
+enum { ROWS = 128 };      // of a strip that keep a card busy, a block a row
 
 // --- stored strips ----------------------------------------------------------------------------
 
@@ -14,18 +15,41 @@ typedef struct Strips {
     const TwsmTask *task;
     TwsmGpuLeg leg;
     int width;
+    int kept; // frequencies whose sums are kept until they are finished together
     float *p, *phase, *column, *sum;
     const float *u;
     float *y;
     int near_pass; // 0: far sums; with a near field the strips run twice
 } Strips;
 
-static gboolean strip_product(Strips *s, int rows, GError **error)
+// Sums of one kind and frequency: [right-hand side][row].
+static gint64 sums_step(const Strips *s)
+{
+    return (gint64)s->width * s->task->chain->n_rhs;
+}
+
+static gint64 columns_step(const Strips *s)
+{
+    return (gint64)s->leg.n_from * s->task->chain->n_rhs;
+}
+
+static float *column_of(const Strips *s, int k)
+{
+    return s->column + 2 * k * columns_step(s);
+}
+
+// Sums of the pass at frequency k of the band.
+static float *sums_of(const Strips *s, int k)
+{
+    return s->sum + 2 * ((gint64)s->near_pass * s->kept + k % s->kept) * sums_step(s);
+}
+
+static gboolean strip_product(Strips *s, int rows, int k, GError **error)
 {
     static const cuComplex one = {1, 0}, zero = {0, 0};
     int n = s->leg.n_from, rhs = s->task->chain->n_rhs;
-    const cuComplex *p = (const cuComplex *)s->p, *x = (const cuComplex *)s->column;
-    cuComplex *y = (cuComplex *)s->sum + (gsize)s->near_pass * s->width * rhs;
+    const cuComplex *p = (const cuComplex *)s->p, *x = (const cuComplex *)column_of(s, k);
+    cuComplex *y = (cuComplex *)sums_of(s, k);
     if (rhs == 1)
         return LITHO_CUBLAS(
             cublasCgemv(s->card->blas, CUBLAS_OP_T, n, rows, &one, p, n, x, 1, &zero, y, 1), error);
@@ -34,37 +58,62 @@ static gboolean strip_product(Strips *s, int rows, GError **error)
                         error);
 }
 
-// Strip `row` at frequency k of the band: elements, field at that frequency, product, result.
+// Strip `row` at frequency k of the band: elements and product.
 static gboolean strip_frequency(Strips *s, int row, int rows, int k, gboolean fill, GError **error)
 {
-    const TwsmTask *task = s->task;
     cudaStream_t stream = litho_cuda_stream(s->card->context);
-    int kk = task->band.k0 + k, rhs = task->chain->n_rhs, n = s->leg.n_from;
-    for (int q = 0; q < rhs; q++)
-        if (!LITHO_CUDA(litho_twsm_column(s->u + twsm_field_row(task, n, q) + 2 * k, task->stride,
-                                          n, s->column + 2 * (gsize)q * n, stream),
-                        error))
-            return FALSE;
-    for (s->near_pass = 0; s->near_pass <= s->leg.near; s->near_pass++) {
+    const int kk = s->task->band.k0 + k;
+    const gboolean steps = !fill && s->phase;
+    s->near_pass = 0;
+    if (steps && s->task->chain->n_rhs == 1 && rows >= ROWS)
+        return LITHO_CUDA(litho_twsm_turn_product(s->p, s->phase, rows, s->leg.n_from,
+                                                  column_of(s, k), sums_of(s, k), stream),
+                          error);
+    for (; s->near_pass <= s->leg.near; s->near_pass++) {
         gboolean ok =
-            fill || s->near_pass || !s->phase
-                ? LITHO_CUDA(litho_twsm_fill(&s->leg, row, rows, kk, s->near_pass, s->p,
-                                             s->near_pass ? NULL : s->phase, stream),
+            steps
+                ? LITHO_CUDA(litho_twsm_turn(s->p, s->phase, (gint64)rows * s->leg.n_from, stream),
                              error)
-                : LITHO_CUDA(litho_twsm_turn(s->p, s->phase, (gint64)rows * n, stream), error);
-        if (!ok || !strip_product(s, rows, error))
+                : LITHO_CUDA(litho_twsm_fill(&s->leg, row, rows, kk, s->near_pass, s->p,
+                                             s->near_pass ? NULL : s->phase, stream),
+                             error);
+        if (!ok || !strip_product(s, rows, k, error))
             return FALSE;
     }
+    return TRUE;
+}
+
+// The kept sums, up to frequency k of the band, go where they belong.
+static gboolean finish_strip(const Strips *s, int row, int rows, int k, GError **error)
+{
+    const TwsmTask *task = s->task;
+    const int first = k - k % s->kept, rhs = task->chain->n_rhs;
     for (int q = 0; q < rhs; q++) {
         const float *sum = s->sum + 2 * (gsize)q * rows;
-        const float *near = s->leg.near ? sum + 2 * (gsize)s->width * rhs : NULL;
-        if (!LITHO_CUDA(litho_twsm_finish(&s->leg, sum, near, kk, (float)task->chain->sig, row,
-                                          rows, s->u + twsm_field_row(task, n, q) + 2 * k,
-                                          s->y + twsm_field_row(task, s->leg.n_to, q) + 2 * k,
-                                          task->stride, stream),
+        const float *near = s->leg.near ? sum + 2 * s->kept * sums_step(s) : NULL;
+        if (!LITHO_CUDA(litho_twsm_finish(&s->leg, sum, near, sums_step(s), task->band.k0 + first,
+                                          k + 1 - first, (float)task->chain->sig, row, rows,
+                                          s->u + twsm_field_row(task, s->leg.n_from, q) + 2 * first,
+                                          s->y + twsm_field_row(task, s->leg.n_to, q) + 2 * first,
+                                          task->stride, litho_cuda_stream(s->card->context)),
                         error))
             return FALSE;
     }
+    return TRUE;
+}
+
+// The field by frequency.
+static gboolean turn_columns(const Strips *s, GError **error)
+{
+    const TwsmTask *task = s->task;
+    const int n = s->leg.n_from;
+    for (int q = 0; q < task->chain->n_rhs; q++)
+        if (!LITHO_CUDA(litho_twsm_columns(s->u + twsm_field_row(task, n, q), task->stride, n,
+                                           task->band.n, columns_step(s),
+                                           s->column + 2 * (gsize)q * n,
+                                           litho_cuda_stream(s->card->context)),
+                        error))
+            return FALSE;
     return TRUE;
 }
 
@@ -72,11 +121,13 @@ static gboolean strips_open(Strips *s, GError **error)
 {
     LithoCudaContext *c = s->card->context;
     const TwsmTask *task = s->task;
-    gsize rhs = task->chain->n_rhs, n = s->leg.n_from;
+    gsize n = s->leg.n_from;
     // With a near field P is filled anew for it, so its phase cannot be stepped.
     gboolean phases = task->how->algorithm == TWSM_MOD2 && !s->leg.near;
     s->width = MIN(task->how->strip, s->leg.n_to);
+    s->kept = task->how->algorithm == TWSM_ALG1 ? 1 : task->band.n;
     gsize bytes = 8 * (gsize)s->width * n;
+    const gsize columns = 8 * task->band.n * columns_step(s), sums = 16 * s->kept * sums_step(s);
     double all = (phases ? 2.0 : 1.0) * bytes;
     guint64 free_bytes = 0, total;
     task->how->strip_bytes = MAX(task->how->strip_bytes, all);
@@ -87,8 +138,8 @@ static gboolean strips_open(Strips *s, GError **error)
         return FALSE;
     if (!litho_cuda_reserve(c, &s->card->partial, bytes, error) ||
         (phases && !litho_cuda_reserve(c, &s->card->phase, bytes, error)) ||
-        !litho_cuda_reserve(c, &s->card->column, 8 * rhs * n, error) ||
-        !litho_cuda_reserve(c, &s->card->sum, 16 * rhs * s->width, error) ||
+        !litho_cuda_reserve(c, &s->card->column, columns, error) ||
+        !litho_cuda_reserve(c, &s->card->sum, sums, error) ||
         (!s->card->blas && !LITHO_CUBLAS(cublasCreate(&s->card->blas), error)) ||
         !LITHO_CUBLAS(cublasSetStream(s->card->blas, litho_cuda_stream(c)), error))
         return FALSE;
@@ -110,12 +161,15 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
     int strips = (s.leg.n_to + s.width - 1) / s.width, n = task->band.n;
     double elements = (double)s.leg.n_from * s.leg.n_to * n;
     litho_cuda_mark(card->context, "strips", LITHO_STAGE_COMPUTE, 32 * elements, 14 * elements);
+    if (!turn_columns(&s, error))
+        return FALSE;
     for (gint64 at = 0; at < (gint64)strips * n; at++) {
         int strip = (int)(outer_k ? at % strips : at / n),
             k = (int)(outer_k ? at / strips : at % n);
         int row = strip * s.width, rows = MIN(s.width, s.leg.n_to - row);
         gboolean fill = task->how->algorithm != TWSM_MOD2 || k == 0;
-        if (!strip_frequency(&s, row, rows, k, fill, error))
+        if (!strip_frequency(&s, row, rows, k, fill, error) ||
+            ((k + 1) % s.kept == 0 && !finish_strip(&s, row, rows, k, error)))
             return FALSE;
         if (at % STRIP_STEPS == STRIP_STEPS - 1 &&
             !twsm_card_step(card, task, (double)at / ((gint64)strips * n), error))
@@ -204,7 +258,7 @@ static gboolean lattice_frequency(TwsmCard *card, const TwsmTask *task, const Tw
                 return FALSE;
         const float *sum = card->sum.data;
         if (!LITHO_CUDA(litho_twsm_finish(leg, sum, leg->near ? sum + 2 * (gsize)leg->n_to : NULL,
-                                          kk, (float)task->chain->sig, 0, task->leg->to->n, u,
+                                          0, kk, 1, (float)task->chain->sig, 0, task->leg->to->n, u,
                                           y + twsm_field_row(task, leg->n_to, q) + 2 * k,
                                           task->stride, stream),
                         error))
