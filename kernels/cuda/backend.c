@@ -19,6 +19,17 @@ static const int archs[] = {LITHO_GPU_ARCHS};
 
 // --- errors -----------------------------------------------------------------------------------
 
+// The driver loads a kernel's code at its first launch, and calls it an unknown error where that
+// finds no memory.
+static gboolean is_full(int status)
+{
+    enum { CODE = 128 << 20 };
+    size_t there = 0, total;
+    return status == cudaErrorMemoryAllocation ||
+           (status == cudaErrorUnknown && cudaMemGetInfo(&there, &total) == cudaSuccess &&
+            there < CODE);
+}
+
 gboolean litho_cuda_check(int status, const char *call, const char *file, int line, GError **error,
                           const char *format, ...)
 {
@@ -34,7 +45,7 @@ gboolean litho_cuda_check(int status, const char *call, const char *file, int li
     g_autofree char *place = g_path_get_basename(file);
     cudaGetLastError(); // an error that is not sticky must not be found again by the next launch
     // Other programs may have taken the memory since it was looked at.
-    if (status == cudaErrorMemoryAllocation)
+    if (is_full(status))
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                     _("the GPU has no memory left, which other programs may hold (%s, %s:%d%s%s)"),
                     call, place, line, values ? "; " : "", values ? values : "");
