@@ -121,6 +121,15 @@ static gint64 run_pair(const Job *job, const int at[3], Scratch *s)
     return kept;
 }
 
+// Threads for a volume of pairs: waking many of them takes longer than a few windows.
+static int threads_for(const int n[3], int most)
+{
+    enum { PAIRS = 32 }; // a few tenths of a millisecond
+    const gint64 pairs =
+        (gint64)wp_local_windows(n[0]) * wp_local_windows(n[1]) * wp_local_pairs(n[2]);
+    return (int)CLAMP(pairs / PAIRS, 1, most);
+}
+
 // Windows of one colour share no trace, so that sums have one order on any number of threads.
 static gint64 run_colour(Job *job, int colour, int threads)
 {
@@ -162,7 +171,7 @@ gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule
                 job->limit[(i * N + t) * N + j] = rule->local[(i * N + j) * N + t];
     memset(out, 0, box->floats * sizeof *out);
     for (int colour = 0; colour < COLOURS; colour++)
-        count += run_colour(job, colour, threads);
+        count += run_colour(job, colour, threads_for(box->n, threads));
     const gboolean ok = !job->failed;
     free(job);
     *kept = wp_local_share(box, (guint64)count);
