@@ -346,6 +346,9 @@ static void test_medium(void)
     g_autoptr(GdkTexture) with = gui_picture(&gui);
     g_assert_cmpfloat(gui_difference(&gui, without, with), >, 0.05);
     gui_screenshot(&gui, "display-medium");
+    LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE);
+    g_autofree char *named = litho_cube_view_note(view, LITHO_SHOW_OUTPUT);
+    g_assert_cmpstr(named, ==, "Output, velocity");
     for (int k = 0; k < 3; k++)
         gui_activate(&gui, "win.medium");
     g_assert_cmpfloat(litho_medium_opacity(medium), ==, 0);

@@ -5,6 +5,7 @@
 // a frame moves few pixels beside those of the samples.
 #include "core/text.h"
 #include "render/frame_cache.h"
+#include "ui/session/medium.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/view/small_text.h"
 
@@ -35,8 +36,18 @@ char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 i
     return label;
 }
 
-// "Removed ×4, AGC 400 ms"; in split both names, left and right of the divider.
-static char *panel_note(LithoCubeView *self, LithoShow show)
+// The velocity that lies over the section, as what may be read inside a sentence; NULL = none does.
+static char *medium_name(LithoCubeView *self, LithoShow show)
+{
+    LithoMedium *medium = litho_medium_of(self->session);
+    const LithoLayer *layer = litho_medium_layer(medium);
+    const gboolean over = self->axis != LITHO_VIEW_SCENE && show != LITHO_SHOW_INPUT;
+    return layer && over && litho_medium_opacity(medium) > 0
+               ? litho_text_inside(litho_text(layer->label))
+               : NULL;
+}
+
+char *litho_cube_view_note(LithoCubeView *self, LithoShow show)
 {
     const LithoLook *look = &litho_session_display(self->session)->look;
     GString *note = g_string_new(NULL);
@@ -48,6 +59,9 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
         litho_text_add(note, " ×%g", look->removed_gain);
     if (gain) // of the picture, not of the data: said wherever it is
         g_string_append_printf(note, ", %s", gain);
+    g_autofree char *medium = medium_name(self, show);
+    if (medium)
+        g_string_append_printf(note, ", %s", medium);
     return g_string_free(note, FALSE);
 }
 
@@ -56,7 +70,7 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
 static void title_texts(LithoCubeView *self, const LithoViewPanel *panel, char **left, char **right)
 {
     g_autofree char *title = litho_cube_view_title(self, &panel->grid, panel->view.index);
-    g_autofree char *note = panel_note(self, panel->show);
+    g_autofree char *note = litho_cube_view_note(self, panel->show);
     gboolean wide = self->n_panels == 1 || panel->frame.title.w > 180;
     gboolean numbered =
         panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE);

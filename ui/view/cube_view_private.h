@@ -62,6 +62,9 @@ struct _LithoCubeView {
 LithoAxesStyle litho_cube_view_style(LithoCubeView *self);
 // "Inline 1051", "Time 600 ms", "Line", "3-D scene"; g_free().
 char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 index);
+// "Removed ×4, AGC 400 ms", "Output, velocity": which samples are shown, how, and what lies over
+// them; in split both names, left and right of the divider; g_free().
+char *litho_cube_view_note(LithoCubeView *self, LithoShow show);
 // Draws again what has changed; TRUE when something has.
 gboolean litho_cube_view_overlay_update(LithoCubeView *self);
 void litho_cube_view_overlay_append(LithoCubeView *self, GtkSnapshot *snapshot);
