@@ -274,7 +274,9 @@ static void test_keys(void)
     g_assert_cmpfloat(value_of("gain"), ==, gain);
     type_keys("key ctrl+a key 2 key period key 5 key Return");
     g_assert_cmpfloat(value_of("gain"), ==, 2.5);
-    type_keys("key ctrl+z");
+    type_keys("key d"); // no letter of the number any more
+    g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_REMOVED);
+    type_keys("key d key ctrl+z");
     g_assert_cmpfloat(value_of("gain"), ==, gain);
     type_keys("key ctrl+shift+p");
     g_assert_nonnull(gui_window_titled("Commands"));

@@ -189,12 +189,25 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
 }
 
 // Arrows on a log row move in ratios: 20 steps a decade, Page keys 4.
+// A value that was typed and taken: the keys belong to the views again, where B, D and K are no
+// letters of a number.
+static void leave_to_view(LithoParamEditor *self)
+{
+    if (!gtk_widget_get_visible(self->complaint))
+        gtk_widget_activate_action(GTK_WIDGET(self), "win.focus-view", NULL);
+}
+
 static gboolean spin_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                          LithoParamEditor *self)
 {
     (void)keys;
     (void)code;
-    (void)state;
+    const GdkModifierType others = GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SHIFT_MASK;
+    if ((key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) && !(state & others)) {
+        gtk_spin_button_update(GTK_SPIN_BUTTON(self->spin));
+        leave_to_view(self);
+        return TRUE;
+    }
     if (!self->row->log)
         return FALSE;
     double ratio = key == GDK_KEY_Up          ? 0.05
@@ -290,6 +303,12 @@ static void on_text(GtkWidget *text, LithoParamEditor *self)
     edited(self, NAN, gtk_editable_get_text(GTK_EDITABLE(text)));
 }
 
+static void on_text_done(GtkWidget *text, LithoParamEditor *self)
+{
+    on_text(text, self);
+    leave_to_view(self);
+}
+
 static void on_text_left(GtkEventControllerFocus *focus, LithoParamEditor *self)
 {
     (void)focus;
@@ -334,7 +353,7 @@ static GtkWidget *make_text(LithoParamEditor *self)
     GtkWidget *text = gtk_entry_new();
     gtk_widget_set_hexpand(text, TRUE);
     gtk_editable_set_width_chars(GTK_EDITABLE(text), 8);
-    g_signal_connect(text, "activate", G_CALLBACK(on_text), self);
+    g_signal_connect(text, "activate", G_CALLBACK(on_text_done), self);
     GtkEventController *focus = gtk_event_controller_focus_new();
     g_signal_connect(focus, "leave", G_CALLBACK(on_text_left), self);
     gtk_widget_add_controller(text, focus);

@@ -175,6 +175,14 @@ static void make_cell(LithoCanvas *self)
     g_signal_connect_swapped(self->model, "maximise", G_CALLBACK(toggle_scene), self);
 }
 
+void litho_canvas_focus(LithoCanvas *self)
+{
+    GtkWidget *model = GTK_WIDGET(litho_canvas_model(self));
+    GtkWidget *view = GTK_WIDGET(litho_canvas_active_view(self));
+    if (!gtk_widget_grab_focus(view) && model)
+        gtk_widget_grab_focus(model);
+}
+
 void litho_canvas_zoom(LithoCanvas *self, double factor)
 {
     LithoModelView *model = litho_canvas_model(self);

@@ -26,6 +26,7 @@ void litho_canvas_zoom(LithoCanvas *self, double factor); // the active view; > 
 void litho_canvas_fit(LithoCanvas *self);                 // all of them
 // The view with the keyboard, or else the first visible one.
 LithoCubeView *litho_canvas_active_view(LithoCanvas *self);
+void litho_canvas_focus(LithoCanvas *self); // gives the active view the keyboard
 GtkWidget *
 litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the name known
 // "llvmpipe (...), OpenGL 4.5", or the sentence why nothing can be drawn; "" before the first

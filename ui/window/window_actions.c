@@ -403,6 +403,7 @@ static const struct {
     {"survey", G_CALLBACK(litho_survey_open_window), ON_WINDOW},
     {"model", G_CALLBACK(litho_canvas_next_model), ON_CANVAS},
     {"fit", G_CALLBACK(litho_canvas_fit), ON_CANVAS},
+    {"focus-view", G_CALLBACK(litho_canvas_focus), ON_CANVAS},
     {"palette", G_CALLBACK(litho_palette_open), ON_WINDOW},
     {"shortcuts", G_CALLBACK(litho_shortcuts_open), ON_WINDOW},
     {"help", G_CALLBACK(litho_help_open), ON_WINDOW},
