@@ -67,18 +67,21 @@ typedef struct LithoImpl {
                      GError **error);
     gboolean (*exec)(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error);
     void (*destroy)(gpointer plan); // NULL plan is never passed
-    // Bytes of this backend's memory that plan and exec need for `region`, input and output
-    // included; NULL = not known.
+    // Bytes of this backend's memory that plan and exec need for `region` with so many CPU threads,
+    // input and output included; NULL = not known.
     guint64 (*memory)(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region);
+                      LithoBox region, int threads);
     // A clause that names a parameter and the value with which memory() would be `bytes` or less
     // ("strip_width must be 240 or less"), owned by the caller; NULL = there is none. May be NULL.
     char *(*less_memory)(const LithoGrid *in, const void *params, LithoResolved *known,
-                         guint64 bytes);
+                         guint64 bytes, int threads);
     // Bytes that one of its volumes in `region` needs beside memory() for all that it depends on.
     // May be NULL: none.
     guint64 (*volume_memory)(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
                              LithoBox region);
+    // Bytes of the host that measure() takes with parts of `part` bytes (LithoReader.bytes), those
+    // included. May be NULL: no more than a region.
+    guint64 (*measure_memory)(const LithoGrid *in, const void *params, guint64 part, int threads);
     // The operator's measure() on this backend, on run->device, where exec() on the whole input
     // measures there too: both find the same numbers. NULL = LithoOperator.measure.
     LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,

@@ -368,7 +368,7 @@ static guint64 told_need(const LithoCube *in, const char *settings)
     g_assert_true(litho_device_parse("cuda", &device, NULL));
     const LithoFxParams params = fx_params(settings);
     const LithoImpl *impl = litho_device_impl(device, &litho_operator_fx, NULL);
-    return impl->memory(&in->grid, &params, NULL, litho_box_full(&in->grid));
+    return impl->memory(&in->grid, &params, NULL, litho_box_full(&in->grid), 2);
 }
 
 typedef struct Tight {

@@ -485,11 +485,11 @@ static void test_bursts(void)
         assert_region_equal(part, whole, regions[k]);
     }
     const LithoBox all = litho_box_full(&in->grid);
-    const guint64 told = litho_fx_cpu.memory(&in->grid, &p, NULL, all);
+    const guint64 told = litho_fx_cpu.memory(&in->grid, &p, NULL, all, 2);
     p.erratic = 0;
     p.fill_passes = 0;
     g_assert_cmpuint(told, >=,
-                     litho_fx_cpu.memory(&in->grid, &p, NULL, all) +
+                     litho_fx_cpu.memory(&in->grid, &p, NULL, all, 2) +
                          sizeof(float) * (guint64)litho_box_count(all));
 }
 

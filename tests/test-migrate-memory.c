@@ -19,7 +19,8 @@ static double expected(const LithoCube *in, const char *settings)
     const void *params = litho_flow_step(flow, 0)->params;
     g_autoptr(LithoResolved) known = NULL;
     g_assert_true(litho_resolve(&litho_operator_migrate, params, NULL, &known, NULL));
-    return litho_operator_migrate.cpu->memory(&in->grid, params, known, litho_box_full(&in->grid));
+    return litho_operator_migrate.cpu->memory(&in->grid, params, known, litho_box_full(&in->grid),
+                                              litho_run_threads(NULL));
 }
 
 // Property: the memory said is within 20 % of the memory taken, at the ends of what parameters

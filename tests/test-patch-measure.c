@@ -58,13 +58,18 @@ static LithoFlow *make_flow(const char *text)
     return flow;
 }
 
+static int threads_for(guint64 memory)
+{
+    return 1 + (int)(memory % 3);
+}
+
 // The file of a run within `memory` bytes; FALSE: the plan says that it does not fit.
 static gboolean stream(const LithoFlow *flow, LithoSurvey *survey, guint64 memory, gint64 *slabs,
                        LithoFlow **ran, GBytes **file)
 {
     g_autofree char *path = g_build_filename(folder, "out.npy", NULL);
     const LithoStreamOptions options = {
-        .memory = memory, .threads = 1 + (int)(memory % 3), .save = {.force = TRUE}, .ran = ran};
+        .memory = memory, .threads = threads_for(memory), .save = {.force = TRUE}, .ran = ran};
     LithoStreamPlan plan;
     g_autoptr(GError) error = NULL;
     if (!litho_stream_plan(flow, survey, &options, NULL, &plan, NULL))
@@ -84,13 +89,13 @@ static guint64 memory_for(const LithoFlow *flow, LithoSurvey *survey, gint64 sla
 {
     LithoStreamOptions options = {.memory = (guint64)1 << 31};
     LithoStreamPlan plan;
-    g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, NULL));
-    for (options.memory = plan.host_bytes;
-         litho_stream_plan(flow, survey, &options, NULL, &plan, NULL);
-         options.memory = plan.host_bytes - 1)
+    for (;; options.memory = MIN(options.memory, plan.host_bytes) - 1) {
+        options.threads = threads_for(options.memory);
+        if (!litho_stream_plan(flow, survey, &options, NULL, &plan, NULL))
+            return 0;
         if (plan.n_slabs >= slabs)
             return options.memory;
-    return 0;
+    }
 }
 
 // Property: with the level of the noise and bursts looked for, the file of a run in slabs is that

@@ -42,7 +42,8 @@ static void test_memory(void)
         g_autoptr(LithoResolved) known = NULL;
         const void *params = litho_flow_step(flow.flow, 0)->params;
         g_assert_true(litho_resolve(&litho_operator_twsm, params, NULL, &known, &error));
-        const double said = twsm_memory_cpu(params, known), before = peak_begin();
+        const double said = twsm_memory_cpu(params, known, litho_run_threads(NULL));
+        const double before = peak_begin();
         g_autoptr(LithoCube) out = twsm_case_run(cases[k].model, cases[k].settings);
         const double taken = peak_bytes(before);
         g_test_message("%.20s %s: %.1f MB said, %.1f taken", cases[k].model, cases[k].settings,
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     peak_prepare();
+    mallopt(M_MMAP_THRESHOLD, 1 << 20); // as the command line has it
     g_autoptr(LithoCube) warm = twsm_case_run("flat", "frequencies=1 force=on");
     g_test_add_func("/twsm-memory/parameters", test_memory);
     return g_test_run();

@@ -482,9 +482,9 @@ static void test_memory(void)
     g_strlcpy(p.model.text, "twolayer", sizeof p.model.text);
     p.near_field = TWSM_NEAR_ON;
     p.algorithm = TWSM_MOD2;
-    guint64 narrow = twsm_memory_cpu(&p, NULL), on_gpu = twsm_memory_gpu(&p, NULL);
+    guint64 narrow = twsm_memory_cpu(&p, NULL, 2), on_gpu = twsm_memory_gpu(&p, NULL);
     p.strip_width += 1000;
-    guint64 wide = twsm_memory_cpu(&p, NULL);
+    guint64 wide = twsm_memory_cpu(&p, NULL, 2);
     g_assert_cmpuint(narrow, >, 0);
     g_assert_cmpuint(on_gpu, >, 0);
     // 1000 rows more of (3600 / 16)^2 2 elements of 28 bytes (near field).
@@ -494,13 +494,13 @@ static void test_memory(void)
     expect_error("syncline", "algorithm=mod2 strip_width=4000 fmax=40", "strip_width must be");
     g_unsetenv("LITHO_MEMORY");
     // Runs in slabs are told of the widest strips that fit, and no wider.
-    g_autofree char *change = twsm_less_memory_cpu(&p, NULL, narrow);
+    g_autofree char *change = twsm_less_memory_cpu(&p, NULL, narrow, 2);
     int width = 0;
     g_assert_cmpint(sscanf(change, "strip_width must be %d", &width), ==, 1);
     p.strip_width = width;
-    g_assert_cmpuint(twsm_memory_cpu(&p, NULL), <=, narrow);
+    g_assert_cmpuint(twsm_memory_cpu(&p, NULL, 2), <=, narrow);
     p.strip_width++;
-    g_assert_cmpuint(twsm_memory_cpu(&p, NULL), >, narrow);
+    g_assert_cmpuint(twsm_memory_cpu(&p, NULL, 2), >, narrow);
 }
 
 // Property: moving the wavelet does not run the wave again unless the mesh depends on it; changing

@@ -309,7 +309,7 @@ static void test_memory(void)
     guint64 before = 0, after = 0, total = 0;
     Side s = side_on(gpu);
     s.p->mode = WP_RECONSTRUCT;
-    const guint64 told = impl->memory(&in->grid, s.p, NULL, litho_box_full(&in->grid));
+    const guint64 told = impl->memory(&in->grid, s.p, NULL, litho_box_full(&in->grid), 2);
     g_assert_true(litho_device_memory(gpu, &before, &total, &error));
     litho_cube_unref(apply(&s, in));
     g_assert_true(litho_device_memory(gpu, &after, &total, &error));

@@ -257,6 +257,20 @@ def the_plan_tells_the_memory_of_slabs():
 
 
 @test
+def the_plan_tells_the_memory_of_threads():
+    """What is told is of the threads asked for, not of the machine's: 16 threads measure noise, hold fields and sum images on any machine."""
+    cli("synth", "planes", "inlines=100", "xlines=100", "samples=150", "-o", "threads.npy", "--no-truth", "--force")
+    program, _ = peak_of("run", "patch", "tiny.npy", "told.npy", "--backend", "cpu", "--force", "--threads", "16")
+    for args in (["patch", "overlap=2", "window=32", "threads.npy"], ["patch", "overlap=2", "long-survey.npy"],
+                 ["twsm", "model=twolayer", "frequencies=64", "-o"], ["migrate", "velocity=2000", "nz=100", "fmax=30", "threads.npy"]):
+        run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force", "--threads"]
+        few, told = (float(re.search(r"needs ([0-9.]+) of", cli(*run_it, n, "--dry-run").stdout).group(1)) for n in ("1", "16"))
+        peak, _ = peak_of(*run_it, "16")
+        assert few < told, (args, few, told)
+        assert 0.8 * (peak - program) < told < 1.2 * (peak - program), (args, told, peak, program)
+
+
+@test
 def su_tells_depth_and_time():
     """Depths in a file of SU are depths when it is opened again; times made of them are times."""
     cli("synth", "planes", "inlines=14", "xlines=13", "samples=60", "-o", "su.sgy", "--no-truth", "--force")

@@ -348,23 +348,44 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
     return at;
 }
 
+static int threads_of(const LithoWalk *walk)
+{
+    return litho_run_threads(&(LithoRun){.threads = walk->threads});
+}
+
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
 {
+    const int threads = threads_of(walk);
     guint64 bytes = 0;
     for (guint k = 0; !walk->waits && k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
             bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
-                                  litho_volume_box(l->volume, &l->out, l->region));
+                                  litho_volume_box(l->volume, &l->out, l->region), threads);
         if (impl && impl->volume_memory && l->volume && l->has_in)
             bytes += impl->volume_memory(&l->in, l->step->params, l->volume, l->region);
     }
     return bytes;
 }
 
+guint64 litho_engine_measure_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 part)
+{
+    guint64 most = 0;
+    for (guint k = 0; !walk->waits && k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
+        gboolean needed = FALSE;
+        if (impl && impl->measure_memory && l->has_in && !litho_step_measured(l->step, &needed) &&
+            needed)
+            most = MAX(most, impl->measure_memory(&l->in, l->step->params, part, threads_of(walk)));
+    }
+    return most;
+}
+
 char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 over)
 {
+    const int threads = threads_of(walk);
     char *clause = NULL;
     for (guint k = 0; !walk->waits && k < walk->n && !clause; k++) {
         const LithoWalkStep *l = &walk->step[k];
@@ -372,8 +393,9 @@ char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk,
         if (!impl || !impl->memory || !impl->less_memory)
             continue;
         const LithoGrid *in = l->has_in ? &l->in : NULL;
-        guint64 bytes = impl->memory(in, l->step->params, l->known, l->region);
-        clause = impl->less_memory(in, l->step->params, l->known, bytes > over ? bytes - over : 0);
+        guint64 bytes = impl->memory(in, l->step->params, l->known, l->region, threads);
+        clause = impl->less_memory(in, l->step->params, l->known, bytes > over ? bytes - over : 0,
+                                   threads);
     }
     return clause;
 }

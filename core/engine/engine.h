@@ -36,6 +36,9 @@ gboolean litho_engine_check_loudness(const LithoFlow *flow, float loudest, float
 
 // Device bytes for what the walk wants (litho_walk_want), 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
+// Host bytes that the pass before takes (core/engine/measure.h), with parts of `part` bytes; 0 =
+// nothing is to be measured, or no more than a region takes.
+guint64 litho_engine_measure_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 part);
 // A change that makes the flow take `over` bytes less: the clause of the first step that knows one
 // (LithoImpl.less_memory), owned by the caller; NULL = none knows.
 char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 over);

@@ -81,7 +81,6 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
     LithoEngine *engine = litho_engine_new(litho_stream_device(options, plan, 0));
     guint64 operators = litho_engine_memory(engine, walk);
-    litho_engine_free(engine);
     gboolean cpu = on_cpu(options);
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
     // `operators` counts one input and one output already; the lanes beside the one that computes
@@ -93,8 +92,8 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     const gint64 lanes = (gint64)plan->engines * plan->lanes;
     plan->host_bytes = slabs > 1 ? MIN(lanes, slabs) * (input + output) : input + output;
     // A GPU's lanes have a result each on its way into the file while they compute the next; the
-    // CPU's engine has the last one while it makes the next.
-    if (slabs > 1)
+    // CPU's engine has the last one while it makes the next and a third slab is read.
+    if (slabs > (cpu ? 2 : 1))
         plan->host_bytes += cpu ? output : MIN(lanes, slabs) * output;
     // The slab read last stays for what the next one shares with it: beside two lanes on the CPU it
     // is the one of the lane that computes.
@@ -103,6 +102,10 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
+    if (slabs > 1)
+        plan->host_bytes =
+            MAX(plan->host_bytes, litho_engine_measure_memory(engine, walk, plan->host_bytes / 2));
+    litho_engine_free(engine);
 }
 
 // Inlines per slab must divide into whole spatial windows where an operator says so.
@@ -174,6 +177,7 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     *plan = (LithoStreamPlan){.out = walk->out, .first = first};
     deal_out(flow, walk, options, plan);
     walk->measured = TRUE; // in a pass before, where there are several slabs
+    walk->threads = options->threads;
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a

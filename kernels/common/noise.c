@@ -212,7 +212,9 @@ guint64 litho_noise_thread_memory(const LithoGrid *grid, const int window[3], in
 {
     NoiseJob job = {.box = litho_box_full(grid)};
     set_places(&job, window, most);
-    return sizeof(float) * (guint64)job.windows * noise_wavenumbers(&job); // of one frequency
+    // Of one frequency; in long windows what is nearby beside them.
+    return (noise_has_neighbours(&job) ? 2 : 1) * sizeof(float) * (guint64)job.windows *
+           noise_wavenumbers(&job);
 }
 
 static void job_clear(NoiseJob *job)

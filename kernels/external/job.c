@@ -401,8 +401,9 @@ static void destroy(gpointer data)
 
 // Ours, and what the panel says of the program's.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     const LithoBox box = input_box(in, params, region);
     const double inlines = 2.0 * (double)litho_box_size(box, 1) * (double)litho_box_size(box, 2);

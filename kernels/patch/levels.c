@@ -114,18 +114,21 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                         const LithoPatchParams *params, int threads, guint64 *peak, guint64 *kept)
 {
     const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    const guint64 each = threads * litho_noise_thread_memory(grid, window, ALL_WINDOWS);
+    enum { HEAP = 1 << 20 }; // larger blocks go back to the system (app/lithoscope-cli.c)
+    const guint64 one = litho_noise_thread_memory(grid, window, ALL_WINDOWS);
+    const guint64 each = threads * one;
     PatchLevels l = {.params = *params};
     LithoGrid cell = *grid;
     make_cells(&l, grid, g);
     for (int a = 0; a < 3; a++) // half of a neighbour on either side
         cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
-    *kept = each;
+    *kept = one < HEAP ? each : 0;
     *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
     if (count_cells(&l) > 1)
         *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
                                litho_noise_windows_memory(&cell, window, CELL_WINDOWS) +
-                               threads * litho_noise_thread_memory(&cell, window, CELL_WINDOWS));
+                               MIN(threads, g->bins) * // each takes a frequency
+                                   litho_noise_thread_memory(&cell, window, CELL_WINDOWS));
     g_free(l.sigma);
 }
 
@@ -320,12 +323,25 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     return ok;
 }
 
+// Of all crosslines, with half a neighbour on either side and a copy.
+static guint64 bytes_of_inlines(const LithoGrid *grid, int n0)
+{
+    return 2 * 4 * 2 * (guint64)litho_grid_samples(grid) / n0;
+}
+
+guint64 patch_levels_part_bytes(const LithoGrid *grid, guint64 bytes)
+{
+    const guint64 most = MIN(bytes_of_inlines(grid, parts_along(grid, 0)),
+                             4 * 2 * (guint64)litho_grid_samples(grid));
+    return most <= bytes ? most : 2 * most / MAX(parts_along(grid, 1), 2);
+}
+
 // Inlines in parts; crosslines too where a part of all of them would be too large.
 static gboolean measure_parts(Measuring *m, const LithoReader *reader, LithoRun *run,
                               GError **error)
 {
     const int n0 = parts_along(m->grid, 0);
-    const guint64 bytes = 2 * 4 * 2 * (guint64)litho_grid_samples(m->grid) / n0; // with a copy
+    const guint64 bytes = bytes_of_inlines(m->grid, n0);
     const int n1 = reader->bytes && bytes > reader->bytes ? parts_along(m->grid, 1) : 1;
     for (int i = 0; i < n0; i++)
         for (int j = 0; j < n1; j++) {

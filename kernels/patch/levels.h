@@ -49,9 +49,11 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const guint8 *recorded, LithoMeasured *measured,
                              const PatchMeter *meter, LithoRun *run, GError **error);
 // Bytes that measuring the whole survey on the host takes beside the input, at most (`peak`), and
-// that its threads keep behind it (`kept`).
+// that stay on the threads' heaps behind it (`kept`).
 void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                         const LithoPatchParams *params, int threads, guint64 *peak, guint64 *kept);
+// Bytes of the largest part that patch_measure_with() reads where a part may have `bytes`.
+guint64 patch_levels_part_bytes(const LithoGrid *grid, guint64 bytes);
 // Exchanges `levels` with that of `kept` which patch_levels_update() would take as it is, if there
 // is one; else moves it to the oldest of them: windows that are tried in turn are measured once.
 void patch_levels_recall(PatchLevels *levels, PatchLevels *kept, int n_kept,

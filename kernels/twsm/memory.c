@@ -3,7 +3,6 @@
 // Memory of a run, from the model alone: no mesh is made.
 #include <math.h>
 
-#include "core/run.h"
 #include "core/text.h"
 #include "kernels/twsm/clusters.h"
 #include "kernels/twsm/setup.h"
@@ -81,14 +80,19 @@ typedef struct LegSizes {
     double from, to; // elements
     double rhs, band;
     gboolean near, lattice, receivers;
+    int threads;
 } LegSizes;
 
 // Four kernels of three floats, and in every thread seven fields of a frequency; twice the lattice
-// in both directions, and a little more for lengths that transforms like.
+// in both directions, and a little more for lengths that transforms like. Fields that are small
+// enough for the heap take twice as much there: FFTW's own aligned block, which comes and goes with
+// each transform, leaves gaps between them (glibc, 16 threads: 13.5 fields each).
 static double lattice_scratch(const LegSizes *l)
 {
-    const double bins = 2.1 * l->from, threads = MIN(litho_run_threads(NULL), l->band);
-    return bins * (4 * 3 * sizeof(float) + threads * 7 * sizeof(TwsmValue));
+    enum { HEAP = 1 << 20 }; // as the command line sets it (app/lithoscope-cli.c)
+    const double bins = 2.1 * l->from, threads = MIN(l->threads, l->band);
+    const int fields = bins * sizeof(TwsmValue) < HEAP ? 14 : 7;
+    return bins * (4 * 3 * sizeof(float) + threads * fields * sizeof(TwsmValue));
 }
 
 static double strip_scratch(const TwsmParams *p, const LegSizes *l)
@@ -137,7 +141,7 @@ static gboolean code_has_near(const TwsmParams *p, const TwsmCode *code)
 // The most that the fields of one wave code and the sums of its legs take at a time; `count` has
 // the elements of every boundary.
 static double code_bytes(const TwsmParams *p, const TwsmModel *m, const TwsmCode *code,
-                         const Sizes *z, const double *count)
+                         const Sizes *z, const double *count, int threads)
 {
     const double band = stores_strips(p) ? z->frequencies : MIN(TWSM_BLOCK, z->frequencies);
     const double value = sizeof(TwsmValue) * z->sources * band;
@@ -146,7 +150,8 @@ static double code_bytes(const TwsmParams *p, const TwsmModel *m, const TwsmCode
     for (int h = 0; h < code->n; h++) {
         const gboolean last = h + 1 == code->n;
         const int b = code->hit[h].boundary, next = last ? -1 : code->hit[h + 1].boundary;
-        LegSizes leg = {.from = count[b], .to = count[b], .rhs = z->sources, .band = band};
+        LegSizes leg = {
+            .from = count[b], .to = count[b], .rhs = z->sources, .band = band, .threads = threads};
         if (p->absorption) {
             most = MAX(most, u + value * leg.to + scratch(p, &leg));
             u = value * leg.to;
@@ -163,7 +168,7 @@ static double code_bytes(const TwsmParams *p, const TwsmModel *m, const TwsmCode
     return ends + most;
 }
 
-guint64 twsm_memory_cpu(const TwsmParams *p, LithoResolved *known)
+guint64 twsm_memory_cpu(const TwsmParams *p, LithoResolved *known, int threads)
 {
     g_autoptr(TwsmSetup) s = twsm_setup_open(p, known, NULL);
     Sizes z;
@@ -175,7 +180,7 @@ guint64 twsm_memory_cpu(const TwsmParams *p, LithoResolved *known)
     for (int b = 0; b < m->n_boundaries; b++)
         count[b] = cell[b] > 0 ? twsm_mesh_count(m, b, cell[b]) : 0;
     for (int c = 0; c < m->n_codes; c++)
-        fields = MAX(fields, code_bytes(p, m, &m->code[c], &z, count));
+        fields = MAX(fields, code_bytes(p, m, &m->code[c], &z, count, threads));
     // Points, spectra of the receivers; the traces come when the fields are gone.
     return (guint64)(32 * (z.all + z.receivers) + 8 * z.sources * z.receivers * z.frequencies +
                      MAX(fields, 4 * z.samples));
@@ -216,7 +221,8 @@ guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
 
 // Widest strips that take `bytes` or less, by halving the interval: `memory` grows with the width.
 static char *narrower(const TwsmParams *p, LithoResolved *known,
-                      guint64 (*memory)(const TwsmParams *, LithoResolved *), guint64 bytes)
+                      guint64 (*memory)(const TwsmParams *, LithoResolved *, int threads),
+                      guint64 bytes, int threads)
 {
     TwsmParams q = *p;
     int lo = 0, hi = p->strip_width;
@@ -224,18 +230,24 @@ static char *narrower(const TwsmParams *p, LithoResolved *known,
         return NULL;
     while (hi - lo > 1) {
         q.strip_width = lo + (hi - lo) / 2;
-        *(memory(&q, known) <= bytes ? &lo : &hi) = q.strip_width;
+        *(memory(&q, known, threads) <= bytes ? &lo : &hi) = q.strip_width;
     }
     return lo > 0 ? g_strdup_printf(_("strip_width must be %d or less"), lo)
                   : g_strdup("algorithm=fused stores no strips");
 }
 
-char *twsm_less_memory_cpu(const TwsmParams *p, LithoResolved *known, guint64 bytes)
+char *twsm_less_memory_cpu(const TwsmParams *p, LithoResolved *known, guint64 bytes, int threads)
 {
-    return narrower(p, known, twsm_memory_cpu, bytes);
+    return narrower(p, known, twsm_memory_cpu, bytes, threads);
+}
+
+static guint64 on_gpu(const TwsmParams *p, LithoResolved *known, int threads)
+{
+    (void)threads;
+    return twsm_memory_gpu(p, known);
 }
 
 char *twsm_less_memory_gpu(const TwsmParams *p, LithoResolved *known, guint64 bytes)
 {
-    return narrower(p, known, twsm_memory_gpu, bytes);
+    return narrower(p, known, on_gpu, bytes, 1);
 }

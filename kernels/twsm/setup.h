@@ -65,8 +65,9 @@ void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, Li
                  int threads);
 
 // Bytes a run takes, for LithoImpl.memory: of the host, and of a GPU. 0 = the model does not open.
-guint64 twsm_memory_cpu(const TwsmParams *params, LithoResolved *known);
+guint64 twsm_memory_cpu(const TwsmParams *params, LithoResolved *known, int threads);
 guint64 twsm_memory_gpu(const TwsmParams *params, LithoResolved *known);
 // For LithoImpl.less_memory: the strips' width that would do.
-char *twsm_less_memory_cpu(const TwsmParams *params, LithoResolved *known, guint64 bytes);
+char *twsm_less_memory_cpu(const TwsmParams *params, LithoResolved *known, guint64 bytes,
+                           int threads);
 char *twsm_less_memory_gpu(const TwsmParams *params, LithoResolved *known, guint64 bytes);

@@ -65,18 +65,18 @@ static void destroy(gpointer data)
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     (void)in;
     (void)region; // always whole: every trace comes from the same sums
-    return twsm_memory_cpu(params, known);
+    return twsm_memory_cpu(params, known, threads);
 }
 
 static char *less_memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                         guint64 bytes)
+                         guint64 bytes, int threads)
 {
     (void)in;
-    return twsm_less_memory_cpu(params, known, bytes);
+    return twsm_less_memory_cpu(params, known, bytes, threads);
 }
 
 static const LithoImpl cpu = {

@@ -211,9 +211,10 @@ static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError 
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     (void)known;
+    (void)threads;
     return wp_job_memory(in, params, &machine, region);
 }
 

@@ -201,10 +201,11 @@ static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox regi
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     (void)known;
     (void)in;
+    (void)threads;
     const TellerParams *p = params;
     // 1e6 times the gain, so that a test can ask for more than any machine has.
     return (guint64)(p->gain * p->gain * 8.0 * litho_box_count(region));

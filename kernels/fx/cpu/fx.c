@@ -375,8 +375,9 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     LithoBox need = litho_fx_input_box(in, params, region);

@@ -366,8 +366,9 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 // Cubes, one time window, and bins in chunks: below this a pass still runs, with fewer bins at a
 // time, down to about an eighth of the filter's share.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     const LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     const LithoBox need = litho_fx_input_box(in, params, region);

@@ -419,11 +419,11 @@ static double wave_bytes(const LithoMigrateJob *job, int nx, int ny)
 
 // Bytes of one band while it is under way, with its record on the image's cells and its image on
 // its own cells.
-static double band_bytes(const LithoMigrateJob *job, gboolean shot)
+static double band_bytes(const LithoMigrateJob *job, gboolean shot, int threads)
 {
     const int fx = job->image.axis[1].n, fy = job->image.axis[0].n;
     const double waves = (shot ? 2 : 1) * wave_bytes(job, job->cells.nx, job->cells.ny);
-    double sweep = litho_sweep_bytes(job, shot ? 2 : 1, g_get_num_processors());
+    double sweep = litho_sweep_bytes(job, shot ? 2 : 1, threads);
     if (job->ratio == 1)
         return waves + sweep;
     const double floats = sizeof(float), image = floats * job->nz * job->data_nx * job->data_ny;
@@ -436,7 +436,7 @@ static double band_bytes(const LithoMigrateJob *job, gboolean shot)
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     const LithoMigrateParams *p = params;
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
@@ -456,7 +456,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     double kept = litho_migrate_jobs_kept(&jobs), most = divided;
     for (int k = 0; k < jobs.n; k++) {
         const LithoMigrateJob *job = jobs.job[k];
-        most = fmax(most, band_bytes(job, shot));
+        most = fmax(most, band_bytes(job, shot, threads));
         if (p->mode == LITHO_MIGRATE_ZERO_OFFSET)
             kept += wave_bytes(job, job->cells.nx, job->cells.ny);
     }

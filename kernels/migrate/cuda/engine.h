@@ -90,7 +90,7 @@ gboolean mig_gpu_rounds(MigEngine *(*engine)[MIG_MAX_LANES], const LithoMigrateJ
                         MigTeam *team, GError **error);
 // Bytes that the fastest way takes; with less, fewer frequencies are under way at a time.
 guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region);
+                      LithoBox region, int threads);
 
 // cuda/band.c ----------------------------------------------------------------------------------
 // Steps of about 12 ms, which a cancel may have to wait for twice; `updates` of a point by a degree

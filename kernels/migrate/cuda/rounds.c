@@ -115,8 +115,9 @@ gboolean mig_gpu_rounds(MigEngine *(*engine)[MIG_MAX_LANES], const LithoMigrateJ
 // --- before there is a job ----------------------------------------------------------------------
 
 guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     const LithoMigrateParams *p = params;
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
     LithoMigrateJobs jobs;

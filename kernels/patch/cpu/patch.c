@@ -206,11 +206,12 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
            patch_sweep_bytes(&g, frame);
 }
 
-// A survey in one piece is measured first; of slabs it was measured before. What the threads took
-// for it stays with them. There is a copy of the input, with guesses, where a piece is erratic or a
-// trace is missing: half of one is counted in one piece, so that what is told is near either.
+// A survey in one piece is measured first; of slabs it was measured in a pass before. What stays on
+// the threads' heaps stays in either case. There is a copy of the input, with guesses,
+// where a piece is erratic or a trace is missing: half of one is counted in one piece, so that what
+// is told is near either.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     (void)known;
     const LithoPatchParams *p = params;
@@ -219,12 +220,23 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region);
     const guint64 copy = p->mode == LITHO_PATCH_FILL ? 0 : whole ? input / 2 : input;
     guint64 peak = 0, kept = 0;
-    if (whole && p->mode != LITHO_PATCH_FILL && p->sigma <= 0) {
+    if (p->mode != LITHO_PATCH_FILL && p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
-        patch_levels_bytes(in, &g, p, litho_run_threads(NULL), &peak, &kept);
+        patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }
-    return input + copy + MAX(peak, kept + filter);
+    return input + copy + MAX(whole ? peak : 0, kept + filter);
 }
 
-const LithoImpl litho_patch_cpu = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)
+{
+    const LithoPatchGeometry g = litho_patch_grid_geometry(in, params);
+    guint64 peak, kept;
+    patch_levels_bytes(in, &g, params, threads, &peak, &kept);
+    return peak + 3 * patch_levels_part_bytes(in, part) / 4; // half of a copy, as above
+}
+
+const LithoImpl litho_patch_cpu = {.plan = plan,
+                                   .exec = exec,
+                                   .destroy = destroy,
+                                   .memory = memory,
+                                   .measure_memory = measure_memory};

@@ -294,8 +294,9 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);

@@ -109,8 +109,9 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     const LithoTemplateParams *p = params;
     LithoBox need = litho_box_grow(in, region, (const gint64[3]){p->halfwidth, 0, 0});

@@ -195,16 +195,18 @@ static void destroy(gpointer data)
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)in;
     (void)region;
     return twsm_memory_gpu(params, known);
 }
 
 static char *less_memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                         guint64 bytes)
+                         guint64 bytes, int threads)
 {
+    (void)threads;
     (void)in;
     return twsm_less_memory_gpu(params, known, bytes);
 }

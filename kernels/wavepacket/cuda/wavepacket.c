@@ -332,8 +332,9 @@ static void destroy(gpointer job)
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
+    (void)threads;
     (void)known;
     return wp_job_memory(in, params, &machine, region);
 }
