@@ -127,8 +127,10 @@ struct LithoOperator {
     gboolean own_amplitudes; // the result's are none of the input's (a gain, a phase): a difference
                              // of the two means nothing
     // Magnitudes of the input's samples with which its squares stay in the range of a float: the
-    // engine refuses an input beyond them. Both 0 = it is right with any.
+    // engine refuses an input beyond them (core/engine/loudness.h). Both 0 = it is right with any.
     float faintest, loudest;
+    // Sets others for parameters with which it takes no squares. NULL = these for all. Pure.
+    void (*range)(const void *params, float *faintest, float *loudest);
     gboolean keeps_mute; // its result is zero where the input is muted (core/mute.h): the engine sees
                          // to that after exec()
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =

@@ -55,6 +55,44 @@ static void test_stages(void)
     litho_timings_unref(timings);
 }
 
+// Property: a cube that was made in memory is refused as a file of its samples is, when an
+// operator's squares would leave the range of a float; a range of its own for these parameters
+// counts.
+static void wider(const void *params, float *faintest, float *loudest)
+{
+    if (((const LithoTemplateParams *)params)->halfwidth == 2) {
+        *faintest = 1e-30f;
+        *loudest = 1e30f;
+    }
+}
+
+static void test_loudness(void)
+{
+    LithoOperator op = litho_operator_template;
+    op.faintest = 1e-10f;
+    op.loudest = 1e10f;
+    op.range = wider;
+    static const double scales[] = {1, 0x1p-50, 0x1p50};
+    for (guint k = 0; k < G_N_ELEMENTS(scales); k++) {
+        g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+        g_autoptr(LithoFlow) flow = litho_flow_new();
+        litho_flow_append(flow, &op);
+        LithoEngine *engine = litho_engine_new(litho_device_cpu());
+        for (gint64 n = 0; n < litho_grid_samples(&in->grid); n++)
+            in->samples[n] *= (float)scales[k];
+        for (int halfwidth = 1; halfwidth <= 2; halfwidth++) {
+            g_autoptr(GError) error = NULL;
+            params_of(flow, 0)->halfwidth = halfwidth;
+            g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+            if (k == 0 || halfwidth == 2)
+                g_assert_no_error(error);
+            else
+                g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+        }
+        litho_engine_free(engine);
+    }
+}
+
 static LithoSplit by_sum(const LithoGrid *in, const void *params)
 {
     (void)in;
@@ -534,6 +572,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/engine/stages", test_stages);
+    g_test_add_func("/engine/loudness", test_loudness);
     g_test_add_func("/engine/devices", test_devices);
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);

@@ -249,6 +249,14 @@ def samples_whose_squares_leave_a_float_are_refused():
         for name in ("burst.npy", "half.npy"):
             cli("run", op, name, "ran.npy", "--force")
     cli("run", "migrate", "nz=10", "faint.npy", "ran.npy", "--force")
+    # A reconstruction takes no squares: what others are refused is right, to the last bit.
+    exact = ["run", "wavepacket", "mode=reconstruct", "--backend", "cpu", "--force"]
+    cli(*exact, "plain.npy", "exact.npy")
+    for name, scale in ("loud.npy", 2.0**60), ("faint.npy", 2.0**-80):
+        cli(*exact, name, "scaled.npy")
+        assert np.array_equal(np.load("scaled.npy"), np.load("exact.npy") * np.float32(scale)), name
+    np.save("deafening.npy", plain * np.float32(2.0**90))
+    assert "convert --scale" in cli(*exact, "deafening.npy", "never.npy", status=1).stderr
     cli("convert", "--scale", str(2.0**80), "faint.npy", "back.npy", "--force")
     assert np.array_equal(np.load("back.npy"), plain)
     cli("convert", "--scale", "0", "faint.npy", "never.npy", status=2)

@@ -172,6 +172,26 @@ def ranks_that_sum_give_the_same_bytes_again():
 
 
 @test
+def a_survey_that_is_too_faint_is_refused_by_all():
+    """No process has read all of it; slabs that are faint beside louder ones of another process are right."""
+    make_input()
+    cli("convert", "in.sgy", "in.npy", "--force")
+    cube = numpy.load("in.npy")
+    numpy.save("faint.npy", cube * numpy.float32(2.0**-80))
+    cube[:, :20] *= numpy.float32(2.0**-80)  # every slab is faint in part
+    cube[40:] *= numpy.float32(2.0**-60)
+    numpy.save("half.npy", cube)
+    args = ["run", *STREAMED["fx"], "--backend", "cpu", "--threads", "1", "--memory", MEMORY["fx"], "--force"]
+    assert slabs(*args, "-i", "faint.npy", "-o", "never.npy") >= 4
+    for n in (2, 3):
+        r = ranked(n, *args, "-i", "faint.npy", "-o", "never.npy")
+        assert r.returncode == 1 and r.stderr.count("convert --scale") == 1, (n, r.returncode, r.stderr)
+        assert not [f for f in os.listdir(".") if f.startswith("never")], os.listdir(".")
+        r = ranked(n, *args, "-i", "half.npy", "-o", "half-out.npy")
+        assert r.returncode == 0, r.stderr
+
+
+@test
 def a_rank_that_fails_ends_all():
     """The first process tells the sentence of the one that failed, and leaves no file."""
     for name in ("migrate", "twsm"):

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 
+import numpy
+
 from cli_tap import CLI, cli, read, run, test
 
 MPIRUN = shutil.which("mpirun")
@@ -76,6 +78,24 @@ def killed_in_the_middle():
         else:
             assert read(out) == read(whole), name
             assert leftovers(out) == [], leftovers(out)
+
+
+@test
+def faint_surveys_are_judged_as_a_whole():
+    """A run that goes on has not read the inlines that were kept: they decide whether the rest is too faint."""
+    make_input()
+    cli("convert", "in.sgy", "in.npy", "--force")
+    cube = numpy.load("in.npy")
+    numpy.save("faint.npy", cube * numpy.float32(2.0**-80))
+    cube[20:] *= numpy.float32(2.0**-80)
+    numpy.save("tail.npy", cube)
+    for name, status in (("tail", 0), ("faint", 1)):
+        args, out = [*FX, "-i", f"{name}.npy"], f"{name}-out.npy"
+        kill_at(3, args, out)
+        assert 20 < marks(out)[-1] < 160
+        r = cli("run", *args, "-o", out, status=status)
+        assert ("convert --scale" in r.stderr) == (status == 1), r.stderr
+        assert os.path.exists(out) == (status == 0)
 
 
 @test

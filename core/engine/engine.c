@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/engine/loudness.h"
 #include "core/error.h"
 #include "core/mute.h"
 #include "core/peers.h"
@@ -290,29 +291,6 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
     return out;
 }
 
-gboolean litho_engine_check_loudness(const LithoFlow *flow, float loudest, float loudness,
-                                     GError **error)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        const LithoOperator *op = step->op;
-        if (!step->enabled)
-            continue;
-        if (!op->needs_input || op->own_amplitudes)
-            return TRUE;
-        const gboolean faint = loudest > 0 && loudest < op->faintest;
-        if (!faint && (op->loudest <= 0 || loudness <= op->loudest))
-            continue;
-        const double found = faint ? loudest : loudness;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("the input's samples reach about %.0e; %s is right between %.0e and %.0e: "
-                      "'lithoscope-cli convert --scale %.0e' brings them there"),
-                    found, op->key, op->faintest, op->loudest, 1 / found);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error)
 {
@@ -329,8 +307,7 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
                     _("the input holds less of the survey than the operator needs"));
         return NULL;
     }
-    const gboolean all = in && litho_box_equal(in->held, litho_box_full(&in->grid));
-    if (in && !litho_engine_check_loudness(flow, all ? in->loudest : 0, in->loudness, error))
+    if (in && !litho_loudness_check_cube(flow, in, error))
         return NULL;
     LithoCube *at = in ? litho_cube_ref(in) : NULL;
     for (guint k = 0; k < walk->n; k++) {

@@ -27,13 +27,6 @@ void litho_engine_share(LithoEngine *engine, int count);
 // On cancel or failure the caches stay consistent.
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error);
-// FALSE (LITHO_ERROR_PARAMETER): squares of the input's samples would leave the range of a float in
-// one of the steps. `loudest`: of all of the input, 0 = not all is known; `loudness`: of what is
-// read (cube.h). A loud trace among others is left to the operators' `erratic`; a faint part of a
-// survey is right beside louder ones.
-gboolean litho_engine_check_loudness(const LithoFlow *flow, float loudest, float loudness,
-                                     GError **error);
-
 // Device bytes for what the walk wants (litho_walk_want), 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
 // Host bytes that the pass before takes (core/engine/measure.h), with parts of `part` bytes; 0 =

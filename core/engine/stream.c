@@ -5,6 +5,7 @@
 
 #include "core/engine/engine.h"
 #include "core/engine/journal.h"
+#include "core/engine/loudness.h"
 #include "core/engine/measure.h"
 #include "core/engine/stream_plan.h"
 #include "core/error.h"
@@ -597,10 +598,8 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
     if (!ok || !run_lanes(s, *writer, error))
         return FALSE;
-    // One process that reads all slabs knows the whole survey by now.
-    s->is_refused = s->ranks == 1 && s->plan.first == 0 &&
-                    !litho_engine_check_loudness(flow, s->loudest, 0, error);
-    if (s->is_refused)
+    if (!litho_loudness_check_slabs(flow, s->survey, s->loudest, s->ranks > 1 ? o->peers : NULL,
+                                    s->plan.first, s->plan.slab, s->run, &s->is_refused, error))
         return FALSE;
     const double start = litho_now_ms();
     ok = !*writer || litho_writer_finish(*writer, error);

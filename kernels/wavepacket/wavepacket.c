@@ -218,6 +218,15 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return wp_job_memory(in, params, &machine, region);
 }
 
+// A reconstruction sums and takes no squares.
+static void range(const void *params, float *faintest, float *loudest)
+{
+    if (((const LithoWavepacketParams *)params)->mode == WP_RECONSTRUCT) {
+        *faintest = 1e-26f;
+        *loudest = 1e23f;
+    }
+}
+
 static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
 
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
@@ -307,6 +316,7 @@ const LithoOperator litho_operator_wavepacket = {
     .needs_input = TRUE,
     .faintest = 1e-15f,
     .loudest = 1e14f,
+    .range = range,
     .keeps_mute = TRUE,
     .find = find,
     .check = check,
