@@ -357,21 +357,26 @@ static void try_binary(Search *search, const Binary *b, int format)
 // Walks from header to header; TRUE when the lengths differ and the last trace ends where the file
 // does, or was cut off there: what is left then is at most half of the file. Where the binary
 // header's length fills the file with whole traces (`exact`), a walk that ends inside a trace does
-// not count: programs that cut traces leave the old length in their headers. Costs one small read
-// per trace, so it is only asked for when fixed lengths fit badly.
+// not count: programs that cut traces leave the old length in their headers. Where the binary
+// header says that all lengths are the same, which some programs always write, it must reach the
+// end or a trace with a header that is cut off there. Costs one small read per trace, so it is only
+// asked for when fixed lengths fit badly.
 static gboolean walk_variable(LithoTraceFile *file, const Reading *r, gboolean exact)
 {
     int bytes = litho_format_bytes(r->format);
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(gint64));
     gint64 at = r->first, longest = 0, shortest = G_MAXINT64;
+    gboolean is_cut = FALSE;
     while (at + LITHO_HEADER_BYTES <= file->size) {
         guint8 header[LITHO_HEADER_BYTES];
         if (litho_file_read(file, header, sizeof header, at, NULL) != sizeof header)
             break;
         gint64 ns = litho_get_u16(header + 114, r->binary->order);
         gint64 end = at + r->header_bytes + ns * bytes;
-        if (ns == 0 || end > file->size ||
-            litho_segy_header_foreign(header, r->binary->order, ns, r->binary->dt))
+        if (ns == 0 || litho_segy_header_foreign(header, r->binary->order, ns, r->binary->dt))
+            break;
+        is_cut = end > file->size;
+        if (is_cut)
             break;
         g_array_append_val(offsets, at);
         longest = MAX(longest, ns);
@@ -379,7 +384,7 @@ static gboolean walk_variable(LithoTraceFile *file, const Reading *r, gboolean e
         at = end;
     }
     gboolean good = at > file->size / 2 && offsets->len > 1 && longest != shortest &&
-                    (at == file->size || !exact);
+                    (at == file->size || (!exact && (is_cut || !r->binary->fixed)));
     if (good) {
         g_array_append_val(offsets, at);
         file->traces = offsets->len - 1;
@@ -653,7 +658,7 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
         return refuse_by_name(file, best, error);
     adopt(file, best);
     gint64 rest = trace_room(file, best) % file->stride;
-    if (!best->binary->fixed && (rest != 0 || best->headers < 0.75))
+    if (best->headers < 0.75 || (rest != 0 && (!best->binary->fixed || best->headers < 0.9)))
         walk_variable(file, best, rest == 0 && best->ns_declared);
     return tell(survey, file, best, options->strict, error) &&
            check_end(survey, file, options->strict, error);
