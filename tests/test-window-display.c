@@ -99,6 +99,17 @@ static void test_bar(void)
     gui_spin(&gui, 0.5);
     GtkWidget *popover = gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER);
     g_assert_nonnull(popover);
+    gui_spin(&gui, 0.3);
+    float left[2];
+    for (int m = 0; m < 2; m++) { // names begin in one column
+        graphene_rect_t at;
+        int nth = m;
+        GtkWidget *name = gui_find_nth(popover, GTK_TYPE_LABEL, &nth);
+        g_assert_true(gtk_widget_compute_bounds(name, popover, &at));
+        left[m] = at.origin.x;
+        g_test_message("a name begins at %g", left[m]);
+    }
+    g_assert_cmpfloat(left[0], ==, left[1]);
     gui_screenshot(&gui, "display-colours");
     int n = 2; // the third of the list
     GtkWidget *third = gui_find_nth(popover, GTK_TYPE_TOGGLE_BUTTON, &n);

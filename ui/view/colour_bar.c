@@ -52,7 +52,13 @@ static GtkWidget *make_strip(const LithoColormap *map)
     gtk_picture_set_can_shrink(GTK_PICTURE(strip), FALSE);
     gtk_widget_set_valign(strip, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(strip, GTK_ALIGN_START);
-    return strip;
+    // A picture of this shape asks for more width in a high line, and names would stand at the
+    // right.
+    GtkWidget *frame = gtk_overlay_new(), *room = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_set_size_request(room, STRIP_W, STRIP_H);
+    gtk_overlay_set_child(GTK_OVERLAY(frame), room);
+    gtk_overlay_add_overlay(GTK_OVERLAY(frame), strip);
+    return frame;
 }
 
 static void append_map(GtkWidget *box, const LithoColormap *map, const LithoColormap *now)
