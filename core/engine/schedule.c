@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-// A whole cube that last took less than this is not worth computing visible slices for first.
+// A whole cube that last took less than this, or than a turn of a drag, is not worth computing
+// visible slices for first.
 #define QUICK_WHOLE_S 0.06
 // Visible slices that together take longer are shown one by one, as they are ready.
 #define QUICK_VIEWS_S 0.05
-// Whole cubes begun in a drag, to learn their time.
-#define TRIALS 3
+// Whole cubes begun in a drag, to learn their time: how many, and the longest.
+#define TRIALS 2
+#define TRIAL_S 0.2
 
 void litho_schedule_forget(LithoSchedule *s)
 {
@@ -18,14 +20,32 @@ void litho_schedule_forget(LithoSchedule *s)
     s->trials = 0;
 }
 
-// The views are quick, and nothing says that the whole is not: a first pass makes plans and takes
-// memory that later passes find ready, and in a drag no second one would ever end.
-static gboolean tries_whole(const LithoSchedule *s)
+// A turn of a drag: the first view and one other, the slowest. 0 = not known.
+static double turn_s(const LithoSchedule *s)
 {
-    double slowest_s = 0;
-    for (guint k = 0; k < s->n_views; k++)
-        slowest_s = MAX(slowest_s, s->view_s[k]);
-    return !s->whole_known && s->trials < TRIALS && slowest_s < QUICK_WHOLE_S;
+    double other_s = 0;
+    for (guint k = 0; k < s->n_views; k++) {
+        if (s->view_s[k] == 0)
+            return 0;
+        other_s = k > 0 ? MAX(other_s, s->view_s[k]) : 0;
+    }
+    return s->view_s[0] + other_s;
+}
+
+// Time in which the whole would pay; 0 = it is not tried. Nothing says how long it takes: a first
+// pass makes plans and takes memory that later passes find ready, and in a drag no second one would
+// ever end.
+static double trial_s(const LithoSchedule *s)
+{
+    const double pays_s = turn_s(s);
+    const gboolean open = s->whole && !s->whole_known && s->trials < TRIALS;
+    return open && pays_s > 0 && pays_s < TRIAL_S ? MAX(pays_s, QUICK_WHOLE_S) : 0;
+}
+
+static gboolean is_whole_quick(const LithoSchedule *s)
+{
+    return s->whole_s > 0 &&
+           (s->whole_s <= QUICK_WHOLE_S || (s->whole_known && s->whole_s <= turn_s(s)));
 }
 
 void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all)
@@ -33,8 +53,7 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
     double last_s = 0;
     s->n_views = MIN(n_views, LITHO_SCHEDULE_MAX_VIEWS);
     s->turn = 0;
-    s->views = s->n_views > 0 &&
-               (!whole || (!sees_all && (s->whole_s == 0 || s->whole_s > QUICK_WHOLE_S)));
+    s->views = s->n_views > 0 && (!whole || (!sees_all && !is_whole_quick(s)));
     s->whole = whole || !s->views;
     for (guint k = 0; k < s->n_views; k++)
         last_s += s->view_s[k] > 0 ? s->view_s[k] : QUICK_VIEWS_S;
@@ -49,8 +68,8 @@ static void end_whole(LithoSchedule *s, double took_s, gboolean finished)
     if (finished) {
         s->whole_known = s->whole_known || s->whole_s > 0 || took_s <= QUICK_WHOLE_S;
         s->whole_s = took_s;
-    } else if (took_s >= QUICK_WHOLE_S) {
-        s->trials++;
+    } else if (took_s >= s->grace_s) {
+        s->trials = s->whole_s > 0 ? TRIALS : s->trials + 1; // with its plans made it is slow
     }
 }
 
@@ -61,7 +80,7 @@ static LithoTask begin_task(LithoSchedule *s, LithoTask task, double now_s)
     const gboolean patient = last_s * 1000 < LITHO_SCHEDULE_PATIENCE_MS;
     s->task = task;
     s->began_s = now_s;
-    s->grace_s = !awaited  ? (tries_whole(s) ? QUICK_WHOLE_S : 0)
+    s->grace_s = !awaited  ? trial_s(s)
                  : patient ? 1e-3 * LITHO_SCHEDULE_PATIENCE_MS
                            : 1e-3 * LITHO_SCHEDULE_GRACE_MS;
     s->busy = TRUE;
@@ -83,7 +102,7 @@ static LithoTask next_view(LithoSchedule *s)
 LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer)
 {
     const LithoTask give_way = {LITHO_TASK_GIVE_WAY, 0};
-    const gboolean has_way = newer && s->views && !(s->whole && tries_whole(s));
+    const gboolean has_way = newer && s->views && trial_s(s) == 0;
     if (s->views && s->turn < s->n_views) {
         // The first view and one other are computed whatever waits, unless the others have taken
         // more than their share.

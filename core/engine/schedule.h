@@ -12,9 +12,10 @@
 // view younger than LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at
 // every event starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take
 // that long. The rest of the cube, which nobody sees, gives way at once; so does what has been
-// shown in a first look. A cube that lately took less than 60 ms, or that one view shows whole, is
-// computed as a whole from the start. While that time is not known and the views are quick, a drag
-// lets the whole run for 60 ms, three times at most: the first pass, which plans, does not tell it.
+// shown in a first look. A cube that lately took less than 60 ms, or than a turn of a drag, which
+// is the first view and one other, or that one view shows whole, is computed as a whole from the
+// start. While that time is not known and the views are quick, a drag lets the whole run as long as
+// a turn, twice at most: the first pass, which plans, does not tell it.
 //
 //     litho_schedule_begin(&s, ...);
 //     while ((task = litho_schedule_next(&s, now, newer)).what is VIEW or WHOLE) {
@@ -49,7 +50,7 @@ typedef struct LithoSchedule {
     guint next_other;     // of the views behind the first, 0 the second: whose turn is next
     double owed_s;        // to the first view, by the others
     gboolean whole_known; // whole_s is of a pass that found its plans made, or was quick
-    guint trials;         // whole cubes that were given up after 60 ms
+    guint trials;         // whole cubes that were given up when they did not pay
     // The wish under way:
     guint n_views, turn; // turns taken
     gboolean views, whole;
