@@ -45,6 +45,11 @@ double litho_patch_fill_level(const LithoPatchParams *params, int k)
                                   : params->floor;
 }
 
+float litho_patch_fill_step(const LithoPatchParams *params, int k)
+{
+    return k + 1 < params->iterations ? 1.8f : 1;
+}
+
 static LithoBox fill_box(const LithoGrid *in, LithoBox region)
 {
     const LithoPatchBlocks b = litho_patch_blocks(in);

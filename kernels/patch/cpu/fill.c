@@ -87,6 +87,15 @@ static LithoPatchLevels shifted(const LithoPatchLevels *levels, LithoBox box)
     return l;
 }
 
+// Missing traces go `step` of the way from x to y.
+static void step_towards(const Frame *f, const float *y, float step)
+{
+    const gint64 nt = f->grid.axis[2].n, traces = litho_grid_traces(&f->grid);
+    for (gint64 k = 0; k < traces; k++)
+        for (gint64 t = k * nt; f->missing[k] && t < (k + 1) * nt; t++)
+            f->x[t] += step * (y[t] - f->x[t]);
+}
+
 static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params, LithoRun *run,
                           GError **error)
 {
@@ -111,7 +120,7 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     if (f->n_missing > 0 && !patch_sweep(&sweep, run, error))
         return FALSE;
     sweep.largest = NULL;
-    const gsize samples = litho_grid_samples(&f->grid), nt = f->grid.axis[2].n;
+    const gsize samples = litho_grid_samples(&f->grid);
     float *y = malloc(samples * sizeof *y);
     if (!y)
         return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a block to fill");
@@ -120,9 +129,8 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     for (int k = 0; ok && f->n_missing > 0 && k < params->iterations; k++) {
         sweep.least = largest * (float)litho_patch_fill_level(params, k);
         ok = patch_sweep(&sweep, run, error);
-        for (gsize t = 0; ok && t < samples / nt; t++)
-            if (f->missing[t])
-                memcpy(f->x + t * nt, y + t * nt, nt * sizeof *y);
+        if (ok)
+            step_towards(f, y, litho_patch_fill_step(params, k));
     }
     if (ok && both) {
         sweep.wanted = NULL;

@@ -71,9 +71,9 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
     for (int k = 0; k < params->iterations; k++) {
         s.task.least = largest * (float)litho_patch_fill_level(params, k);
         if (!patch_sweep(&s, error) ||
-            !LITHO_CUDA(
-                litho_patch_put_back(f->whole, p->missing.data, p->y.data, p->x.data, stream),
-                error))
+            !LITHO_CUDA(litho_patch_put_back(f->whole, p->missing.data, p->y.data,
+                                             litho_patch_fill_step(params, k), p->x.data, stream),
+                        error))
             return FALSE;
     }
     if (params->mode != LITHO_PATCH_BOTH)

@@ -23,13 +23,13 @@ __global__ void frame_kernel(const float *in, LithoPatchBox held, const unsigned
 }
 
 __global__ void put_back_kernel(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                                float *x)
+                                float step, float *x)
 {
     const long long trace = (long long)blockIdx.y * gridDim.x + blockIdx.x;
     if (trace >= frame.n[0] * frame.n[1] || !missing[trace])
         return;
     for (long long k = threadIdx.x; k < frame.n[2]; k += THREADS)
-        x[trace * frame.n[2] + k] = y[trace * frame.n[2] + k];
+        x[trace * frame.n[2] + k] += step * (y[trace * frame.n[2] + k] - x[trace * frame.n[2] + k]);
 }
 
 __global__ void write_kernel(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
@@ -65,9 +65,9 @@ int litho_patch_frame(const float *in, LithoPatchBox held, const unsigned char *
 }
 
 int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                         float *x, cudaStream_t stream)
+                         float step, float *x, cudaStream_t stream)
 {
-    put_back_kernel<<<traces_grid(&frame), THREADS, 0, stream>>>(frame, missing, y, x);
+    put_back_kernel<<<traces_grid(&frame), THREADS, 0, stream>>>(frame, missing, y, step, x);
     return (int)cudaGetLastError();
 }
 

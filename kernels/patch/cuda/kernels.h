@@ -80,9 +80,9 @@ int litho_patch_add(const LithoPatchTask *task, int row, int rows, long long fir
 // missing[trace] = 1: not live, or a sample that is not finite.
 int litho_patch_frame(const float *in, LithoPatchBox held, const unsigned char *live,
                       LithoPatchBox frame, float *x, unsigned char *missing, cudaStream_t stream);
-// x = y where a trace is missing.
+// x goes `step` of the way to y where a trace is missing.
 int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                         float *x, cudaStream_t stream);
+                         float step, float *x, cudaStream_t stream);
 // `part` (inside both boxes) of x into out; filled[trace of part] = 1 when anything of its trace in
 // x is not zero.
 int litho_patch_write(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
