@@ -179,6 +179,7 @@ static void test_scale(void)
         g_autoptr(LithoCube) scaled = fx_cube(23, 21, 80);
         for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
             scaled->samples[k] = ldexpf(in->samples[k], power);
+        scaled->loudest = scaled->loudness = 1; // else the engine refuses it for other parts of fx
         g_autoptr(LithoCube) result = fx_run(scaled, "", NULL, NULL);
         for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
             g_assert_cmpfloat(result->samples[k], ==, ldexpf(out->samples[k], power));
