@@ -161,7 +161,7 @@ static double value_at(JsonNode *node, const char *path)
     return litho_json_node_number(node, &value) ? value : NAN;
 }
 
-// What the command prints becomes stdout.json and, for figures that read several, `prints`.
+// The command's output becomes stdout.json and, for figures that read several, `prints`.
 static gboolean run_command(const Reproduce *r, JsonArray *words, const char *folder,
                             const char *prints, LithoRun *run, GError **error)
 {

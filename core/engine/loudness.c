@@ -53,7 +53,7 @@ static int exponent_of(const float *trace, gint64 n)
     return most > 0 ? (int)(most >> 23) : -1;
 }
 
-// As reading a survey does (io/survey_read.c).
+// Reading a survey does it alike (io/survey_read.c).
 static void weigh(LithoCube *cube)
 {
     const gint64 traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);

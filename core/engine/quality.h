@@ -126,7 +126,7 @@ void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 // "inlines 10 to 50, crosslines 1 to 80, time 0 to 1.2 s": an area in words; g_free().
 char *litho_quality_area_text(const LithoGrid *grid, LithoBox area);
 
-// What a record of a judgement holds beside the figures. All borrowed; NULL and 0 = not there.
+// Parts of a record of a judgement beside the figures. All borrowed; NULL and 0 = not there.
 typedef struct LithoQualityRecord {
     const LithoQuality *quality;
     const LithoGrid *grid; // of the survey

@@ -43,7 +43,7 @@ static gboolean inside_salt(const LithoSynthModel *m, double x, double y, double
     return m->kind == LITHO_MODEL_SALT && a * a + b * b + c * c < 1;
 }
 
-// Of the uppermost rock; a lens in it is 30 % slower in its middle and has no sharp edge.
+// Velocity of the uppermost rock; a lens in it is 30 % slower in its middle, without a sharp edge.
 static double top_velocity(const LithoSynthModel *m, double x, double y, double z)
 {
     if (m->kind != LITHO_MODEL_LENS)

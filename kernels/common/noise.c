@@ -212,7 +212,7 @@ guint64 litho_noise_thread_memory(const LithoGrid *grid, const int window[3], in
 {
     NoiseJob job = {.box = litho_box_full(grid)};
     set_places(&job, window, most);
-    // Of one frequency; in long windows what is nearby beside them.
+    // One frequency's powers; in long windows, means of their neighbourhoods beside them.
     return (noise_has_neighbours(&job) ? 2 : 1) * sizeof(float) * (guint64)job.windows *
            noise_wavenumbers(&job);
 }

@@ -15,7 +15,7 @@
 // Cards are smaller where more than three stand in a row; the large picture always has ZOOM times
 // the size of a card of three.
 enum { THUMB_W = 248, THUMB_H = 190, ZOOM = 2, COLUMNS = 3, BESIDE = 28, LEAST_W = 110 };
-// Of the dialog, within the window that it belongs to.
+// Sizes of the dialog, within the window that it belongs to.
 enum { LEAST_WIDTH = 960, MOST_WIDTH = 1400, LEAST_HEIGHT = 700, MOST_HEIGHT = 920 };
 
 guint litho_sweep_values(const LithoParam *row, guint n, double *values)

@@ -30,7 +30,7 @@ typedef struct FxWindow {
     void *go_on_data;
 } FxWindow;
 
-// What a window's filter is made of.
+// Steps of a window's filter, timed apart.
 typedef enum { FX_MATRIX, FX_SOLVE, FX_APPLY, FX_STEPS } FxStep;
 
 typedef struct FxCounts {
