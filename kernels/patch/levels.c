@@ -114,9 +114,10 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                         const LithoPatchParams *params, int threads, guint64 *peak, guint64 *kept)
 {
     const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    enum { HEAP = 1 << 20 }; // larger blocks go back to the system (app/lithoscope-cli.c)
+    enum { HEAP = 1 << 20 };    // larger blocks go back to the system (app/lithoscope-cli.c)
+    enum { BESIDE = HEAP / 2 }; // a thread's stack, and gaps of its heap
     const guint64 one = litho_noise_thread_memory(grid, window, ALL_WINDOWS);
-    const guint64 each = threads * one;
+    const guint64 each = threads * (one + BESIDE);
     PatchLevels l = {.params = *params};
     LithoGrid cell = *grid;
     make_cells(&l, grid, g);
@@ -560,8 +561,8 @@ gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, const LithoGrid *g
     if (!patch_levels_are_measured(params, error) || !litho_cube_host(pass->in, error))
         return FALSE;
     const LithoCube *in = patch_clean(clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run,
-                                    error))
+    if (!in ||
+        !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error))
         return FALSE;
     patch_levels_volume(l, pass->region, out);
     if (run)
