@@ -324,7 +324,7 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     return ok;
 }
 
-// Of all crosslines, with half a neighbour on either side and a copy.
+// Bytes of one of n0 parts along the inlines, with half a neighbour on either side and a copy.
 static guint64 bytes_of_inlines(const LithoGrid *grid, int n0)
 {
     return 2 * 4 * 2 * (guint64)litho_grid_samples(grid) / n0;
