@@ -77,3 +77,68 @@ static inline gboolean fx_same_bits(const LithoCube *a, const LithoCube *b)
 {
     return memcmp(a->samples, b->samples, sizeof(float) * litho_cube_held_samples(b)) == 0;
 }
+
+typedef struct FxWave {
+    double amplitude, k1, k2; // rad per trace
+} FxWave;
+
+// Plane waves at bin 9 of 64 samples.
+static inline LithoCube *fx_plane_waves(int n1, int n2, const FxWave *waves, int n)
+{
+    LithoCube *cube = fx_cube(n1, n2, 64);
+    for (int i = 0; i < n1; i++)
+        for (int j = 0; j < n2; j++)
+            for (int t = 0; t < 64; t++) {
+                double sum = 0;
+                for (int w = 0; w < n; w++)
+                    sum += waves[w].amplitude *
+                           cos(2 * G_PI * 9 * t / 64 + waves[w].k1 * i + waves[w].k2 * j);
+                cube->samples[((gint64)i * n2 + j) * 64 + t] = (float)sum;
+            }
+    return cube;
+}
+
+static inline LithoCube *fx_random_cube(int n1, int n2, int nt, guint32 seed)
+{
+    LithoCube *cube = fx_cube(n1, n2, nt);
+    GRand *rand = g_rand_new_with_seed(seed);
+    for (int i = 0; i < n1; i++)
+        for (int j = 0; j < n2; j++)
+            for (int t = 0; t < nt; t++)
+                cube->samples[((gint64)i * n2 + j) * nt + t] =
+                    (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
+                            0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
+    g_rand_free(rand);
+    return cube;
+}
+
+// Marks a share of the traces missing; with NaN in some of them.
+static inline void fx_kill_traces(LithoCube *cube, double share, guint32 seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++) {
+        if (g_rand_double(rand) >= share)
+            continue;
+        if (k % 3 == 0)
+            cube->live[k] = 0; // the mask alone: the samples are not looked at
+        else
+            memset(cube->samples + k * nt, 0, nt * sizeof(float));
+        if (k % 5 == 0)
+            cube->samples[k * nt + nt / 3] = NAN;
+    }
+    g_rand_free(rand);
+}
+
+// The samples of `part` are those of `whole`.
+static inline void fx_assert_region_equal(const LithoCube *part, const LithoCube *whole,
+                                          LithoBox region)
+{
+    for (gint64 i = region.lo[0]; i < region.hi[0]; i++)
+        for (gint64 j = region.lo[1]; j < region.hi[1]; j++) {
+            const float *a = litho_cube_trace(part, i, j) + region.lo[2] - part->held.lo[2];
+            const float *b = litho_cube_trace(whole, i, j) + region.lo[2] - whole->held.lo[2];
+            gsize bytes = sizeof(float) * litho_box_size(region, 2);
+            g_assert_cmpmem(a, bytes, b, bytes);
+        }
+}

@@ -6,7 +6,6 @@
 // test-fx-gain.c.
 #include <time.h>
 
-#include "core/synth/synth_parts.h"
 #include "tests/common.h"
 #include "tests/fx_common.h"
 #include "tests/fx_reference.h"
@@ -14,58 +13,6 @@
 // Settings under which a cube of 64 samples is one time window without padding, so that a harmonic
 // of bin b lives in bin b alone.
 #define ONE_BIN "time_window=64 fft_length=64 fmin=0 fmax=125 "
-
-typedef struct Wave {
-    double amplitude, k1, k2; // rad per trace
-} Wave;
-
-// Plane waves at bin 9 of 64 samples.
-static LithoCube *plane_waves(int n1, int n2, const Wave *waves, int n)
-{
-    LithoCube *cube = fx_cube(n1, n2, 64);
-    for (int i = 0; i < n1; i++)
-        for (int j = 0; j < n2; j++)
-            for (int t = 0; t < 64; t++) {
-                double sum = 0;
-                for (int w = 0; w < n; w++)
-                    sum += waves[w].amplitude *
-                           cos(2 * G_PI * 9 * t / 64 + waves[w].k1 * i + waves[w].k2 * j);
-                cube->samples[((gint64)i * n2 + j) * 64 + t] = (float)sum;
-            }
-    return cube;
-}
-
-static LithoCube *random_cube(int n1, int n2, int nt, guint32 seed)
-{
-    LithoCube *cube = fx_cube(n1, n2, nt);
-    GRand *rand = g_rand_new_with_seed(seed);
-    for (int i = 0; i < n1; i++)
-        for (int j = 0; j < n2; j++)
-            for (int t = 0; t < nt; t++)
-                cube->samples[((gint64)i * n2 + j) * nt + t] =
-                    (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
-                            0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
-    g_rand_free(rand);
-    return cube;
-}
-
-// Marks a share of the traces missing; with NaN in some of them.
-static void kill_traces(LithoCube *cube, double share, guint32 seed)
-{
-    GRand *rand = g_rand_new_with_seed(seed);
-    gint64 nt = cube->grid.axis[2].n;
-    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++) {
-        if (g_rand_double(rand) >= share)
-            continue;
-        if (k % 3 == 0)
-            cube->live[k] = 0; // the mask alone: the samples are not looked at
-        else
-            memset(cube->samples + k * nt, 0, nt * sizeof(float));
-        if (k % 5 == 0)
-            cube->samples[k * nt + nt / 3] = NAN;
-    }
-    g_rand_free(rand);
-}
 
 // Property: windows cover the axis, the last flush with its end; weights add up to one (single
 // precision: a few roundings); first() and last() name exactly the windows with weight. A gap, a
@@ -98,12 +45,12 @@ static void test_windows(void)
 // damping, a wrong tap or an edge filter that differs from the interior's fails.
 static void test_plane_wave(void)
 {
-    const Wave waves[] = {{1, 0.3, 0.2}, {1, -1.1, 2.9}, {1, 3.5, -0.4}};
+    const FxWave waves[] = {{1, 0.3, 0.2}, {1, -1.1, 2.9}, {1, 3.5, -0.4}};
     const double prewhitening[] = {0.1, 10, 100};
     for (guint w = 0; w < G_N_ELEMENTS(waves); w++)
         for (guint p = 0; p < G_N_ELEMENTS(prewhitening); p++)
             for (int half = 1; half <= 5; half += 2) {
-                g_autoptr(LithoCube) in = plane_waves(40, 33, &waves[w], 1);
+                g_autoptr(LithoCube) in = fx_plane_waves(40, 33, &waves[w], 1);
                 g_autofree char *settings =
                     g_strdup_printf(ONE_BIN "prewhitening=%g half_width=%d", prewhitening[p], half);
                 g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
@@ -121,9 +68,9 @@ static void test_small_surveys(void)
 {
     const int sizes[][3] = {{40, 1, 6},  {1, 40, 6}, {5, 40, 14}, {8, 8, 14}, {6, 6, 8},
                             {37, 3, 14}, {4, 5, 2},  {12, 2, 6}}; // inlines, crosslines, taps
-    const Wave wave = {1, 0.7, -0.4};
+    const FxWave wave = {1, 0.7, -0.4};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
-        g_autoptr(LithoCube) in = plane_waves(sizes[k][0], sizes[k][1], &wave, 1);
+        g_autoptr(LithoCube) in = fx_plane_waves(sizes[k][0], sizes[k][1], &wave, 1);
         g_autoptr(LithoCube) out = fx_run(in, ONE_BIN "prewhitening=0.1", NULL, NULL);
         g_test_message("%d x %d: %.2e", sizes[k][0], sizes[k][1], fx_relative(out, in));
         g_assert_cmpfloat(fabs(fx_relative(out, in) * sizes[k][2] / 1e-3 - 1), <, 0.02);
@@ -134,8 +81,8 @@ static void test_small_surveys(void)
 // the damping, the rest single precision).
 static void test_two_waves(void)
 {
-    const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
-    g_autoptr(LithoCube) in = plane_waves(40, 40, waves, 2);
+    const FxWave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
+    g_autoptr(LithoCube) in = fx_plane_waves(40, 40, waves, 2);
     g_autoptr(LithoCube) out = fx_run(in, ONE_BIN "prewhitening=0.01", NULL, NULL);
     double worst = 0;
     for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
@@ -151,7 +98,7 @@ static void test_untouched(void)
 {
     const int sizes[][3] = {{1, 1, 300}, {2, 2, 300}, {2, 2, 41}, {1, 2, 1}, {1, 1, 7}};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
-        g_autoptr(LithoCube) in = random_cube(sizes[k][0], sizes[k][1], sizes[k][2], 5);
+        g_autoptr(LithoCube) in = fx_random_cube(sizes[k][0], sizes[k][1], sizes[k][2], 5);
         g_autoptr(LithoCube) same = fx_run(in, "fmin=3 fmax=100", NULL, NULL);
         g_assert_true(fx_same_bits(same, in));
         g_autoptr(LithoCube) through = fx_run(in, "", NULL, NULL);
@@ -173,7 +120,7 @@ static void test_untouched(void)
 // Squares of such samples leave single precision: without scaling inside, everything is lost.
 static void test_scale(void)
 {
-    g_autoptr(LithoCube) in = random_cube(23, 21, 80, 6);
+    g_autoptr(LithoCube) in = fx_random_cube(23, 21, 80, 6);
     g_autoptr(LithoCube) out = fx_run(in, "", NULL, NULL);
     for (int power = -60; power <= 60; power += 40) {
         g_autoptr(LithoCube) scaled = fx_cube(23, 21, 80);
@@ -200,9 +147,9 @@ static void blank_missing(LithoCube *cube)
 static void compare_with_reference(int n1, int n2, int nt, double dead, const char *settings,
                                    double limit)
 {
-    g_autoptr(LithoCube) in = random_cube(n1, n2, nt, 7);
+    g_autoptr(LithoCube) in = fx_random_cube(n1, n2, nt, 7);
     LithoFxParams p = fx_params(settings);
-    kill_traces(in, dead, 8);
+    fx_kill_traces(in, dead, 8);
     if (p.fill_passes > 0)
         blank_missing(in);
     g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
@@ -289,10 +236,10 @@ static void test_reference(void)
 // to 1e-2.
 static void test_absent(void)
 {
-    const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
-    g_autoptr(LithoCube) truth = plane_waves(40, 40, waves, 2);
-    g_autoptr(LithoCube) in = plane_waves(40, 40, waves, 2);
-    kill_traces(in, 0.05, 9);
+    const FxWave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
+    g_autoptr(LithoCube) truth = fx_plane_waves(40, 40, waves, 2);
+    g_autoptr(LithoCube) in = fx_plane_waves(40, 40, waves, 2);
+    fx_kill_traces(in, 0.05, 9);
     double error[3] = {0};
     const char *settings[] = {ONE_BIN "prewhitening=0.1", ONE_BIN "prewhitening=0.1 fill_passes=0",
                               ONE_BIN "prewhitening=0.1 fill_dead=on"};
@@ -321,24 +268,13 @@ static void test_absent(void)
     g_assert_cmpfloat(error[2], <, 1e-2);
 }
 
-static void assert_region_equal(const LithoCube *part, const LithoCube *whole, LithoBox region)
-{
-    for (gint64 i = region.lo[0]; i < region.hi[0]; i++)
-        for (gint64 j = region.lo[1]; j < region.hi[1]; j++) {
-            const float *a = litho_cube_trace(part, i, j) + region.lo[2] - part->held.lo[2];
-            const float *b = litho_cube_trace(whole, i, j) + region.lo[2] - whole->held.lo[2];
-            gsize bytes = sizeof(float) * litho_box_size(region, 2);
-            g_assert_cmpmem(a, bytes, b, bytes);
-        }
-}
-
 // Property: any region gives the bits of the whole, from an input cropped to what input_box() asks
 // for, whatever memory there is. A halo one trace or one sample short, a decision that looks beyond
 // it, or a sum whose order depends on the region fails.
 static void test_region(void)
 {
-    g_autoptr(LithoCube) in = random_cube(58, 47, 210, 11);
-    kill_traces(in, 0.07, 12);
+    g_autoptr(LithoCube) in = fx_random_cube(58, 47, 210, 11);
+    fx_kill_traces(in, 0.07, 12);
     const char *settings = "half_width=2 window=12 time_window=70 time_overlap=30 post=on";
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
     const LithoBox regions[] = {
@@ -360,7 +296,7 @@ static void test_region(void)
             GError *error = NULL;
             litho_fx_cpu.exec(plan, &pass, NULL, &error);
             g_assert_no_error(error);
-            assert_region_equal(out, whole, regions[k]);
+            fx_assert_region_equal(out, whole, regions[k]);
             litho_fx_cpu.destroy(plan);
         }
 }
@@ -375,8 +311,8 @@ static void test_memory(void)
     const char *settings[] = {SMALL "window=12", SMALL "window=12 prewhitening=40",
                               SMALL "window=15", SMALL "window=15 fmin=10"};
     const guint64 budgets[] = {0, 1 << 20, 3 << 20, 8 << 20, (guint64)1 << 30};
-    g_autoptr(LithoCube) in = random_cube(44, 37, 150, 18);
-    kill_traces(in, 0.04, 19);
+    g_autoptr(LithoCube) in = fx_random_cube(44, 37, 150, 18);
+    fx_kill_traces(in, 0.04, 19);
     LithoCube *whole[G_N_ELEMENTS(settings)];
     for (guint s = 0; s < G_N_ELEMENTS(settings); s++)
         whole[s] = fx_run(in, settings[s], NULL, NULL);
@@ -398,7 +334,7 @@ static void test_memory(void)
             GError *error = NULL;
             litho_fx_cpu.exec(plan, &pass, NULL, &error);
             g_assert_no_error(error);
-            assert_region_equal(out, whole[s], region);
+            fx_assert_region_equal(out, whole[s], region);
         }
         litho_fx_cpu.destroy(plan);
     }
@@ -409,99 +345,13 @@ static void test_memory(void)
 // Property: the number of threads changes no bit.
 static void test_threads(void)
 {
-    g_autoptr(LithoCube) in = random_cube(41, 38, 160, 13);
-    kill_traces(in, 0.05, 14);
+    g_autoptr(LithoCube) in = fx_random_cube(41, 38, 160, 13);
+    fx_kill_traces(in, 0.05, 14);
     g_autoptr(LithoCube) one = fx_run(in, "", NULL, &(LithoRun){.threads = 1});
     for (int threads = 2; threads <= 5; threads++) {
         g_autoptr(LithoCube) many = fx_run(in, "", NULL, &(LithoRun){.threads = threads});
         g_assert_true(fx_same_bits(many, one));
     }
-}
-
-// Bursts of 20 times the amplitude over 30 samples on every 47th trace, spikes on others.
-static void spoil(LithoCube *cube)
-{
-    const gint64 nt = cube->grid.axis[2].n;
-    for (gint64 k = 13; k < litho_grid_traces(&cube->grid); k += 47) {
-        const gint64 t0 = 7 * k % (nt - 30);
-        for (gint64 t = t0; t < t0 + 30; t++)
-            cube->samples[k * nt + t] += (float)(20 * litho_hash_normal(9, 3, k * nt + t));
-        cube->samples[(k + 20) % litho_grid_traces(&cube->grid) * nt + t0] = -30;
-    }
-}
-
-// The filter's own pass of a region, from an input cropped to what it asks for.
-static LithoCube *run_cropped(const LithoCube *in, const LithoFxParams *p, LithoBox region)
-{
-    LithoBox box = litho_operator_fx.input_box(&in->grid, p, region);
-    g_assert_cmpint(litho_box_count(box), <, litho_box_count(in->held));
-    g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
-    LithoCube *out = litho_cube_new_box(&in->grid, region, NULL);
-    FxPlan *plan = litho_fx_cpu.plan(&in->grid, p, NULL, NULL, NULL);
-    LithoPass pass = {.params = p, .first_stage = 1, .in = cropped, .region = region, .out = out};
-    g_assert_true(litho_fx_cpu.exec(plan, &pass, NULL, NULL));
-    litho_fx_cpu.destroy(plan);
-    return out;
-}
-
-// Property: bursts and spikes cost less than 1 dB, are told, and are gone from the output, where
-// they cost 3 dB and more when they are not looked for. Regions from what input_box() asks for and
-// any number of threads give the same bits, beside missing traces, which stay missing. The told
-// memory holds the input without bursts.
-static void test_bursts(void)
-{
-    const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
-    g_autoptr(LithoCube) truth = plane_waves(52, 47, waves, 2);
-    g_autoptr(LithoCube) in = litho_cube_copy_box(truth, truth->held, NULL);
-    for (gint64 k = 0; k < litho_grid_samples(&in->grid); k++)
-        in->samples[k] += (float)(0.5 * litho_hash_normal(4, 1, k));
-    g_autoptr(LithoCube) spoilt = litho_cube_copy_box(in, in->held, NULL);
-    spoil(spoilt);
-    LithoRun run = {.report = litho_report_new()};
-    const char *settings = "half_width=2 window=12 time_window=64";
-    g_autoptr(LithoCube) clean = fx_run(in, settings, NULL, NULL);
-    g_autoptr(LithoCube) robust = fx_run(spoilt, settings, NULL, &run);
-    g_autofree char *without = g_strconcat(settings, " erratic=0", NULL);
-    g_autoptr(LithoCube) plain = fx_run(spoilt, without, NULL, NULL);
-    const double best = -20 * log10(fx_relative(clean, truth));
-    const double with = -20 * log10(fx_relative(robust, truth));
-    const double off = -20 * log10(fx_relative(plain, truth));
-    double found = 0;
-    g_test_message("no bursts %.2f dB, bursts %.2f dB, not looked for %.2f dB", best, with, off);
-    g_assert_cmpfloat(with, >, best - 1);
-    g_assert_cmpfloat(off, <, best - 3);
-    g_assert_true(litho_report_get(run.report, "erratic", &found));
-    g_assert_cmpfloat_with_epsilon(found, 200.0 / 47, 0.3);
-    litho_report_unref(run.report);
-
-    kill_traces(spoilt, 0.07, 12);
-    g_autoptr(LithoCube) whole = fx_run(spoilt, settings, NULL, &(LithoRun){.threads = 1});
-    g_autoptr(LithoCube) threads = fx_run(spoilt, settings, NULL, &(LithoRun){.threads = 3});
-    g_assert_true(fx_same_bits(threads, whole));
-    g_assert_cmpmem(whole->live, 52 * 47, spoilt->live, 52 * 47);
-    LithoFxParams p = fx_params(settings);
-    const LithoBox regions[] = {{{0, 0, 0}, {9, 47, 64}}, {{43, 20, 30}, {52, 21, 31}}};
-    for (guint k = 0; k < G_N_ELEMENTS(regions); k++) {
-        g_autoptr(LithoCube) part = run_cropped(spoilt, &p, regions[k]);
-        assert_region_equal(part, whole, regions[k]);
-    }
-    const LithoBox all = litho_box_full(&in->grid);
-    const guint64 told = litho_fx_cpu.memory(&in->grid, &p, NULL, all, 2);
-    p.erratic = 0;
-    p.fill_passes = 0;
-    g_assert_cmpuint(told, >=,
-                     litho_fx_cpu.memory(&in->grid, &p, NULL, all, 2) +
-                         sizeof(float) * (guint64)litho_box_count(all));
-}
-
-// Property: where nothing is found, nothing changes, beside missing traces, too.
-static void test_no_bursts(void)
-{
-    g_autoptr(LithoCube) in = random_cube(30, 26, 80, 16);
-    kill_traces(in, 0.1, 17);
-    g_autoptr(LithoCube) on = fx_run(in, "half_width=2 window=12", NULL, NULL);
-    g_autoptr(LithoCube) off = fx_run(in, "half_width=2 window=12 erratic=0", NULL, NULL);
-    g_assert_true(fx_same_bits(on, off));
 }
 
 // Property: a slider costs what lies behind it. Prewhitening runs no FFT, fill_dead no filter, the
@@ -520,8 +370,8 @@ static void test_live(void)
                  {"prewhitening=20 fill_dead=on", 3, 2, 4},
                  {"half_width=2 window=15", 3, 2, 5},
                  {"fmax=60", 3, 3, 6}};
-    g_autoptr(LithoCube) in = random_cube(45, 40, 300, 15);
-    kill_traces(in, 0.03, 16);
+    g_autoptr(LithoCube) in = fx_random_cube(45, 40, 300, 15);
+    fx_kill_traces(in, 0.03, 16);
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
@@ -534,7 +384,7 @@ static void test_live(void)
         g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, &region, &run, NULL);
         litho_timings_end_pass(timings);
         g_autoptr(LithoCube) fresh = fx_run(in, steps[k].settings, NULL, NULL);
-        assert_region_equal(out, fresh, region);
+        fx_assert_region_equal(out, fresh, region);
         g_test_message("step %u: %s", k, steps[k].settings);
         g_assert_cmpuint(test_passes_of(timings, "time FFT"), ==, steps[k].fft);
         g_assert_cmpuint(test_passes_of(timings, "design + filter"), ==, steps[k].filter);
@@ -589,7 +439,7 @@ static gboolean note_step(gpointer data)
 // ms of 370 here; 2.3 with the looks within; shares hold with sanitizers too).
 static void test_steps(void)
 {
-    g_autoptr(LithoCube) in = random_cube(104, 104, 150, 23);
+    g_autoptr(LithoCube) in = fx_random_cube(104, 104, 150, 23);
     GRand *rand = g_rand_new_with_seed(5);
     for (gint64 k = 0; k < litho_grid_traces(&in->grid); k++)
         in->live[k] = g_rand_double(rand) > 0.45;
@@ -608,7 +458,7 @@ static void test_steps(void)
 // right bits.
 static void test_cancel(void)
 {
-    g_autoptr(LithoCube) in = random_cube(54, 54, 200, 17);
+    g_autoptr(LithoCube) in = fx_random_cube(54, 54, 200, 17);
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
     *(LithoFxParams *)litho_flow_step(flow, 0)->params = fx_params("half_width=5");
@@ -658,7 +508,7 @@ static void test_refused(void)
 // the panel can show it; one that is given is not told.
 static void test_used(void)
 {
-    g_autoptr(LithoCube) in = random_cube(24, 24, 80, 5);
+    g_autoptr(LithoCube) in = fx_random_cube(24, 24, 80, 5);
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
@@ -696,8 +546,6 @@ int main(int argc, char **argv)
     g_test_add_func("/fx/region", test_region);
     g_test_add_func("/fx/memory", test_memory);
     g_test_add_func("/fx/threads", test_threads);
-    g_test_add_func("/fx/bursts", test_bursts);
-    g_test_add_func("/fx/no-bursts", test_no_bursts);
     g_test_add_func("/fx/live", test_live);
     g_test_add_func("/fx/used", test_used);
     g_test_add_func("/fx/steps", test_steps);
