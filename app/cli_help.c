@@ -45,8 +45,9 @@ static JsonObject *describe_param(const LithoParam *row)
     g_autoptr(GString) doc = g_string_new(row->doc);
     if (row->unit)
         g_string_append_printf(doc, " In %s.", row->unit);
+    g_autofree char *special = litho_param_number_text(row->special);
     if (row->special_text)
-        g_string_append_printf(doc, " %.10g = %s.", row->special, row->special_text);
+        g_string_append_printf(doc, " %s = %s.", special, row->special_text);
     json_object_set_string_member(object, "title", row->label);
     json_object_set_string_member(object, "description", doc->str);
     switch (row->type) {

@@ -189,7 +189,9 @@ static void print_param(const LithoParam *row, const void *defaults)
             printf("%s%s", i ? ", " : "", litho_param_choice(row, i));
         printf(")");
     } else if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
-        printf("  (%.10g to %.10g)", row->min, row->max);
+        g_autofree char *min = litho_param_number_text(row->min),
+                        *max = litho_param_number_text(row->max);
+        printf("  (%s to %s%s%s)", min, max, row->unit ? " " : "", row->unit ? row->unit : "");
     }
     printf("\n");
     print_wrapped(litho_text(row->doc), 6);

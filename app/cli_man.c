@@ -243,13 +243,17 @@ static char *default_text(const LithoParam *row, const void *defaults)
 
 static char *legal_text(const LithoParam *row)
 {
+    g_autofree char *min = litho_param_number_text(row->min),
+                    *max = litho_param_number_text(row->max);
+    g_autofree char *special = litho_param_number_text(row->special);
     GString *text = g_string_new(NULL);
     switch (row->type) {
     case LITHO_PARAM_FLOAT:
     case LITHO_PARAM_INT:
-        g_string_printf(text, "%.10g to %.10g", row->min, row->max);
+        g_string_printf(text, "%s to %s%s%s", min, max, row->unit ? " " : "",
+                        row->unit ? row->unit : "");
         if (row->special_text)
-            g_string_append_printf(text, ", %.10g = %s", row->special, row->special_text);
+            g_string_append_printf(text, ", %s = %s", special, row->special_text);
         break;
     case LITHO_PARAM_BOOL:
         g_string_assign(text, "on or off");

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -121,10 +122,15 @@ static gboolean refuse(const LithoParam *row, const char *found, GError **error)
                                    litho_param_choice(row, i));
     else if (row->type == LITHO_PARAM_BOOL)
         g_string_append(legal, _("on or off"));
-    else
-        litho_text_add(legal, _("%s%.10g to %.10g%s%s"),
-                       row->type == LITHO_PARAM_INT ? _("a whole number from ") : "", row->min,
-                       row->max, row->unit ? " " : "", row->unit ? row->unit : "");
+    else {
+        g_autofree char *min = litho_param_number_text(row->min),
+                        *max = litho_param_number_text(row->max);
+        litho_text_mark(min);
+        litho_text_mark(max);
+        g_string_append_printf(legal, _("%s%s to %s%s%s"),
+                               row->type == LITHO_PARAM_INT ? _("a whole number from ") : "", min,
+                               max, row->unit ? " " : "", row->unit ? row->unit : "");
+    }
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("%s is %s; it must be %s"), row->key,
                 found, legal->str);
     return FALSE;
@@ -135,8 +141,7 @@ gboolean litho_param_set(const LithoParam *row, void *params, double value, GErr
     double max = row->type == LITHO_PARAM_CHOICE ? litho_param_n_choices(row) - 1.0 : row->max;
     gboolean whole = row->type == LITHO_PARAM_FLOAT || value == floor(value);
     if (is_text(row) || !isfinite(value) || value < row->min || value > max || !whole) {
-        char found[40];
-        g_snprintf(found, sizeof found, "%g", value);
+        g_autofree char *found = litho_param_number_text(value);
         return refuse(row, found, error);
     }
     store(row, params, value);
@@ -363,22 +368,27 @@ gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, c
            axis_factor(row, unit, NULL) > 0;
 }
 
+char *litho_param_number_text(double value)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE], format[8];
+    int digits = 0;
+    do {
+        g_snprintf(format, sizeof format, "%%.%de", digits);
+        g_ascii_formatd(number, sizeof number, format, value);
+    } while (g_ascii_strtod(number, NULL) != value && ++digits < 17);
+    const char *e = strchr(number, 'e');
+    const int power = e ? atoi(e + 1) : 0;
+    if (!e || power < -9 || power >= 15)
+        return e ? g_strdup_printf("%.*se%d", (int)(e - number), number, power) : g_strdup(number);
+    g_snprintf(format, sizeof format, "%%.%df", MAX(digits - power, 0));
+    return g_strdup(g_ascii_formatd(number, sizeof number, format, value));
+}
+
 char *litho_param_print(const LithoParam *row, const void *params)
 {
-    char number[G_ASCII_DTOSTR_BUF_SIZE];
     switch (row->type) {
-    case LITHO_PARAM_FLOAT: {
-        // The shortest text that reads back as the same double.
-        double value = *FIELD_CONST(double, row, params);
-        for (int digits = 6; digits <= 17; digits++) {
-            char format[8];
-            g_snprintf(format, sizeof format, "%%.%dg", digits);
-            g_ascii_formatd(number, sizeof number, format, value);
-            if (g_ascii_strtod(number, NULL) == value)
-                break;
-        }
-        return g_strdup(number);
-    }
+    case LITHO_PARAM_FLOAT:
+        return litho_param_number_text(*FIELD_CONST(double, row, params));
     case LITHO_PARAM_INT:
         return g_strdup_printf("%d", *FIELD_CONST(int, row, params));
     case LITHO_PARAM_BOOL:

@@ -138,6 +138,9 @@ gboolean litho_param_number(const LithoParam *row, const char *text, const Litho
                             double *value, GError **error);
 // TRUE for a number whose unit needs parse_along().
 gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, const char *value);
+// The shortest text that reads back as the same double, as people write it: -1000000, 0.00001.
+// Powers of ten from 15 on and below -9 have an exponent. g_free().
+char *litho_param_number_text(double value);
 // Value as text that parse() reads back exactly; g_free().
 char *litho_param_print(const LithoParam *row, const void *params);
 // Value as a person reads it, without unit: words and decimal mark of the language. g_free().

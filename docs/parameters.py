@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
@@ -24,7 +25,7 @@ parameter has no pictures, its extremes change time, memory or figures and nothi
 
 
 def number(value):
-    return f"{value:g}" if abs(value) < 1e6 else f"{value:.3g}"
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 def default_text(param):

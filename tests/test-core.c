@@ -137,7 +137,8 @@ static void test_declarations(void)
     }
 }
 
-// Property: what is printed reads back as the same bits, also for numbers without a short decimal.
+// Property: what is printed reads back as the same bits, also for numbers without a short decimal;
+// numbers have no exponent where digits do.
 static void test_print_parse(void)
 {
     const LithoParamTable *table = &litho_operator_template.params;
@@ -153,6 +154,11 @@ static void test_print_parse(void)
         }
         g_assert_true(a.gain == b.gain && a.halfwidth == b.halfwidth);
         g_assert_cmpint(litho_params_first_stage(table, &a, &b), ==, G_MAXINT);
+    }
+    static const char *const plain[] = {"-1000000", "0.000001", "0", "150", "1e30", "2.5e-12"};
+    for (guint k = 0; k < G_N_ELEMENTS(plain); k++) {
+        g_autofree char *text = litho_param_number_text(g_ascii_strtod(plain[k], NULL));
+        g_assert_cmpstr(text, ==, plain[k]);
     }
 }
 

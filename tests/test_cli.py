@@ -537,7 +537,10 @@ def mistyped_words_are_named_with_the_right_ones():
         r = cli(*args, status=2)
         assert word in r.stderr, (args, r.stderr)
     out = cli("list", "fx").stdout
-    assert "1048576" in out and "e+0" not in out, out
+    assert "1048576 samples)" in out and "e+0" not in out, out
+    for words in (["list", "twsm"], ["list", "migrate"], ["help", "--man-operators"], ["help", "--recipe-schema"]):
+        assert not re.search(r"[0-9]e[+-]0", cli(*words).stdout), words
+    assert "source_x               -1000000 m = from the model  (-1000000 to 1000000 m)\n" in cli("list", "twsm").stdout
 
 
 @test
