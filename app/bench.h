@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include <json-glib/json-glib.h>
+
 #include "core/backend.h"
 #include "core/operator.h"
 
@@ -63,6 +65,8 @@ typedef struct Bench {
     guint repeat;
     double seconds; // after this long a backend's repetition ends
     GArray *runs;   // of BenchRun, variant by variant
+    GArray *peers;  // of LithoRival, with --peers; NULL = not asked for
+    LithoDeviceInfo peers_info; // of the device that they ran on
 } Bench;
 
 // The blocks that `worst` is of.
@@ -90,6 +94,13 @@ gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *run, LithoCu
 // Relative L2 of two host cubes; of the worst block and where it begins when not NULL.
 double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
                         gint64 worst_at[3]);
+
+// The device for --peers: the first CUDA one of a list like that of --backends, NULL = any.
+gboolean bench_peers_device(const char *backends, LithoDevice *device, GError **error);
+// Fills bench->peers: stages beside other libraries, with the first variant's settings.
+gboolean bench_peers(Bench *bench, LithoDevice device, GError **error);
+char *bench_peers_text(const Bench *bench); // a table for people; g_free()
+JsonArray *bench_peers_json(const Bench *bench);
 
 // Tables for people; g_free().
 char *bench_text(const Bench *bench);

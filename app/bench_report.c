@@ -362,5 +362,9 @@ char *bench_json(const Bench *b)
     json_object_set_array_member(root, "size", size);
     put(root, "step", b->grid.axis[2].step);
     json_object_set_array_member(root, "runs", runs);
+    if (b->peers) {
+        json_object_set_string_member(root, "peers_device", b->peers_info.name);
+        json_object_set_array_member(root, "peers", bench_peers_json(b));
+    }
     return litho_json_object_text(root);
 }

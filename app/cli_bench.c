@@ -15,7 +15,7 @@ typedef struct Options {
     char *size, *backends, *json, *dt_words, **also;
     double dt, missing, seconds;
     int repeat, seed;
-    gboolean force;
+    gboolean force, peers;
 } Options;
 
 static gboolean parse_size(const Options *o, LithoGrid *grid, GError **error)
@@ -164,6 +164,12 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
     return TRUE;
 }
 
+static gboolean run_peers(Bench *b, const Options *o, GError **error)
+{
+    LithoDevice device;
+    return bench_peers_device(o->backends, &device, error) && bench_peers(b, device, error);
+}
+
 static gboolean write_json(const Bench *b, const Options *o, GError **error)
 {
     g_autofree char *text = bench_json(b);
@@ -196,20 +202,23 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
                .runs = g_array_new(FALSE, FALSE, sizeof(BenchRun))};
     g_array_set_clear_func(b.variants, clear_variant);
     g_array_set_clear_func(b.runs, clear_run);
-    gboolean ok = parse_size(o, &b.grid, error) && parse_backends(o, b.runs, error) &&
+    gboolean ok = parse_size(o, &b.grid, error) && (o->peers || parse_backends(o, b.runs, error)) &&
                   parse_variants(op, words + 1, o, b.variants, error);
     if (ok) {
         *usage = FALSE;
         multiply(&b);
-        ok = check_outputs(&b, o, error) && run_all(&b, o, error);
+        ok = check_outputs(&b, o, error) &&
+             (o->peers ? run_peers(&b, o, error) : run_all(&b, o, error));
     }
     if (ok) {
-        g_autofree char *text = bench_text(&b);
+        g_autofree char *text = o->peers ? bench_peers_text(&b) : bench_text(&b);
         fputs(text, stdout);
         ok = !o->json || write_json(&b, o, error);
     }
     g_array_unref(b.runs);
     g_array_unref(b.variants);
+    if (b.peers)
+        g_array_unref(b.peers);
     return ok;
 }
 
@@ -241,6 +250,10 @@ int litho_cli_bench(int argc, char **argv)
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Replace an existing FILE"), NULL},
         {"also", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.also,
          _("Time these settings too, on top of the others (may be repeated)"), "key=value,..."},
+        {"peers", 0, 0, G_OPTION_ARG_NONE, &o.peers,
+         _("Instead: the operator's stages beside other libraries on the GPU, with equal errors "
+           "(cuFINUFFT, cuSOLVER, cuFFT, cuBLAS)"),
+         NULL},
         {"dt", 0, 0, G_OPTION_ARG_STRING, &o.dt_words,
          _("Sample interval of the input (0.004, or with its unit: 4ms)"), "S"},
         {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, _("Traces left out of the input (0)"),

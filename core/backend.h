@@ -5,7 +5,7 @@
 // Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 9
+#define LITHO_BACKEND_ABI 10
 
 typedef struct LithoBackend LithoBackend;
 

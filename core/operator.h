@@ -5,6 +5,7 @@
 #include "core/param.h"
 #include "core/report.h"
 #include "core/resolve.h"
+#include "core/rival.h"
 #include "core/run.h"
 
 // An operator is one constant of type LithoOperator in kernels/<key>/<key>.c plus implementations
@@ -86,6 +87,11 @@ typedef struct LithoImpl {
     // measures there too: both find the same numbers. NULL = LithoOperator.measure.
     LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,
                               GError **error);
+    // Appends rows (LithoRival) of stages on run->device beside other libraries, for benchmarks:
+    // each runs `repeat` times, in turn. What a comparison needs is changed in a copy of the
+    // parameters, and the row says so. NULL = none.
+    gboolean (*rivals)(const LithoGrid *in, const void *params, int repeat, LithoRun *run,
+                       GArray *rows, GError **error);
 } LithoImpl;
 
 // Division of an operator's work among devices and processes. The operator declares it; the run

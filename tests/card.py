@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks and times a build on the card of this machine, builds nothing, and prints tables.
 
-    tests/card.py BUILD [--parts tests,bench,window,papers] [--only WORD] [--window-prefix COMMAND] [--limit SECONDS] [--out FOLDER]
+    tests/card.py BUILD [--parts tests,bench,window,papers,peers] [--only WORD] [--window-prefix COMMAND] [--limit SECONDS] [--out FOLDER]
 
 tests: every test of the CUDA module, the longest first; they say what failed. bench: stage times of the cases that the documents
 state, with copies. window: sliders dragged in the real window (needs a display; COMMAND goes before the program), with the texels
-that differ from the result and the longest block of the main thread. papers: values of `lithoscope-cli reproduce`. No part begins
-after LIMIT. The figures also go to FOLDER as JSON. The exit status is 1 when a test failed, a texel differs or a command fails.
+that differ from the result and the longest block of the main thread. papers: values of `lithoscope-cli reproduce`. peers: stages
+beside other libraries, as `bench --peers` times them (LD_LIBRARY_PATH names the folder of libcufinufft.so). No part begins after
+LIMIT. The figures also go to FOLDER as JSON. The exit status is 1 when a test failed, a texel differs or a command fails.
 """
 import argparse
 import json
@@ -18,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-TESTS = ["fx-cuda", "patch-cuda", "patch-level-cuda", "erratic-cuda", "wavepacket-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "cuda"]
+TESTS = ["fx-cuda", "patch-cuda", "patch-level-cuda", "erratic-cuda", "wavepacket-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "peers-cuda", "cuda"]
 BENCHES = [
     "fx --size 256x256x256", "fx prewhitening=10 fmax=60 --size 298x298x1001", "fx --size 298x298x1001",
     "fx --size 256x256x256 --missing 4", "fx --size 298x298x1001 --missing 4", "fx half_width=1 --size 256x512x512",
@@ -35,6 +36,8 @@ DRAGS = [
     ("threshold 512", "512x512x512", "wavepacket", "threshold"), ("fx 512", "512x512x512", "fx", "window"),
     ("fx 1000", "1000x1000x1000", "fx", "window"),
 ]
+PEERS = ["fx --size 256x256x256", "wavepacket --size 256x256x256", "migrate --size 256x256x512", "twsm model=twolayer",
+         "twsm model=published"]
 PAPERS = ["packets-2013-fig-9", "twsm-2016-modified-2", "srmip-2007-shot", "fx-2021-overall"]
 
 began = time.monotonic()
@@ -135,6 +138,20 @@ def papers(build, env, options):
         print(out or "", flush=True)
 
 
+def peers(build, env, options):
+    print("| stage | problem | ours ms | library | its ms | times | our error | its error | its settings |\n|---|---|---|---|---|---|---|---|---|")
+    for words in PEERS:
+        path = Path(options.out, "peers-" + words.replace(" ", "-").replace("=", "-") + ".json")
+        command = [str(build / "app/lithoscope-cli"), "bench", *words.split(), "--peers", "--force", "--json", str(path)]
+        if run(f"peers {words}", command, options, env) is None:
+            continue
+        for r in json.loads(path.read_text())["peers"]:
+            theirs = f"{r['theirs_ms']:.3f} | {r['times']:.2f}" if r["theirs_ms"] else f"{r['why_not']} | "
+            print(f"| {words.split()[0]}, {r['stage']} | {r['problem']} | {r['ours_ms']:.3f} | {r['library']} | {theirs} | "
+                  f"{r['ours_error']:.1e} | {r['theirs_error']:.1e} | {r['settings']} |", flush=True)
+            print(f"    {r['note']}", file=sys.stderr, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -153,7 +170,7 @@ def main():
                LITHO_DATA_DIR=str(Path(__file__).resolve().parent.parent / "data"), LD_LIBRARY_PATH=":".join(filter(None, libraries)))
     for part in options.parts.split(","):
         start = time.monotonic()
-        {"tests": tests, "bench": bench, "window": window, "papers": papers}[part](build, env, options)
+        {"tests": tests, "bench": bench, "window": window, "papers": papers, "peers": peers}[part](build, env, options)
         print(f"{part}: {time.monotonic() - start:.0f} s\n", flush=True)
     print("failed: " + ", ".join(failed) if failed else "nothing failed")
     return 1 if failed else 0

@@ -28,7 +28,7 @@ FOREIGN = [
     (r"gtk/|gdk/|gsk/|graphene", {"ui", "app", "tests"}),
     (r"epoxy/|GL/|EGL/|KHR/", {"render", "ui", "app", "tests", "cuda"}),
     (r"cairo|pango", {"render", "ui", "app", "tests"}),
-    (r"cuda|cufft|cublas|cusolver|nccl|cooperative_groups|mma\.h|cub/", {"cuda"}),
+    (r"cuda|cufft|cufinufft|cublas|cusolver|nccl|cooperative_groups|mma\.h|cub/", {"cuda"}),
     (r"fftw3", {"kernels", "app", "tests"}),
     (r"lapacke|cblas|openblas", {"kernels", "cuda", "app", "tests"}),
     (r"segyio", {"tests"}),

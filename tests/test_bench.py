@@ -8,6 +8,7 @@ times, and wrong usage is refused with status 2. A bench that measured cached re
 missing) or compared a cube with itself before it was computed fails.
 """
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,16 @@ with tempfile.TemporaryDirectory() as folder:
 for words in (["nonsense"], ["fx", "--size", "3x3"], ["fx", "window=zero"], ["fx", "--backends", "tpu"]):
     done = subprocess.run([cli, "bench", *words], capture_output=True, text=True)
     check(done.returncode == 2 and done.stderr.strip(), f"{words} gave {done.returncode}")
+
+# Without a GPU the comparison with other libraries says what it needs, and no file is made.
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "peers.json"
+    done = subprocess.run([cli, "bench", "fx", "--peers", "--json", str(path)], capture_output=True, text=True,
+                          env=dict(os.environ, CUDA_VISIBLE_DEVICES=""))
+    check(done.returncode == 1 and len(done.stderr.splitlines()) == 1, f"--peers gave {done.returncode}: {done.stderr}")
+    check("CUDA module" in done.stderr and not path.exists(), f"--peers without a GPU: {done.stderr}")
+    done = subprocess.run([cli, "bench", "fx", "--peers", "--size", "9"], capture_output=True, text=True)
+    check(done.returncode == 2 and done.stderr.strip(), f"--peers with a wrong size gave {done.returncode}")
 
 for failure in failures:
     print(failure, file=sys.stderr)

@@ -109,6 +109,29 @@ gboolean litho_cuda_step(LithoCudaContext *context, LithoRun *run, gint64 done, 
 // times to `run`.
 gboolean litho_cuda_finish(LithoCudaContext *context, LithoRun *run, GError **error);
 
+// --- beside other libraries (LithoImpl.rivals)
+// ----------------------------------------------------
+
+// One side of a comparison. `prepare` (NULL: nothing) is not timed; both ask for work in the
+// context's stream and do not wait for it.
+typedef struct LithoCudaSide {
+    gboolean (*prepare)(gpointer data, GError **error);
+    gboolean (*work)(gpointer data, GError **error);
+    gpointer data;
+} LithoCudaSide;
+
+// Medians in ms of `repeat` runs of each of n sides (4 at most), in turn, after one of each that is
+// not timed.
+gboolean litho_cuda_in_turn(LithoCudaContext *context, const LithoCudaSide *sides, int n,
+                            int repeat, double *ms, GError **error);
+// `n` numbers from -1 to 1, the same for the same seed.
+void litho_cuda_noise(float *to, gint64 n, guint64 seed);
+// `bytes` to and from the device, after all work in the stream; waits.
+gboolean litho_cuda_send(LithoCudaContext *context, void *to, const void *from, size_t bytes,
+                         GError **error);
+gboolean litho_cuda_fetch(LithoCudaContext *context, void *to, const void *from, size_t bytes,
+                          GError **error);
+
 // --- copies between host and device -------------------------------------------------------------
 
 // Through pinned buffers, several threads copying. Blocking. `to`/`from` are device pointers on

@@ -389,4 +389,5 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }
 
-const LithoImpl litho_cuda_fx = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+const LithoImpl litho_cuda_fx = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .rivals = fx_rivals};

@@ -102,3 +102,7 @@ gboolean fx_blends_itself(const FxJob *job, int bins);
 
 // cuda/filter.c. Design, application and inverse of the part's time windows.
 gboolean fx_filter(FxJob *job, GError **error);
+
+// cuda/rival.c. LithoImpl.rivals.
+gboolean fx_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun *run, GArray *rows,
+                   GError **error);

@@ -416,5 +416,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     return mig_plan_new(&mig_gpu, in, run, error);
 }
 
-const LithoImpl litho_cuda_migrate = {
-    .plan = plan, .exec = mig_plan_exec, .destroy = mig_plan_free, .memory = mig_gpu_bytes};
+const LithoImpl litho_cuda_migrate = {.plan = plan,
+                                      .exec = mig_plan_exec,
+                                      .destroy = mig_plan_free,
+                                      .memory = mig_gpu_bytes,
+                                      .rivals = mig_gpu_rivals};

@@ -147,6 +147,11 @@ gboolean mig_gpu_stop(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *
 gboolean mig_gpu_step_up(MigGpu *plan, const MigGpuBand *band, const MigGpuWaves *up, int now,
                          int s, GError **error);
 
+// cuda/rival.c ---------------------------------------------------------------------------------
+// LithoImpl.rivals.
+gboolean mig_gpu_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun *run,
+                        GArray *rows, GError **error);
+
 // cuda/preview.c -------------------------------------------------------------------------------
 // The member of the same name of MigEngineClass.
 gboolean mig_gpu_preview(MigEngine *engine, int b, gboolean *made, LithoRun *run, GError **error);

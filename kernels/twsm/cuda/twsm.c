@@ -211,5 +211,9 @@ static char *less_memory(const LithoGrid *in, const void *params, LithoResolved 
     return twsm_less_memory_gpu(params, known, bytes);
 }
 
-const LithoImpl litho_cuda_twsm = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .less_memory = less_memory};
+const LithoImpl litho_cuda_twsm = {.plan = plan,
+                                   .exec = exec,
+                                   .destroy = destroy,
+                                   .memory = memory,
+                                   .less_memory = less_memory,
+                                   .rivals = twsm_card_rivals};

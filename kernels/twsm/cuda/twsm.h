@@ -82,3 +82,6 @@ gsize twsm_field_row(const TwsmTask *task, int padded, int rhs);
 // Before a pass: gives back meshes of earlier setups when they have become many.
 void twsm_card_trim(TwsmCard *card);
 void twsm_card_clear(TwsmCard *card);
+// cuda/rival.c. LithoImpl.rivals.
+gboolean twsm_card_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun *run,
+                          GArray *rows, GError **error);

@@ -340,4 +340,4 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
 }
 
 const LithoImpl litho_cuda_wavepacket = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .rivals = wp_cuda_rivals};

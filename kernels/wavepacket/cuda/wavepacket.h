@@ -165,6 +165,12 @@ gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error);
 gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int window[3], int most,
                        LithoRun *run, LithoNoise *noise, GError **error);
 
+// --- cuda/rival.c --------------------------------------------------------------------------------
+
+// LithoImpl.rivals.
+gboolean wp_cuda_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun *run,
+                        GArray *rows, GError **error);
+
 // --- elsewhere -----------------------------------------------------------------------------------
 
 // cuda/arrays.c: all of the table but free, forward, adjoint.
