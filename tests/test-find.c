@@ -157,6 +157,80 @@ static void test_find_trials(void)
     litho_noise_clear(&noise);
 }
 
+// --- time ---------------------------------------------------------------------------------------
+
+// A clock that stands but where the operator works: a step takes step_ms, and more from run to run.
+static struct {
+    double ms, step_ms, growth;
+} fake_clock;
+
+static double fake_now(gpointer data)
+{
+    (void)data;
+    return fake_clock.ms;
+}
+
+static gboolean slow_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    enum { STEPS = 10 };
+    for (int k = 0; k < STEPS; k++) {
+        fake_clock.ms += fake_clock.step_ms;
+        if (!litho_run_step(run, k, STEPS, error))
+            return FALSE;
+    }
+    fake_clock.step_ms *= fake_clock.growth;
+    return litho_operator_template.cpu->exec(plan, pass, run, error);
+}
+
+// Property: the time asked for holds, on a machine that grows slower, too: a trial that it would
+// not see the end of is given up, and the values found before are asked on the whole area within
+// it, for which time is kept; a search that ends by itself says nothing of time. A first trial that
+// takes all of it is told.
+static void test_find_time(void)
+{
+    static const LithoFindRow rows[] = {{"gain", 0.2, 1}, {"halfwidth", 0, 9}, {NULL, 0, 0}};
+    LithoImpl slow = *litho_operator_template.cpu;
+    LithoOperator op = litho_operator_template;
+    slow.exec = slow_exec;
+    op.cpu = &slow;
+    op.find = rows;
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=0 seed=3");
+    LithoNoise noise = quality_true_noise(&c);
+    g_autoptr(LithoFlow) flow = quality_flow(&op, "");
+    LithoFindAsk ask = ask_of(flow, &c, &noise);
+    ask.now_ms = fake_now;
+    const struct {
+        double seconds, step_ms, growth;
+        gboolean cut;
+    } cases[] = {{0, 100, 1, FALSE},   {1000, 100, 1, FALSE}, {20, 100, 1, TRUE},
+                 {20, 100, 1.1, TRUE}, {20, 250, 1.3, TRUE},  {20, 420, 1, TRUE}};
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        fake_clock.ms = 0;
+        fake_clock.step_ms = cases[k].step_ms;
+        fake_clock.growth = cases[k].growth;
+        ask.seconds = cases[k].seconds;
+        const LithoFind find = found(j, &ask);
+        g_test_message("%g s, steps of %g ms that grow by %g: %u trials in %.1f s, %.2f dB: %s",
+                       ask.seconds, cases[k].step_ms, cases[k].growth, find.trials, find.seconds,
+                       find.gain_db, find.why);
+        g_assert_cmpfloat(find.seconds, ==, fake_clock.ms * 1e-3);
+        if (ask.seconds > 0) // the step that was under way ends
+            g_assert_cmpfloat(find.seconds, <=, ask.seconds + 1e-3 * fake_clock.step_ms);
+        g_assert_cmpint(find.is_out_of_time, ==, cases[k].cut);
+        g_assert_true(!cases[k].cut || *find.why);
+    }
+    fake_clock.ms = 0;
+    fake_clock.step_ms = 3000;
+    LithoFind find;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_find(j, &ask, NULL, &find, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED);
+    g_assert_cmpfloat(fake_clock.ms, <=, 23000);
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 static LithoCube *output_of(const LithoFlow *flow, const LithoCube *in)
 {
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
@@ -277,6 +351,7 @@ int main(int argc, char **argv)
     g_test_add_func("/find/choice", test_choice);
     g_test_add_func("/find/best", test_find);
     g_test_add_func("/find/trials", test_find_trials);
+    g_test_add_func("/find/time", test_find_time);
     g_test_add_func("/find/nothing", test_find_nothing);
     g_test_add_func("/find/bound", test_bound);
     g_test_add_func("/find/late-events", test_losses);

@@ -11,6 +11,8 @@
 enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
 // Searching may ask a quarter of the area, where that leaves so many samples.
 enum { PART = 4, LEAST_PART = 1 << 17 };
+// Time that is kept for the last trial, in times of the first, which made its plans, too.
+#define SPARE 1.25
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
 // Others have to gain this much for a parameter to be searched again.
@@ -34,7 +36,8 @@ typedef struct Search {
     double passed_over; // gain of the best setting with which events leave, dB
     char why[256];      // what was seen there
     LithoRun *run;
-    double start_ms;
+    double start_ms, end_ms; // end_ms: of the trials under way; INFINITY = none
+    gint late;               // atomic: a trial was given up at end_ms
     gboolean cancelled;
 } Search;
 
@@ -86,10 +89,29 @@ static double score_of(const Search *s, const LithoQuality *q)
     return isfinite(q->mse) ? -q->mse : -INFINITY;
 }
 
-static gboolean time_is_up(const Search *s)
+static double now_ms(const Search *s)
 {
-    return s->cancelled || s->find->trials >= MOST_TRIALS ||
-           (s->ask->seconds > 0 && (litho_now_ms() - s->start_ms) * 1e-3 > s->ask->seconds);
+    return s->ask->now_ms ? s->ask->now_ms(s->ask->data) : litho_now_ms();
+}
+
+static gboolean time_is_up(Search *s)
+{
+    const gboolean up = now_ms(s) >= s->end_ms;
+    if (up)
+        s->find->is_out_of_time = TRUE;
+    return up || s->cancelled || s->find->trials >= MOST_TRIALS;
+}
+
+// Asked at every step of a trial, by any thread.
+static gboolean gives_up(gpointer data)
+{
+    Search *s = data;
+    if (s->run && s->run->superseded && s->run->superseded(s->run->superseded_data))
+        return TRUE;
+    if (now_ms(s) < s->end_ms)
+        return FALSE;
+    g_atomic_int_set(&s->late, 1);
+    return TRUE;
 }
 
 static const Trial *known(const Search *s, const double value[LITHO_FIND_MOST])
@@ -157,30 +179,30 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
     memcpy(trial.value, value, sizeof trial.value);
     LithoQuality q;
     g_autoptr(GError) refused = NULL;
-    LithoRun quiet = {0};
+    LithoRun quiet = {.superseded = gives_up, .superseded_data = s};
     if (s->run) {
         quiet.cancel = s->run->cancel;
         quiet.threads = s->run->threads;
-        quiet.superseded = s->run->superseded;
-        quiet.superseded_data = s->run->superseded_data;
     }
+    g_atomic_int_set(&s->late, 0);
     if (set_values(s, value) && litho_judge_run(s->judge, &s->question, &quiet, &q, &refused)) {
         trial.score = score_of(s, &q);
         if (quality)
             *quality = q;
-        if (trial.score > -INFINITY && !keeps_events(s, &trial, &quiet, &refused)) {
+        if (trial.score > -INFINITY && !keeps_events(s, &trial, &quiet, &refused))
             trial.score = -INFINITY;
-            s->cancelled = litho_error_is_cancelled(refused);
-        }
-    } else if (litho_error_is_cancelled(refused)) {
-        s->cancelled = TRUE;
     }
-    if (refused && (quality || s->cancelled))
+    const gboolean late = litho_error_is_cancelled(refused) && g_atomic_int_get(&s->late);
+    if (late)
+        s->find->is_out_of_time = TRUE;
+    else
+        s->cancelled = litho_error_is_cancelled(refused);
+    if (refused && !late && (quality || s->cancelled))
         g_propagate_error(error, g_steal_pointer(&refused));
-    if (!s->cancelled) {
+    if (!s->cancelled && !late) {
         g_array_append_val(s->trials, trial);
         s->find->trials++;
-        s->find->seconds = (litho_now_ms() - s->start_ms) * 1e-3;
+        s->find->seconds = (now_ms(s) - s->start_ms) * 1e-3;
         if (s->ask->on_trial)
             s->ask->on_trial(s->find, s->ask->data);
         litho_run_step(s->run, s->find->trials, MAX(s->find->trials, 12 * s->find->n), NULL);
@@ -384,9 +406,14 @@ static gboolean search(Search *s, GError **error)
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
         s->now[k] = now[k] = find->item[k].now;
-    const double before = try_values(s, now, &find->now, error);
+    const double end_ms = s->end_ms, before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
-        if (error && !*error)
+        if (error && !*error && find->is_out_of_time)
+            litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                         "the present setting alone takes longer than %g s on this area; a smaller "
+                         "area or more time is needed",
+                         s->ask->seconds);
+        else if (error && !*error)
             litho_refuse(error, LITHO_ERROR_NUMERICS,
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
@@ -397,6 +424,7 @@ static gboolean search(Search *s, GError **error)
     }
     memcpy(value, now, sizeof value);
     const LithoLosses losses = s->now_losses;
+    s->end_ms -= SPARE * (now_ms(s) - s->start_ms); // for the last trial, on the whole area
     s->question.area = search_area(s);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
     if (is_part)
@@ -409,8 +437,9 @@ static gboolean search(Search *s, GError **error)
     s->now_score = before;
     if (s->cancelled)
         return FALSE;
-    // Asked for in any case: time may be up, and the part may tell otherwise than the whole.
+    // Asked for in any case: the part may tell otherwise than the whole.
     double after = before;
+    s->end_ms = end_ms;
     if (memcmp(now, value, sizeof now) != 0)
         after = try_values(s, value, &find->found, error);
     if (s->cancelled)
@@ -424,6 +453,10 @@ static gboolean search(Search *s, GError **error)
         find->gain_db = 0;
     }
     bound_gains(find);
+    if (find->is_out_of_time)
+        snprintf(find->why, sizeof find->why,
+                 _("time was up after %u settings; a smaller area or more time tells of more"),
+                 find->trials);
     if (s->passed_over > find->gain_db + WORTH_DB)
         snprintf(find->why, sizeof find->why,
                  _("settings told to gain more were passed over, because events would leave: %s"),
@@ -440,7 +473,10 @@ gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, L
                 .question = ask->quality,
                 .find = find,
                 .run = run,
-                .start_ms = litho_now_ms()};
+                .end_ms = INFINITY};
+    s.start_ms = now_ms(&s);
+    if (ask->seconds > 0)
+        s.end_ms = s.start_ms + 1000 * ask->seconds;
     s.flow = litho_flow_copy(ask->quality.flow);
     s.step = litho_flow_step(s.flow, ask->step);
     s.question.flow = s.flow;
@@ -456,7 +492,7 @@ gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, L
     s.trials = g_array_new(FALSE, FALSE, sizeof(Trial));
     litho_run_begin(run, "finding", "trials");
     const gboolean ok = list_rows(&s, error) && search(&s, error);
-    find->seconds = (litho_now_ms() - s.start_ms) * 1e-3;
+    find->seconds = (now_ms(&s) - s.start_ms) * 1e-3;
     g_array_unref(s.trials);
     litho_flow_free(s.flow);
     return ok;
