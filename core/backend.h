@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
+#include "core/similarity.h"
 
 // Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
@@ -68,6 +69,14 @@ struct LithoBackend {
     // litho_mute_keep() (core/mute.h) for an output on a device; what is on the host only of `in` is
     // uploaded and stays there. NULL on the CPU backend.
     gboolean (*keep_mute)(const LithoCube *in, LithoCube *out, LithoBox region, GError **error);
+    // Similarity of litho_similarity() for an output on a device: |c| over plan->box into `map`,
+    // host floats. What is on the host only of `in` is uploaded and stays there. NULL = not
+    // offered.
+    gboolean (*similarity)(const LithoSimilarityPlan *plan, const LithoCube *in,
+                           const LithoCube *out, float *map, GError **error);
+    // litho_qc_histogram() of a cube on a device. NULL = not offered.
+    gboolean (*histogram)(const LithoCube *cube, double lo, double hi, guint bins, guint64 *counts,
+                          GError **error);
     const LithoGlShare *gl; // NULL = none
     // Roofs measured now, for benchmarks: bytes/s of a copy (read + write counted) and fp32 FMA
     // flop/s on `device`. NULL = not offered.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -274,11 +275,27 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
     return TRUE;
 }
 
+// Counted where the samples are: those on a device alone stay there.
+static gboolean count_on_device(const LithoCube *cube, double lo, double hi, guint bins,
+                                double *counts)
+{
+    LithoCube *c = (LithoCube *)cube; // the macro takes no const
+    const LithoBuffer *there = g_atomic_pointer_get(&c->samples) ? NULL : cube->device;
+    if (!there || !there->backend->histogram)
+        return FALSE;
+    g_autofree guint64 *whole = g_new(guint64, bins);
+    if (!there->backend->histogram(cube, lo, hi, bins, whole, NULL))
+        return FALSE; // the host is left
+    for (guint k = 0; k < bins; k++)
+        counts[k] = (double)whole[k];
+    return TRUE;
+}
+
 void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins, double *counts)
 {
     Samples s;
     memset(counts, 0, bins * sizeof *counts);
-    if (!samples_of(cube, &s, NULL) || !(hi > lo))
+    if (!(hi > lo) || count_on_device(cube, lo, hi, bins, counts) || !samples_of(cube, &s, NULL))
         return;
     const double scale = bins / (hi - lo);
 #pragma omp parallel num_threads(litho_run_threads(NULL))

@@ -43,7 +43,8 @@ typedef struct LithoDifference {
 // agree: LITHO_ERROR_GEOMETRY otherwise.
 gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const LithoCube *mask,
                           LithoDifference *difference, GError **error);
-// Histogram of samples between lo and hi.
+// Histogram of samples between lo and hi. Samples on a device alone are counted there, where the
+// device can.
 void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins, double *counts);
 
 // --- spectrum -----------------------------------------------------------------------------------

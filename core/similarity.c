@@ -9,21 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/sort.h"
 #include "core/text.h"
 
 enum { OO, RR, OR, SUMS };
 
-typedef struct Kernel {
-    int reach;
-    float *weight; // 2 reach + 1
-} Kernel;
-
 typedef struct Job {
     const LithoCube *in, *out;
-    LithoBox box, reach;
-    Kernel kernel[3];
+    LithoSimilarityPlan plan;
     LithoRun *run;
     int threads;
 } Job;
@@ -62,10 +57,11 @@ static int reach_of(const LithoGrid *grid, const LithoSimilarityWidths *widths, 
     return (int)CLAMP(reach, 0, 4096);
 }
 
-static Kernel kernel_new(const LithoGrid *grid, const LithoSimilarityWidths *widths, int axis)
+static LithoSimilarityKernel kernel_new(const LithoGrid *grid, const LithoSimilarityWidths *widths,
+                                        int axis)
 {
     const double sd = deviation(half_width(grid, widths, axis));
-    Kernel k = {.reach = reach_of(grid, widths, axis)};
+    LithoSimilarityKernel k = {.reach = reach_of(grid, widths, axis)};
     k.weight = g_new(float, 2 * k.reach + 1);
     double sum = 0;
     for (int m = -k.reach; m <= k.reach; m++)
@@ -82,6 +78,41 @@ LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
     for (int axis = 0; axis < 3; axis++)
         halo[axis] = reach_of(grid, widths, axis);
     return litho_box_grow(grid, box, halo);
+}
+
+// The axis along which the box is thinnest beside its reach comes first: what is left to sum is
+// thin then. A slice costs a tenth of what it does the other way round.
+static void order_axes(LithoSimilarityPlan *plan)
+{
+    double part[3];
+    for (int axis = 0; axis < 3; axis++)
+        part[axis] =
+            (double)litho_box_size(plan->box, axis) / (double)litho_box_size(plan->reach, axis);
+    for (int k = 0; k < 3; k++)
+        plan->order[k] = k;
+    for (int k = 0; k < 2; k++)
+        for (int m = k; m >= 0 && part[plan->order[m + 1]] < part[plan->order[m]]; m--) {
+            const int other = plan->order[m];
+            plan->order[m] = plan->order[m + 1];
+            plan->order[m + 1] = other;
+        }
+}
+
+static void plan_init(LithoSimilarityPlan *plan, const LithoCube *in, const LithoCube *out,
+                      LithoBox box, const LithoSimilarityWidths *widths)
+{
+    plan->box = box;
+    plan->reach = litho_box_intersect(litho_similarity_reach(&in->grid, box, widths),
+                                      litho_box_intersect(in->held, out->held));
+    for (int axis = 0; axis < 3; axis++)
+        plan->kernel[axis] = kernel_new(&in->grid, widths, axis);
+    order_axes(plan);
+}
+
+static void plan_clear(LithoSimilarityPlan *plan)
+{
+    for (int axis = 0; axis < 3; axis++)
+        g_free(plan->kernel[axis].weight);
 }
 
 // --- sums ---------------------------------------------------------------------------------------
@@ -120,8 +151,8 @@ static gboolean is_present(const Job *job, gint64 i, gint64 j)
 static void add_products(const Job *job, gint64 i, gint64 j, float weight, gint64 n, float *oo,
                          float *rr, float * or)
 {
-    const float *a = row_of(job->in, i, j, job->reach.lo[2]);
-    const float *b = row_of(job->out, i, j, job->reach.lo[2]);
+    const float *a = row_of(job->in, i, j, job->plan.reach.lo[2]);
+    const float *b = row_of(job->out, i, j, job->plan.reach.lo[2]);
 #pragma omp simd
     for (gint64 t = 0; t < n; t++) {
         const gboolean finite = fabsf(a[t]) + fabsf(b[t]) <= G_MAXFLOAT;
@@ -140,8 +171,8 @@ static void add_row(float *to, const float *from, float weight, gint64 lo, gint6
 }
 
 // Means along a trace: `to` holds n of the `tall` samples of `from`, from sample `shift` on.
-static void add_shifted(const Kernel *k, const float *from, gint64 tall, gint64 shift, gint64 n,
-                        float *to)
+static void add_shifted(const LithoSimilarityKernel *k, const float *from, gint64 tall,
+                        gint64 shift, gint64 n, float *to)
 {
     for (int m = -k->reach; m <= k->reach; m++)
         add_row(to, from + shift + m, k->weight[m + k->reach], MAX(0, -(shift + m)),
@@ -151,24 +182,24 @@ static void add_shifted(const Kernel *k, const float *from, gint64 tall, gint64 
 // Products of one trace, summed along it.
 static void products_down(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
 {
-    const gint64 tall = litho_box_size(job->reach, 2), n = litho_box_size(to->box, 2);
+    const gint64 tall = litho_box_size(job->plan.reach, 2), n = litho_box_size(to->box, 2);
     g_autofree float *row = g_new0(float, SUMS *tall);
     if (!is_present(job, i, j))
         return;
     add_products(job, i, j, 1, tall, row, row + tall, row + 2 * tall);
     for (int q = 0; q < SUMS; q++)
-        add_shifted(&job->kernel[2], row + q * tall, tall, to->box.lo[2] - job->reach.lo[2], n,
-                    to->at[q] + at);
+        add_shifted(&job->plan.kernel[2], row + q * tall, tall,
+                    to->box.lo[2] - job->plan.reach.lo[2], n, to->at[q] + at);
 }
 
 // Products of a trace's neighbours along `axis`, summed.
 static void products_across(const Job *job, int axis, gint64 i, gint64 j, gint64 at, Sums *to)
 {
-    const Kernel *k = &job->kernel[axis];
+    const LithoSimilarityKernel *k = &job->plan.kernel[axis];
     for (int m = -k->reach; m <= k->reach; m++) {
         const gint64 x = axis == 0 ? i + m : i, y = axis == 1 ? j + m : j;
         const gint64 on_axis = axis == 0 ? x : y;
-        if (on_axis >= job->reach.lo[axis] && on_axis < job->reach.hi[axis] &&
+        if (on_axis >= job->plan.reach.lo[axis] && on_axis < job->plan.reach.hi[axis] &&
             is_present(job, x, y))
             add_products(job, x, y, k->weight[m + k->reach], litho_box_size(to->box, 2),
                          to->at[OO] + at, to->at[RR] + at, to->at[OR] + at);
@@ -195,7 +226,7 @@ static void sum_products(const Job *job, int axis, Sums *to)
 // Sums of `from` along `axis`.
 static void sum_along(const Job *job, int axis, const Sums *from, Sums *to)
 {
-    const Kernel *k = &job->kernel[axis];
+    const LithoSimilarityKernel *k = &job->plan.kernel[axis];
     const gint64 n1 = litho_box_size(to->box, 1), n2 = litho_box_size(to->box, 2);
     const gint64 wide = litho_box_size(from->box, 1), tall = litho_box_size(from->box, 2);
     const gint64 traces = litho_box_size(to->box, 0) * n1, there = litho_box_size(from->box, axis);
@@ -221,36 +252,16 @@ static void sum_along(const Job *job, int axis, const Sums *from, Sums *to)
     }
 }
 
-// The axis along which the box is thinnest beside its reach comes first: what is left to sum is
-// thin then. A slice costs a tenth of what it does the other way round.
-static void order_axes(const Job *job, int order[3])
-{
-    double part[3];
-    for (int axis = 0; axis < 3; axis++)
-        part[axis] =
-            (double)litho_box_size(job->box, axis) / (double)litho_box_size(job->reach, axis);
-    for (int k = 0; k < 3; k++)
-        order[k] = k;
-    for (int k = 0; k < 2; k++)
-        for (int m = k; m >= 0 && part[order[m + 1]] < part[order[m]]; m--) {
-            const int other = order[m];
-            order[m] = order[m + 1];
-            order[m + 1] = other;
-        }
-}
-
-// The three means over job->box, into `means`.
+// The three means over job->plan.box, into `means`.
 static gboolean compute_means(const Job *job, Sums *means, GError **error)
 {
-    int order[3];
-    LithoBox box = job->reach;
+    LithoBox box = job->plan.reach;
     Sums before = {0};
-    order_axes(job, order);
     for (int pass = 0; pass < 3; pass++) {
-        const int axis = order[pass];
+        const int axis = job->plan.order[pass];
         Sums now;
-        box.lo[axis] = job->box.lo[axis];
-        box.hi[axis] = job->box.hi[axis];
+        box.lo[axis] = job->plan.box.lo[axis];
+        box.hi[axis] = job->plan.box.hi[axis];
         if (!sums_init(&now, box, error)) {
             sums_clear(&before);
             return FALSE;
@@ -281,15 +292,23 @@ static gboolean is_muted(const Job *job, const float *in, const float *out, gint
     return in[t - job->in->held.lo[2]] == 0 && out[t - job->out->held.lo[2]] == 0;
 }
 
+static void fill_live(const Job *job, LithoCube *map)
+{
+    const LithoBox box = job->plan.box;
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
+            map->live[litho_cube_trace_index(map, i, j)] = is_present(job, i, j);
+}
+
 static void fill_map(const Job *job, const Sums *means, LithoCube *map)
 {
-    const gint64 n1 = litho_box_size(job->box, 1), n2 = litho_box_size(job->box, 2);
-    const gint64 traces = litho_box_size(job->box, 0) * n1;
+    fill_live(job, map);
+    const gint64 n1 = litho_box_size(job->plan.box, 1), n2 = litho_box_size(job->plan.box, 2);
+    const gint64 traces = litho_box_size(job->plan.box, 0) * n1;
 #pragma omp parallel for num_threads(job->threads)
     for (gint64 x = 0; x < traces; x++) {
-        const gint64 i = job->box.lo[0] + x / n1, j = job->box.lo[1] + x % n1;
-        const gint64 first = job->box.lo[2];
-        map->live[x] = is_present(job, i, j);
+        const gint64 i = job->plan.box.lo[0] + x / n1, j = job->plan.box.lo[1] + x % n1;
+        const gint64 first = job->plan.box.lo[2];
         const float *in = litho_cube_trace(job->in, i, j);
         const float *out = litho_cube_trace(job->out, i, j);
         for (gint64 t = 0; t < n2; t++)
@@ -302,13 +321,13 @@ static void fill_map(const Job *job, const Sums *means, LithoCube *map)
 // Median of <o o> over present traces, from at most about 20000 samples spread evenly.
 static float median_energy(const Job *job, const Sums *means)
 {
-    const gint64 n = litho_box_count(job->box), n1 = litho_box_size(job->box, 1);
-    const gint64 n2 = litho_box_size(job->box, 2);
+    const gint64 n = litho_box_count(job->plan.box), n1 = litho_box_size(job->plan.box, 1);
+    const gint64 n2 = litho_box_size(job->plan.box, 2);
     const gint64 stride = MAX(n / 20000, 1) | 1; // odd: no walking down the same samples
     g_autofree float *some = g_new(float, n / stride + 1);
     gsize count = 0;
     for (gint64 k = 0; k < n; k += stride)
-        if (is_present(job, job->box.lo[0] + k / n2 / n1, job->box.lo[1] + k / n2 % n1))
+        if (is_present(job, job->plan.box.lo[0] + k / n2 / n1, job->plan.box.lo[1] + k / n2 % n1))
             some[count++] = means->at[OO][k];
     qsort(some, count, sizeof *some, litho_compare_float);
     return count > 0 ? some[count / 2] : 0;
@@ -316,20 +335,20 @@ static float median_energy(const Job *job, const Sums *means)
 
 static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
 {
-    const gint64 n1 = litho_box_size(job->box, 1), n2 = litho_box_size(job->box, 2);
-    const gint64 traces = litho_box_size(job->box, 0) * n1;
+    const gint64 n1 = litho_box_size(job->plan.box, 1), n2 = litho_box_size(job->plan.box, 2);
+    const gint64 traces = litho_box_size(job->plan.box, 0) * n1;
     const float median = median_energy(job, means);
     double input = 0, removed = 0, similar = 0;
     float worst = 0;
     memset(leak, 0, sizeof *leak);
     for (int axis = 0; axis < 3; axis++)
-        leak->worst[axis] = job->box.lo[axis];
+        leak->worst[axis] = job->plan.box.lo[axis];
     for (gint64 x = 0; x < traces; x++) {
-        const gint64 i = job->box.lo[0] + x / n1, j = job->box.lo[1] + x % n1;
+        const gint64 i = job->plan.box.lo[0] + x / n1, j = job->plan.box.lo[1] + x % n1;
         if (!is_present(job, i, j))
             continue;
-        const float *a = row_of(job->in, i, j, job->box.lo[2]);
-        const float *b = row_of(job->out, i, j, job->box.lo[2]);
+        const float *a = row_of(job->in, i, j, job->plan.box.lo[2]);
+        const float *b = row_of(job->out, i, j, job->plan.box.lo[2]);
         for (gint64 t = 0; t < n2; t++) {
             const gint64 k = x * n2 + t;
             const double r = (double)a[t] - b[t];
@@ -346,7 +365,7 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
                 worst = leaves;
                 leak->worst[0] = i;
                 leak->worst[1] = j;
-                leak->worst[2] = job->box.lo[2] + t;
+                leak->worst[2] = job->plan.box.lo[2] + t;
             }
         }
     }
@@ -363,7 +382,48 @@ static gboolean check(const LithoCube *in, const LithoCube *out, LithoBox box, G
         !litho_box_contains(out->held, box))
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "the cubes do not hold the area whose similarity is asked for");
-    return litho_cube_host(in, error) && litho_cube_host(out, error);
+    return TRUE;
+}
+
+static LithoCube *map_new(const LithoCube *in, LithoBox box, GError **error)
+{
+    LithoCube *map = litho_cube_new_box(&in->grid, box, error);
+    if (map)
+        g_strlcpy(map->name, "similarity", sizeof map->name);
+    return map;
+}
+
+static gboolean on_host(const Job *job, LithoCube **map, LithoLeak *leak, GError **error)
+{
+    Sums means = {0};
+    gboolean ok = litho_cube_host(job->in, error) && litho_cube_host(job->out, error) &&
+                  compute_means(job, &means, error) && litho_run_step(job->run, 0, 1, error);
+    LithoCube *cube = ok && map ? map_new(job->in, job->plan.box, error) : NULL;
+    ok = ok && (cube || !map);
+    if (cube)
+        fill_map(job, &means, cube);
+    if (ok && leak)
+        find_leak(job, &means, leak);
+    if (cube)
+        *map = cube;
+    sums_clear(&means);
+    return ok;
+}
+
+// The map of an output on a device, which stays there. NULL: not offered, or the device has failed
+// or has no memory for it, which leaves the host to do it.
+static LithoCube *on_device(const Job *job)
+{
+    const LithoBuffer *there = job->out->device;
+    if (!there || !there->backend->similarity)
+        return NULL;
+    LithoCube *map = map_new(job->in, job->plan.box, NULL);
+    if (map && there->backend->similarity(&job->plan, job->in, job->out, map->samples, NULL)) {
+        fill_live(job, map);
+        return map;
+    }
+    litho_cube_unref(map);
+    return NULL;
 }
 
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
@@ -372,26 +432,15 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
 {
     if (!check(in, out, box, error))
         return FALSE;
-    Job job = {.in = in, .out = out, .box = box, .run = run, .threads = litho_run_threads(run)};
-    job.reach = litho_box_intersect(litho_similarity_reach(&in->grid, box, widths),
-                                    litho_box_intersect(in->held, out->held));
-    for (int axis = 0; axis < 3; axis++)
-        job.kernel[axis] = kernel_new(&in->grid, widths, axis);
-    Sums means = {0};
+    Job job = {.in = in, .out = out, .run = run, .threads = litho_run_threads(run)};
+    plan_init(&job.plan, in, out, box, widths);
     litho_run_begin(run, "similarity", NULL);
-    gboolean ok = compute_means(&job, &means, error) && litho_run_step(run, 0, 1, error);
-    LithoCube *cube = ok && map ? litho_cube_new_box(&in->grid, box, error) : NULL;
-    ok = ok && (cube || !map);
-    if (cube) {
-        g_strlcpy(cube->name, "similarity", sizeof cube->name);
-        fill_map(&job, &means, cube);
-        *map = cube;
-    }
-    if (ok && leak)
-        find_leak(&job, &means, leak);
-    sums_clear(&means);
-    for (int axis = 0; axis < 3; axis++)
-        g_free(job.kernel[axis].weight);
+    LithoCube *there = map && !leak ? on_device(&job) : NULL;
+    gboolean ok = there ? litho_run_step(run, 1, 1, error) : on_host(&job, map, leak, error);
+    if (there && ok)
+        *map = g_steal_pointer(&there);
+    litho_cube_unref(there);
+    plan_clear(&job.plan);
     return ok;
 }
 

@@ -37,11 +37,24 @@ typedef struct LithoLeak {
     gint64 count;    // samples of present traces in the box; 0 = nothing to tell
 } LithoLeak;
 
+// The sums of one question, for the host and for a device (LithoBackend.similarity).
+typedef struct LithoSimilarityKernel {
+    int reach;
+    float *weight; // 2 reach + 1, their sum is 1
+} LithoSimilarityKernel;
+
+typedef struct LithoSimilarityPlan {
+    LithoBox box, reach; // asked for; samples that both cubes have for it
+    LithoSimilarityKernel kernel[3];
+    int order[3]; // the axes, the one to be summed along first
+} LithoSimilarityPlan;
+
 // Similarity over `box` of two cubes of one grid, both of which should hold `box` and three half
 // widths around it (the mean ends at what they hold). `map`: |c| in a new cube that holds `box`, 0
 // in absent traces and where both cubes hold zeros, as in a mute; `leak`: the numbers; each may be
-// NULL. `widths` NULL = the default. FALSE: cancelled, no memory, or LITHO_ERROR_GEOMETRY. Visible
-// slices take a few milliseconds.
+// NULL. A map alone of an output on a device is made there, and the output is not fetched; where
+// the device cannot, the host does. `widths` NULL = the default. FALSE: cancelled, no memory, or
+// LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
                           LithoLeak *leak, GError **error);

@@ -180,6 +180,61 @@ static void test_quality(void)
     gui_settle(&gui);
 }
 
+static double drag_gain;
+static double bins_before[3];
+static guint maps_before;
+
+static gboolean drag_on(gpointer data)
+{
+    (void)data;
+    drag_gain = drag_gain < 0.5 ? 0.7 : drag_gain - 0.001;
+    gui_set_param(&gui, &gui_teller, "gain", drag_gain);
+    return G_SOURCE_CONTINUE;
+}
+
+static void some_bins(double bins[3])
+{
+    const LithoCubeNumbers *out = litho_session_numbers(gui.session, LITHO_NUMBERS_OUT);
+    for (guint k = 0; k < 3; k++)
+        bins[k] = out ? out->histogram[out->bins / 2 + k * out->bins / 8] / out->counted : 0;
+}
+
+static gboolean follows_drag(Gui *g)
+{
+    double unused, bins[3];
+    some_bins(bins);
+    return litho_judgement_map_latency(g->window->judgement, &unused) >= maps_before + 3 &&
+           memcmp(bins, bins_before, sizeof bins) != 0;
+}
+
+// Property: similarity and histogram follow a drag whose wishes come faster than results: a pass
+// takes 20 ms, and a wish of less than 4 ms ago waits whenever a result is taken, since the hand
+// goes before. Most frames have a new map; where maps wait for the newest wish, one of fifty has.
+static void test_drag(void)
+{
+    double unused;
+    gui_activate(&gui, "win.similarity");
+    g_assert_true(gui_wait(has_map, &gui, 20));
+    gui_set_param(&gui, &gui_teller, "wait_ms", 20);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_spin(&gui, 0.5); // the numbers of the result at rest
+    g_assert_nonnull(litho_session_numbers(gui.session, LITHO_NUMBERS_OUT));
+    some_bins(bins_before);
+    maps_before = litho_judgement_map_latency(gui.window->judgement, &unused);
+    const guint64 frames_before = litho_canvas_frames(canvas());
+    drag_gain = 0.7;
+    const guint hand = g_timeout_add_full(G_PRIORITY_HIGH, 4, drag_on, NULL, NULL);
+    g_assert_true(gui_wait(follows_drag, &gui, 60));
+    g_source_remove(hand);
+    const guint64 frames = litho_canvas_frames(canvas()) - frames_before;
+    g_test_message("3 maps in %d frames", (int)frames);
+    g_assert_cmpuint(frames, <=, 30);
+    gui_set_param(&gui, &gui_teller, "gain", 0.8);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
+    gui_activate(&gui, "win.similarity");
+    gui_settle(&gui);
+}
+
 static GtkWidget *row_of(const char *key)
 {
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
@@ -480,6 +535,7 @@ static void test_area(void)
     gui_set_param(&gui, &gui_teller, "gain", 0.5);
     g_assert_true(gui_wait(area_is_half, &gui, 10));
     gui_set_param(&gui, &gui_teller, "gain", 0.8);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
     gui_activate(&gui, "win.area");
     g_assert_false(litho_session_area(gui.session)->on);
     g_assert_null(litho_session_area_numbers(gui.session));
@@ -590,6 +646,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/numbers", test_numbers);
     g_test_add_func("/views/data-plots", test_data_plots);
     g_test_add_func("/views/quality", test_quality);
+    g_test_add_func("/views/drag", test_drag);
     g_test_add_func("/views/rows", test_rows);
     g_test_add_func("/views/units", test_units);
     g_test_add_func("/views/special-row", test_special_row);

@@ -212,3 +212,20 @@ gboolean litho_cuda_buffer_download(const LithoBuffer *buffer, gint64 at, float 
     return inside(buffer, at, count, error) &&
            litho_cuda_download(buffer->device, to, (const float *)buffer->data + at, count, error);
 }
+
+const float *litho_cuda_samples_on(int device, const LithoCube *cube, void **copy, GError **error)
+{
+    const LithoDevice here = {.backend = litho_cuda_backend(), .index = device};
+    const gint64 count = litho_box_count(cube->held);
+    *copy = NULL;
+    if (!litho_device_upload(here, (LithoCube *)cube, error))
+        return NULL;
+    if (cube->device->device == device)
+        return cube->device->data;
+    if (!litho_cuda_alloc(device, copy, (size_t)count * sizeof(float), error))
+        return NULL;
+    return litho_cuda_copy_between(device, *copy, cube->device->device, cube->device->data, count,
+                                   error)
+               ? *copy
+               : NULL;
+}

@@ -168,11 +168,19 @@ gboolean litho_cuda_buffer_upload(LithoBuffer *buffer, gint64 at, const float *f
                                   GError **error);
 gboolean litho_cuda_buffer_download(const LithoBuffer *buffer, gint64 at, float *to, gint64 count,
                                     GError **error);
+// Samples of `cube` on `device`, beside any pass: those that it has there, or has there from now
+// on. `copy` receives memory of a copy from another device, for litho_cuda_free(), or NULL. NULL
+// with `error`.
+const float *litho_cuda_samples_on(int device, const LithoCube *cube, void **copy, GError **error);
 gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s,
                                GError **error);
 gboolean litho_cuda_probe_link(int device, double *up, double *down, GError **error);
 gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox region,
                               GError **error);
+gboolean litho_cuda_similarity(const LithoSimilarityPlan *plan, const LithoCube *in,
+                               const LithoCube *out, float *map, GError **error);
+gboolean litho_cuda_histogram(const LithoCube *cube, double lo, double hi, guint bins,
+                              guint64 *counts, GError **error);
 extern const LithoGlShare litho_cuda_gl;
 // Lets `stream` wait for copies into textures that read the memory at `data`, on the device.
 void litho_cuda_gl_free_after(const void *data, cudaStream_t stream);

@@ -11,31 +11,13 @@ static LithoMuteBox mute_box(LithoBox box)
                           litho_box_size(box, 2)};
 }
 
-// Samples of `in` on `device`. `copy` receives the memory of a copy that was made for it, or NULL.
-static const float *input_on(int device, const LithoCube *in, void **copy, GError **error)
-{
-    const LithoDevice here = {.backend = litho_cuda_backend(), .index = device};
-    const gint64 count = litho_box_count(in->held);
-    *copy = NULL;
-    if (!litho_device_upload(here, (LithoCube *)in, error))
-        return NULL;
-    if (in->device->device == device)
-        return in->device->data;
-    if (!litho_cuda_alloc(device, copy, (size_t)count * sizeof(float), error))
-        return NULL;
-    return litho_cuda_copy_between(device, *copy, in->device->device, in->device->data, count,
-                                   error)
-               ? *copy
-               : NULL;
-}
-
 gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox region, GError **error)
 {
     const int device = out->device->device;
     const size_t traces = (size_t)litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
     const cudaStream_t stream = cudaStreamPerThread;
     void *copy, *live = NULL;
-    const float *from = input_on(device, in, &copy, error);
+    const float *from = litho_cuda_samples_on(device, in, &copy, error);
     LithoMute mute = {.in = from,
                       .out = out->device->data,
                       .in_box = mute_box(in->held),

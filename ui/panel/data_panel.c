@@ -184,7 +184,7 @@ static void load_histogram(LithoDataPanel *self)
         double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
         guint n = 0;
         if (numbers && numbers->histogram_max > 0) {
-            double total = MAX((double)numbers->stats.count, 1);
+            const double total = MAX(numbers->counted, 1);
             rebin(numbers, lo, hi, y);
             for (n = 0; n < HISTOGRAM_BARS; n++) {
                 x[n] = lo + (hi - lo) * (n + 0.5) / HISTOGRAM_BARS;

@@ -225,11 +225,18 @@ static void look_soon(LithoJudgement *self)
 
 // --- maps ---------------------------------------------------------------------------------------
 
-static void map_look(LithoJudgement *self)
+// Of what the sections show: during a drag the newest result may hold slices alone.
+static void map_look(LithoJudgement *self, double wish_ms)
 {
-    LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);
-    if (self->maps_wanted && litho_judgement_applies(self->session) && out && in && in != out)
-        litho_similarity_maps_ask(self->maps, in, out, litho_session_display(self->session)->slice);
+    LithoCube *in = litho_session_input(self->session), *out[3];
+    const gint64 *slice = litho_session_display(self->session)->slice;
+    if (!self->maps_wanted || !in || !litho_judgement_applies(self->session))
+        return;
+    for (int a = 0; a < 3; a++)
+        out[a] = slice[a] < in->grid.axis[a].n
+                     ? litho_session_holding(self->session, litho_box_slice(&in->grid, a, slice[a]))
+                     : NULL;
+    litho_similarity_maps_ask(self->maps, in, out, slice, wish_ms);
 }
 
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
@@ -241,13 +248,24 @@ LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
     return litho_similarity_maps_get(self->maps, axis, slice);
 }
 
+void litho_judgement_map_drawn(LithoJudgement *self)
+{
+    if (self->maps)
+        litho_similarity_maps_drawn(self->maps);
+}
+
+guint litho_judgement_map_latency(LithoJudgement *self, double *last_ms)
+{
+    return litho_similarity_maps_latency(self->maps, last_ms);
+}
+
 void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted)
 {
     if (self->maps_wanted == wanted)
         return;
     self->maps_wanted = wanted;
     litho_similarity_maps_forget(self->maps);
-    map_look(self);
+    map_look(self, litho_now_ms());
     tell(self);
 }
 
@@ -301,9 +319,10 @@ static void on_cube(LithoJudgement *self)
 
 static void on_result(LithoJudgement *self)
 {
-    if (!self->fresh && litho_session_result(self->session))
+    const LithoResult *result = litho_session_result(self->session);
+    if (!self->fresh && result)
         look_soon(self);
-    map_look(self);
+    map_look(self, result ? result->wish_ms : litho_now_ms());
 }
 
 // Another area is in view, or other slices of it.
@@ -315,8 +334,7 @@ static void on_slices(LithoJudgement *self)
         look_soon(self);
         tell(self);
     }
-    if (self->maps_wanted)
-        map_look(self);
+    map_look(self, litho_now_ms());
 }
 
 const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh)

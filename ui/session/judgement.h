@@ -42,5 +42,9 @@ LithoCube *litho_judgement_truth(LithoJudgement *self, const char **name);
 // |c| of output and removed on the slice of `axis` that is shown, in a cube that holds the slice;
 // NULL = not wanted, or not there (yet). Borrowed until the next signal.
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis);
+// A view has drawn a map. And: how many new ones have been drawn so far, and the time from the wish
+// to the last one's drawing.
+void litho_judgement_map_drawn(LithoJudgement *self);
+guint litho_judgement_map_latency(LithoJudgement *self, double *last_ms);
 void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted);
 gboolean litho_judgement_wants_maps(LithoJudgement *self);

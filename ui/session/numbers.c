@@ -2,6 +2,7 @@
 #include "ui/session/numbers.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ui/session/newest.h"
 
@@ -16,6 +17,7 @@ struct LithoNumbers {
         guint64 serial;           // of the cube last asked about; 0 = none
         LithoNewest *all, *range; // questions
     } of[LITHO_N_NUMBERS];
+    LithoNewest *glance;
     guint timeout; // until the worker has settled
 };
 
@@ -63,6 +65,14 @@ static LithoCube *difference_of(const LithoCube *in, const LithoCube *out, GErro
     return line;
 }
 
+static double sum_of(const double counts[BINS])
+{
+    double sum = 0;
+    for (guint k = 0; k < BINS; k++)
+        sum += counts[k];
+    return sum;
+}
+
 static gpointer compute(LithoRun *run, gpointer data, GError **error)
 {
     Question *question = data;
@@ -84,6 +94,7 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
     n->bins = BINS;
     n->histogram = g_new0(double, BINS);
     litho_qc_histogram(question->cube, n->histogram_min, n->histogram_max, BINS, n->histogram);
+    n->counted = sum_of(n->histogram);
     return n;
 }
 
@@ -94,6 +105,76 @@ static gpointer find_range(LithoRun *run, gpointer data, GError **error)
     const Question *q = data;
     LithoRange range = litho_qc_range(q->cube, &q->stats, q->percent);
     return g_memdup2(&range, sizeof range);
+}
+
+// --- a glance -----------------------------------------------------------------------------------
+
+typedef struct Glance {
+    LithoCube *part[3]; // NULL = none
+    LithoBox box[3];
+    double lo, hi;
+} Glance;
+
+static void glance_free(gpointer data)
+{
+    Glance *glance = data;
+    for (int a = 0; a < 3; a++)
+        litho_cube_unref(glance->part[a]);
+    g_free(glance);
+}
+
+static gpointer count_glance(LithoRun *run, gpointer data, GError **error)
+{
+    const Glance *glance = data;
+    double *counts = g_new0(double, BINS);
+    g_autofree double *more = g_new(double, BINS);
+    for (int a = 0; a < 3; a++) {
+        LithoCube *part = glance->part[a];
+        if (!part || !litho_run_step(run, a, 3, error))
+            continue;
+        const gboolean on_host = g_atomic_pointer_get(&part->samples) != NULL;
+        g_autoptr(LithoCube) slice =
+            on_host ? litho_cube_copy_box(part, glance->box[a], error) : litho_cube_ref(part);
+        if (!slice)
+            break;
+        litho_qc_histogram(slice, glance->lo, glance->hi, BINS, more);
+        for (guint k = 0; k < BINS; k++)
+            counts[k] += more[k];
+    }
+    return counts;
+}
+
+static void glanced(gpointer answer, const GError *error, gpointer data, gpointer owner)
+{
+    const Glance *glance = data;
+    LithoNumbers *self = owner;
+    LithoCubeNumbers *known = self->of[LITHO_NUMBERS_OUT].known;
+    g_autofree double *counts = answer;
+    if (!counts || error || !known || known->histogram_min != glance->lo ||
+        known->histogram_max != glance->hi)
+        return;
+    memcpy(known->histogram, counts, BINS * sizeof *counts);
+    known->counted = sum_of(counts);
+    self->funcs->arrived(LITHO_NUMBERS_OUT, self->owner);
+}
+
+void litho_numbers_glance(LithoNumbers *self, LithoCube *const parts[3], const gint64 slice[3])
+{
+    const LithoCubeNumbers *known = self->of[LITHO_NUMBERS_OUT].known;
+    if (!known)
+        return;
+    Glance *glance = g_new0(Glance, 1);
+    glance->lo = known->histogram_min;
+    glance->hi = known->histogram_max;
+    for (int a = 0; a < 3; a++) {
+        // A whole cube on a device is counted as such, once.
+        const gboolean whole = parts[a] && !g_atomic_pointer_get(&parts[a]->samples);
+        if (!parts[a] || (whole && a > 0 && parts[a] == parts[a - 1]))
+            continue;
+        glance->part[a] = litho_cube_ref(parts[a]);
+        glance->box[a] = litho_box_slice(&parts[a]->grid, a, slice[a]);
+    }
+    litho_newest_ask(self->glance, glance);
 }
 
 // --- asking -------------------------------------------------------------------------------------
@@ -121,6 +202,8 @@ static void done(gpointer answer, const GError *error, gpointer data, gpointer o
         numbers_free(answer); // another cube has come meanwhile
         return;
     }
+    if (which == LITHO_NUMBERS_OUT)
+        litho_newest_forget(self->glance); // of an earlier result
     numbers_free(self->of[which].known);
     self->of[which].known = answer;
     self->funcs->arrived(which, self->owner);
@@ -174,6 +257,8 @@ void litho_numbers_forget(LithoNumbers *self, int which)
 {
     litho_newest_forget(self->of[which].all);
     litho_newest_forget(self->of[which].range);
+    if (which == LITHO_NUMBERS_OUT)
+        litho_newest_forget(self->glance);
     self->of[which].serial = 0;
     g_clear_pointer(&self->of[which].next, litho_cube_unref);
     g_clear_pointer(&self->of[which].from, litho_cube_unref);
@@ -204,9 +289,11 @@ LithoNumbers *litho_numbers_new(const LithoNumbersFuncs *funcs, gpointer owner)
 {
     static const LithoNewestFuncs all = {compute, done, question_free, answer_free};
     static const LithoNewestFuncs range = {find_range, range_done, question_free, g_free};
+    static const LithoNewestFuncs glance = {count_glance, glanced, glance_free, g_free};
     LithoNumbers *self = g_new0(LithoNumbers, 1);
     self->funcs = funcs;
     self->owner = owner;
+    self->glance = litho_newest_new(&glance, self);
     for (int which = 0; which < LITHO_N_NUMBERS; which++) {
         self->of[which].all = litho_newest_new(&all, self);
         self->of[which].range = litho_newest_new(&range, self);
@@ -224,5 +311,6 @@ void litho_numbers_free(LithoNumbers *self)
         litho_newest_free(self->of[which].all);
         litho_newest_free(self->of[which].range);
     }
+    litho_newest_free(self->glance);
     g_free(self);
 }

@@ -11,6 +11,7 @@ typedef struct LithoCubeNumbers {
     double histogram_min, histogram_max; // amplitudes: both ends of the histogram
     guint bins;
     double *histogram; // samples in each of `bins` bins of one width
+    double counted;    // samples in all bins: of the cube, or of what a drag shows of the next one
 } LithoCubeNumbers;
 
 // Amplitude in the middle of bin `k` of the histogram.
@@ -41,6 +42,11 @@ void litho_numbers_free(LithoNumbers *numbers); // no call follows; NULL is fine
 // the input that the result can be taken from, for the spectrum of the difference; or NULL. Both
 // cubes are referenced.
 void litho_numbers_want(LithoNumbers *numbers, int which, LithoCube *cube, LithoCube *from);
+// A newer result than the one whose numbers are known shows these parts (NULL = none): its
+// histogram takes the place of the known one, over the known one's range, until all numbers come.
+// Parts on a device are counted there, of others the slices at these indices. Nothing while none
+// are known.
+void litho_numbers_glance(LithoNumbers *numbers, LithoCube *const parts[3], const gint64 slice[3]);
 void litho_numbers_forget(LithoNumbers *numbers, int which); // also what is under way
 const LithoCubeNumbers *litho_numbers_get(const LithoNumbers *numbers, int which); // NULL = not yet
 // Asks for the range of that percentile, 50 to 100, of `cube`, whose numbers are there: FALSE when

@@ -117,6 +117,9 @@ const LithoAreaNumbers *litho_session_area_numbers(LithoSession *session); // NU
 
 // Whole result of the flow as it stands, or NULL while it is being computed. Borrowed.
 LithoCube *litho_session_output(LithoSession *session);
+// The newest part of a result that holds `box`, of the flow as it stands or as it stood before a
+// parameter moved; NULL = none. What the sections show. Borrowed until "result".
+LithoCube *litho_session_holding(LithoSession *session, LithoBox box);
 // Newest result, partial or whole; NULL before the first. Borrowed until "result".
 const LithoResult *litho_session_result(LithoSession *session);
 // Figures that the operators have told, in the order of their first telling: of the pass that runs,

@@ -26,6 +26,20 @@ void litho_session_auto_clip(LithoSession *self)
         litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
+// The histogram follows what the sections show of a result.
+void litho_session_numbers_glance(LithoSession *self)
+{
+    const LithoGrid *grid = litho_flow_check_out(self->check);
+    LithoCube *part[3];
+    for (int a = 0; a < 3; a++)
+        part[a] =
+            self->display.slice[a] < grid->axis[a].n
+                ? litho_session_holding(self, litho_box_slice(grid, a, self->display.slice[a]))
+                : NULL;
+    if (part[0] || part[1] || part[2])
+        litho_numbers_glance(self->numbers, part, self->display.slice);
+}
+
 // --- numbers ------------------------------------------------------------------------------------
 
 static void arrived(int which, gpointer owner)

@@ -102,5 +102,6 @@ void litho_session_update_grid(LithoSession *self);
 // shown, and the colours follow them.
 void litho_session_numbers_init(LithoSession *self);
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
+void litho_session_numbers_glance(LithoSession *self);
 int litho_session_numbers_shown(LithoSession *self);
 void litho_session_auto_clip(LithoSession *self);

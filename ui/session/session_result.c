@@ -198,6 +198,7 @@ static gboolean fetch(gpointer data)
         litho_session_update_grid(self); // a first result may have another shape than the input
         litho_session_auto_clip(self);
         litho_session_area_look(self);
+        litho_session_numbers_glance(self);
         litho_session_emit(self, SIGNAL_RESULT);
     }
     litho_session_emit(self, SIGNAL_PROGRESS);
@@ -254,6 +255,12 @@ LithoCube *litho_session_output(LithoSession *self)
     if (!litho_session_flow_problem(self) && !litho_flow_has_work(self->flow))
         return self->input;
     return litho_results_whole(self->results);
+}
+
+LithoCube *litho_session_holding(LithoSession *self, LithoBox box)
+{
+    const gboolean any = !self->pages && !self->preview && litho_flow_has_work(self->flow);
+    return any ? litho_results_holding(self->results, box) : NULL;
 }
 
 const LithoResult *litho_session_result(LithoSession *self)

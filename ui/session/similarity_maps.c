@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/similarity_maps.h"
 
+#include <string.h>
+
 #include "core/similarity.h"
 #include "ui/session/newest.h"
+
+// What a map is of.
+typedef struct Subject {
+    guint64 in, out; // serials of the cubes
+    gint64 slice;
+} Subject;
 
 struct LithoSimilarityMaps {
     void (*changed)(gpointer owner);
     gpointer owner;
     LithoNewest *question;
     LithoCube *map[3]; // across each axis, or NULL
+    Subject of[3];
+    double wish_ms; // of the newest answer; 0 = drawn
+    double last_ms;
+    guint n_drawn;
 };
 
 typedef struct Question {
-    LithoCube *in, *out;
+    LithoCube *in, *out[3]; // out: NULL = nothing is asked for
+    Subject of[3];
     LithoBox box[3];
+    double wish_ms;
 } Question;
 
 typedef struct Answer {
@@ -24,7 +38,8 @@ static void question_free(gpointer data)
 {
     Question *q = data;
     litho_cube_unref(q->in);
-    litho_cube_unref(q->out);
+    for (int a = 0; a < 3; a++)
+        litho_cube_unref(q->out[a]);
     g_free(q);
 }
 
@@ -40,11 +55,11 @@ static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
 {
     Question *q = data;
     Answer *answer = g_new0(Answer, 1);
-    gboolean ok = litho_cube_host(q->in, error) && litho_cube_host(q->out, error);
+    gboolean ok = TRUE;
     for (int a = 0; ok && a < 3; a++)
-        if (!litho_box_empty(q->box[a]))
-            ok =
-                litho_similarity(q->in, q->out, q->box[a], NULL, run, &answer->map[a], NULL, error);
+        if (q->out[a])
+            ok = litho_similarity(q->in, q->out[a], q->box[a], NULL, run, &answer->map[a], NULL,
+                                  error);
     if (ok)
         return answer;
     answer_free(answer);
@@ -55,24 +70,56 @@ static void maps_made(gpointer result, const GError *error, gpointer data, gpoin
 {
     LithoSimilarityMaps *maps = owner;
     Answer *answer = result;
-    (void)data, (void)error; // without a map the section stands alone
+    const Question *q = data;
+    (void)error; // without a map the section stands alone
     for (int a = 0; answer && a < 3; a++) {
+        if (!answer->map[a])
+            continue;
         litho_cube_unref(maps->map[a]);
         maps->map[a] = g_steal_pointer(&answer->map[a]);
+        maps->of[a] = q->of[a];
+        maps->wish_ms = q->wish_ms;
     }
     answer_free(answer);
     maps->changed(maps->owner);
 }
 
-void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *out,
-                               const gint64 slice[3])
+void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *const out[3],
+                               const gint64 slice[3], double wish_ms)
 {
     Question *q = g_new0(Question, 1);
+    gboolean any = FALSE;
     q->in = litho_cube_ref(in);
-    q->out = litho_cube_ref(out);
-    for (int a = 0; a < 3; a++)
+    q->wish_ms = wish_ms;
+    for (int a = 0; a < 3; a++) {
+        if (!out[a])
+            continue;
         q->box[a] = litho_box_slice(&in->grid, a, slice[a]);
-    litho_newest_ask(maps->question, q);
+        q->of[a] = (Subject){in->serial, out[a]->serial, slice[a]};
+        if (maps->map[a] && memcmp(&q->of[a], &maps->of[a], sizeof q->of[a]) == 0)
+            continue;
+        q->out[a] = litho_cube_ref(out[a]);
+        any = TRUE;
+    }
+    if (any)
+        litho_newest_ask(maps->question, q);
+    else
+        question_free(q);
+}
+
+void litho_similarity_maps_drawn(LithoSimilarityMaps *maps)
+{
+    if (maps->wish_ms <= 0)
+        return;
+    maps->last_ms = litho_now_ms() - maps->wish_ms;
+    maps->wish_ms = 0;
+    maps->n_drawn++;
+}
+
+guint litho_similarity_maps_latency(const LithoSimilarityMaps *maps, double *last_ms)
+{
+    *last_ms = maps->last_ms;
+    return maps->n_drawn;
 }
 
 void litho_similarity_maps_forget(LithoSimilarityMaps *maps)

@@ -9,9 +9,16 @@ typedef struct LithoSimilarityMaps LithoSimilarityMaps;
 // `changed`: maps have come, or could not be made.
 LithoSimilarityMaps *litho_similarity_maps_new(void (*changed)(gpointer owner), gpointer owner);
 void litho_similarity_maps_free(LithoSimilarityMaps *maps); // no call follows; NULL is fine
-// Asks for the slices at these indices, one of each axis. References both cubes.
-void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *out,
-                               const gint64 slice[3]);
+// Asks for the slices at these indices, one of each axis, of the output's parts out[axis] (NULL =
+// that slice is not there); a part that holds its slice alone gives the mean within the slice. What
+// has been made is not made again. References the cubes. `wish_ms`: when the person asked
+// (litho_now_ms()).
+void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *const out[3],
+                               const gint64 slice[3], double wish_ms);
 void litho_similarity_maps_forget(LithoSimilarityMaps *maps); // they are of another result
+// A map has been drawn: the first time since it came, the time from the wish to now counts. The
+// number of times so far, and the last one.
+void litho_similarity_maps_drawn(LithoSimilarityMaps *maps);
+guint litho_similarity_maps_latency(const LithoSimilarityMaps *maps, double *last_ms);
 // The map that holds `slice`, a section across `axis`; NULL = not (yet). Borrowed.
 LithoCube *litho_similarity_maps_get(const LithoSimilarityMaps *maps, int axis, LithoBox slice);

@@ -229,6 +229,7 @@ static void append_maps(LithoCubeView *self, GtkSnapshot *snapshot)
             continue;
         litho_similarity_append(snapshot, picture, &panel->grid, &panel->map);
         litho_similarity_append_legend(snapshot, &style, panel->frame.data);
+        litho_judgement_map_drawn(self->judgement);
     }
 }
 

@@ -21,24 +21,53 @@ static void colour_of(const LithoColormap *map, double c, guint8 rgba[4])
     rgba[3] = (guint8)lrint(255 * opaque * pow(t, 0.7)); // soon visible, then slowly stronger
 }
 
-static float at(const LithoCube *map, const gint64 ijk[3])
+enum { SHADES = 1024, TILE = 32 };
+
+// Colours of |c| from 0 to 1: a power a pixel would take longer than a frame.
+static const guint8 *shades(void)
 {
-    return litho_cube_trace(map, ijk[0], ijk[1])[ijk[2] - map->held.lo[2]];
+    static guint8 table[4 * SHADES];
+    static gsize once;
+    if (g_once_init_enter(&once)) {
+        const LithoColormap *colours = litho_colormap_find(overlay);
+        for (int k = 0; k < SHADES; k++)
+            colour_of(colours, k / (SHADES - 1.0), &table[4 * k]);
+        g_once_init_leave(&once, 1);
+    }
+    return table;
+}
+
+// Columns [x, x1) of rows [y, y1) of the picture. `step`: samples of the map from pixel to pixel,
+// to the right and downwards.
+static void paint_tile(const float *map, const gint64 step[2], gint64 x, gint64 x1, gint64 y,
+                       gint64 y1, gint64 w, guint8 *rgba)
+{
+    const guint8 *table = shades();
+    for (gint64 v = y; v < y1; v++)
+        for (gint64 h = x; h < x1; h++) {
+            const int shade = (int)(map[h * step[0] + v * step[1]] * (SHADES - 1) + 0.5F);
+            memcpy(rgba + 4 * (v * w + h), table + 4 * CLAMP(shade, 0, SHADES - 1), 4);
+        }
 }
 
 GdkTexture *litho_similarity_picture(LithoCube *map, const LithoSliceMap *place)
 {
-    const LithoColormap *colours = litho_colormap_find(overlay);
     const int h = place->h_axis, v = place->v_axis;
-    gint64 ijk[3], w = map->grid.axis[h].n, n = map->grid.axis[v].n;
-    LithoBox slice = litho_box_slice(&map->grid, place->axis, place->index);
-    if (!litho_box_contains(map->held, slice))
+    const gint64 w = map->grid.axis[h].n, n = map->grid.axis[v].n;
+    const LithoBox held = map->held, slice = litho_box_slice(&map->grid, place->axis, place->index);
+    if (!litho_box_contains(held, slice))
         return NULL;
+    const gint64 stride[3] = {litho_box_size(held, 1) * litho_box_size(held, 2),
+                              litho_box_size(held, 2), 1};
+    const gint64 step[2] = {stride[h], stride[v]};
+    const float *first = map->samples;
+    for (int axis = 0; axis < 3; axis++)
+        first += (slice.lo[axis] - held.lo[axis]) * stride[axis];
     guint8 *rgba = g_malloc(4 * (gsize)w * n);
-    ijk[place->axis] = place->index;
-    for (ijk[v] = 0; ijk[v] < n; ijk[v]++)
-        for (ijk[h] = 0; ijk[h] < w; ijk[h]++)
-            colour_of(colours, at(map, ijk), &rgba[4 * (ijk[v] * w + ijk[h])]);
+    // In tiles: along one of the two axes neighbours lie far apart in memory.
+    for (gint64 y = 0; y < n; y += TILE)
+        for (gint64 x = 0; x < w; x += TILE)
+            paint_tile(first, step, x, MIN(x + TILE, w), y, MIN(y + TILE, n), w, rgba);
     g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, 4 * (gsize)w * n);
     return gdk_memory_texture_new((int)w, (int)n, GDK_MEMORY_R8G8B8A8, bytes, 4 * (gsize)w);
 }

@@ -383,6 +383,8 @@ static void litho_application_init(LithoApplication *self)
         {"measure-scrub", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.scrub,
          _("Sweep slices and turn the 3-D views for so long each, print frames, and quit"),
          "SECONDS"},
+        {"measure-similarity", 0, 0, G_OPTION_ARG_NONE, &self->measure.similarity,
+         _("Show the similarity of output and removed during the drag, and time it"), NULL},
         {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, _("Parameter to drag"),
          "KEY"},
         {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, _("Write the figures"),

@@ -40,6 +40,8 @@ typedef struct Measure {
     float *latency; // ms, of every picture during the drag
     guint n_latencies;
     double last_latency;
+    float *map_ms; // likewise of every similarity map
+    guint n_maps, maps_seen;
     guint64 slices[3];   // of each axis, drawn before the drag, then during it
     JsonObject *figures; // once measured
     int verdict;         // status to end with
@@ -52,6 +54,7 @@ static void measure_free(Measure *m)
     g_free(m->picture);
     g_free(m->race);
     g_free(m->latency);
+    g_free(m->map_ms);
     if (m->figures)
         json_object_unref(m->figures);
     g_free(m);
@@ -72,12 +75,9 @@ static void give_up(Measure *m, const char *why)
 
 // --- figures ----------------------------------------------------------------------------------
 
-static double quantile(const Measure *m, double q)
+static double quantile(const float *sorted, guint n, double q)
 {
-    if (m->n_latencies == 0)
-        return NAN;
-    guint at = (guint)(q * (m->n_latencies - 1) + 0.5);
-    return m->latency[at];
+    return n > 0 ? sorted[(guint)(q * (n - 1) + 0.5)] : NAN;
 }
 
 // Samples of the output's texture that differ from the result in memory; -1 = could not be read.
@@ -128,6 +128,7 @@ static void report(Measure *m)
 {
     gint64 compared = 0, wrong = count_wrong(m, &compared);
     qsort(m->latency, m->n_latencies, sizeof(float), litho_compare_float);
+    qsort(m->map_ms, m->n_maps, sizeof(float), litho_compare_float);
     double seconds = (m->ends_ms - m->began_ms) * 1e-3;
     guint64 host = m->after.host_bytes - m->before.host_bytes;
     const char *why = NULL;
@@ -143,8 +144,15 @@ static void report(Measure *m)
         {"refused", "of them refused by the flow", "", m->refused},
         {"frames_per_s", "frames", "/s", m->frames / seconds},
         {"results_per_s", "results", "/s", m->results / seconds},
-        {"latency_median_ms", "slider to pixel, median", "ms", quantile(m, 0.5)},
-        {"latency_p95_ms", "slider to pixel, 95 %", "ms", quantile(m, 0.95)},
+        {"latency_median_ms", "slider to pixel, median", "ms",
+         quantile(m->latency, m->n_latencies, 0.5)},
+        {"latency_p95_ms", "slider to pixel, 95 %", "ms",
+         quantile(m->latency, m->n_latencies, 0.95)},
+        {"similarities_per_s", "similarity follows", "/s", m->n_maps / seconds},
+        {"similarity_median_ms", "slider to similarity, median", "ms",
+         quantile(m->map_ms, m->n_maps, 0.5)},
+        {"similarity_p95_ms", "slider to similarity, 95 %", "ms",
+         quantile(m->map_ms, m->n_maps, 0.95)},
         {"inlines_per_s", "inline follows", "/s", m->slices[LITHO_INLINE] / seconds},
         {"xlines_per_s", "crossline follows", "/s", m->slices[LITHO_XLINE] / seconds},
         {"time_slices_per_s", "time slice follows", "/s", m->slices[LITHO_SAMPLE] / seconds},
@@ -166,6 +174,8 @@ static void report(Measure *m)
     printf("%-32s %s\n", "shared with OpenGL",
            m->after.shared ? "yes, device to device" : m->after.why_not);
     for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
+        if (!m->what.similarity && g_str_has_prefix(rows[k].key, "similar"))
+            continue;
         printf("%-32s %.6g %s\n", rows[k].label, rows[k].value, rows[k].unit);
         if (isfinite(rows[k].value))
             json_object_set_double_member(object, rows[k].key, rows[k].value);
@@ -175,7 +185,8 @@ static void report(Measure *m)
     json_object_set_string_member(object, "longest_block_in", phases);
     fflush(stdout);
     m->figures = object;
-    m->verdict = wrong == 0 && m->n_latencies > 0 ? 0 : 1;
+    const gboolean drawn = m->n_latencies > 0 && (m->n_maps > 0 || !m->what.similarity);
+    m->verdict = wrong == 0 && drawn ? 0 : 1;
 }
 
 // The head of the figures of scrubbing alone.
@@ -358,6 +369,10 @@ static void note_latency(Measure *m)
     if (last > 0 && last != m->last_latency && m->n_latencies < MAX_LATENCIES)
         m->latency[m->n_latencies++] = (float)last;
     m->last_latency = last;
+    const guint drawn = litho_judgement_map_latency(m->window->judgement, &last);
+    if (drawn != m->maps_seen && m->n_maps < MAX_LATENCIES)
+        m->map_ms[m->n_maps++] = (float)last;
+    m->maps_seen = drawn;
 }
 
 static void move_slider(Measure *m, double value)
@@ -465,6 +480,8 @@ static gboolean wait_before(gpointer data)
         return G_SOURCE_REMOVE;
     }
     m->rest = litho_param_get(m->row, litho_flow_step(litho_session_flow(m->session), 0)->params);
+    double unused;
+    m->maps_seen = litho_judgement_map_latency(m->window->judgement, &unused);
     m->began_ms = litho_now_ms();
     count_slices(m);
     m->frames = litho_canvas_frames(litho_window_canvas(m->window));
@@ -486,8 +503,11 @@ void litho_measure_start(LithoWindow *window, const LithoMeasure *measure, int *
     m->window = window;
     m->session = litho_window_session(window);
     m->latency = g_new(float, MAX_LATENCIES);
+    m->map_ms = g_new(float, MAX_LATENCIES);
     m->status = status;
     m->give_up_ms = litho_now_ms() + PATIENCE_S * 1000;
     *status = 1;
+    if (m->what.similarity)
+        litho_judgement_want_maps(m->window->judgement, TRUE);
     g_timeout_add(POLL_MS, wait_before, m);
 }

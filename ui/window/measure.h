@@ -10,6 +10,7 @@
 typedef struct LithoMeasure {
     double seconds;      // of dragging; 0 = no drag
     double scrub;        // seconds of each sweep of slices and turn of the 3-D views; 0 = none
+    gboolean similarity; // shown during the drag
     const char *param;   // key of the parameter; NULL = the first one with a slider
     const char *json;    // file for the figures; NULL = none
     const char *picture; // PNG of the window as the drag leaves it; NULL = none
