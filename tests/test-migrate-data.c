@@ -226,6 +226,36 @@ static LithoCube *placed_image(const char *path, const LithoOpenOptions *options
     return in;
 }
 
+// Property: an image of several lines, written as SEG-Y, is read back with its lines and places.
+// The records' trace headers tell of shots and receivers; with them it would be one line.
+static void expect_lines(LithoCube *in)
+{
+    enum { NX = 9, NY = 5, NZ = 6 };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) image =
+        migrate(in,
+                "mode=shot geometry=headers nx=%d ny=%d dx=25 dy=50 origin_x=5100 origin_y=6900 "
+                "velocity=2000 dz=12.5 nz=%d",
+                NX, NY, NZ);
+    LithoSaveOptions save = {.force = TRUE};
+    g_autofree char *path = scratch_path("litho-test-lines.sgy");
+    image->survey = litho_survey_ref(in->survey);
+    litho_cube_save(image, path, &save, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) read = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    const LithoGrid *g = &read->grid;
+    g_assert_cmpint(g->axis[LITHO_INLINE].n, ==, NY);
+    g_assert_cmpint(g->axis[LITHO_XLINE].n, ==, NX);
+    g_assert_cmpint(g->axis[LITHO_SAMPLE].n, ==, NZ);
+    g_assert_cmpfloat(g->origin[0], ==, 5100);
+    g_assert_cmpfloat(g->origin[1], ==, 6900);
+    g_assert_cmpfloat(g->xline_step[0], ==, 25);
+    g_assert_cmpfloat(g->inline_step[1], ==, 50);
+    assert_below(relative_difference(read, image), 1e-7);
+    g_unlink(path);
+}
+
 // Property: a file of two shots whose trace headers place sources and receivers gives the sum of
 // the two records' images, at the survey coordinates asked for. 1e-5 is the order of summation.
 static void test_headers(void)
@@ -265,6 +295,7 @@ static void test_headers(void)
     g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
     LithoOpenOptions options = {.file_order = TRUE, .keep_zero_traces = TRUE};
     g_autoptr(LithoCube) in = placed_image(path, &options, sum);
+    expect_lines(in);
     // The scalar that the file was opened with counts, not what stands in the headers.
     for (int n = 0; n < 2 * NX; n++)
         make_put_head16(file, &make, n, 71, 32);

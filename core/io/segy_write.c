@@ -19,6 +19,12 @@ static gboolean has_source_headers(const LithoWriter *w)
     return w->like && source_file(w)->header_bytes >= LITHO_HEADER_BYTES;
 }
 
+// Are the traces of the output those of the source? Not where an image lies elsewhere.
+static gboolean has_source_traces(const LithoWriter *w)
+{
+    return has_source_headers(w) && !w->elsewhere;
+}
+
 // --- words of the sample axis -----------------------------------------------------------------
 
 // Microseconds, or millimetres of depth, as the reader takes them; 0 when 16 bits cannot hold it.
@@ -95,7 +101,7 @@ static gint32 line_number(const LithoAxis *axis, gint64 index)
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
-    gboolean from_source = has_source_headers(w);
+    gboolean from_source = has_source_traces(w);
     const int *key = from_source ? w->like->key_byte : standard;
     const int *xy = from_source ? w->like->xy_byte : standard_xy;
     const gint64 index[2] = {i, j};
@@ -109,7 +115,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     if (from_source && w->like->xy_scalar) // the header's other places are read with it
         scalar = w->like->xy_scalar;
     double factor = scalar < 0 ? -scalar : scalar > 1 ? 1.0 / scalar : 1;
-    if (from_source && source_file(w)->measurement == 2)
+    if (has_source_headers(w) && source_file(w)->measurement == 2)
         factor /= LITHO_FOOT; // the header's unit is the foot
     for (int c = 0; c < 2; c++) {
         double v = w->grid.origin[c] + i * w->grid.inline_step[c] + j * w->grid.xline_step[c];
@@ -153,7 +159,7 @@ static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j
 {
     memcpy(header, w->blank, w->header_bytes);
     put_place(w, header, i, j);
-    if (!has_source_headers(w)) {
+    if (!has_source_traces(w)) {
         gint64 number = i * w->grid.axis[1].n + j + 1;
         litho_put_32(header, w->order, (guint32)(number & 0x7fffffff));
         litho_put_32(header + 4, w->order, (guint32)(number & 0x7fffffff));
@@ -190,7 +196,7 @@ gboolean litho_segy_wants_cell(const LithoWriter *w, gint64 i, gint64 j, gboolea
 {
     gint64 si, sj;
     *source = -1;
-    if (has_source_headers(w) && source_cell(w, i, j, &si, &sj))
+    if (has_source_traces(w) && source_cell(w, i, j, &si, &sj))
         *source = litho_survey_trace_of(w->like, si, sj);
     return *source >= 0 || live || w->options.missing == 1;
 }
@@ -212,7 +218,7 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
                                GError **error)
 {
     gint64 si, sj, trace = -1;
-    if (has_source_headers(w) && source_cell(w, i, j, &si, &sj))
+    if (has_source_traces(w) && source_cell(w, i, j, &si, &sj))
         trace = litho_survey_trace_of(w->like, si, sj);
     if (trace < 0) {
         make_header(w, header, i, j, live);
@@ -318,6 +324,34 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
     }
 }
 
+// Does the output lie elsewhere than the source's traces of the same line numbers? The image of
+// shot records has a lattice of its own, and its traces are none of the records'.
+static gboolean lies_elsewhere(const LithoWriter *w)
+{
+    const LithoGrid *g = &w->grid, *s = &w->like->grid;
+    if (!g->has_xy || !s->has_xy)
+        return g->has_xy && !w->same_lattice;
+    for (int corner = 0; corner < 4 && !w->same_lattice; corner++) {
+        const double cell[2] = {corner & 1 ? (double)(g->axis[0].n - 1) : 0,
+                                corner & 2 ? (double)(g->axis[1].n - 1) : 0};
+        double away = 0, bin = 0;
+        for (int c = 0; c < 2; c++) {
+            double theirs = s->origin[c];
+            for (int k = 0; k < 2; k++) {
+                const double *step = k ? s->xline_step : s->inline_step;
+                theirs +=
+                    step[c] * litho_axis_index(&s->axis[k], litho_axis_value(&g->axis[k], cell[k]));
+            }
+            double ours = g->origin[c] + cell[0] * g->inline_step[c] + cell[1] * g->xline_step[c];
+            away = hypot(away, ours - theirs);
+            bin = hypot(bin, g->xline_step[c]);
+        }
+        if (away > 0.5 * bin)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 // Compares the output's axis and lattice with the source's.
 static void compare_source(LithoWriter *w)
 {
@@ -331,6 +365,7 @@ static void compare_source(LithoWriter *w)
         aligned &= a->n == b->n && a->first == b->first && a->step == b->step;
     }
     w->same_lattice = aligned;
+    w->elsewhere = lies_elsewhere(w);
     w->set_ns = own->n != file->ns || file->offsets;
     w->set_dt = fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
                 theirs->source == LITHO_FROM_USER || w->grid.is_depth != s->grid.is_depth;
@@ -394,7 +429,7 @@ static GByteArray *new_head(const LithoWriter *w)
 static gboolean make_blank(LithoWriter *w, GError **error)
 {
     w->blank = g_malloc0(w->header_bytes);
-    if (!has_source_headers(w)) {
+    if (!has_source_traces(w)) {
         litho_put_16(w->blank + 30, w->order, 1); // vertically summed
         litho_put_16(w->blank + 32, w->order, 1); // stacked
         litho_put_16(w->blank + 34, w->order, 1); // production
