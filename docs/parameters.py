@@ -16,11 +16,16 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 HEAD = """# Parameters
 
-Made by `docs/parameters.py` from the operators' declarations and `docs/parameters.json`: do not edit this page.
-`lithoscope-cli list OPERATOR` prints the first four columns. A number may carry its unit, as in `prewhitening=30%`.
-Rows in *italics* are folded away under *Advanced* in the panel. The window shows the same texts and
-pictures: the ⓘ beside the operator's name, *All parameters, with pictures…*. Where a
-parameter has no pictures, its extremes change time, memory or figures and nothing that is seen.
+Made by `docs/parameters.py` from the operators' declarations and `docs/parameters.json`: do not
+edit this page. `lithoscope-cli list OPERATOR` prints the first four columns. A number may carry
+its unit, as in `prewhitening=30%`.
+
+Rows in *italics* are folded away under *Advanced* in the panel. The window shows the same texts
+and pictures: the ⓘ beside the operator's name, *All parameters, with pictures…*. Where no picture
+shows an effect, the last column says so.
+
+A picture of three sections shows two results and their difference. All have one clip, unless the
+colour bar of the difference says otherwise. Filters are shown with the figures of a sweep.
 """
 
 
@@ -46,7 +51,7 @@ def range_text(param):
     if param["type"] not in ("float", "int"):
         return param["type"]
     low, high, slider = param["min"], param["max"], (param["slider_min"], param["slider_max"])
-    text = f"{number(low)} to {number(high)}"
+    text = f"{number(low)} to {number(high)}" if high < 1e15 else f"{number(low)} and more"
     return text if slider == (low, high) else f"{text}; slider {number(slider[0])} to {number(slider[1])}"
 
 
@@ -55,7 +60,8 @@ def row(operator, param, note):
     meaning = param["doc"]
     if param["when"]:
         meaning += f" Only with `{param['when']}`."
-    sides = "; ".join(f"{word}: {note[key]}" for key, word in (("low", "too low"), ("high", "too high")) if key in note)
+    sides = "; ".join(f"{word}: {note[key]}" for key, word in (("low", "too low"), ("high", "too high"), ("none", "no picture"))
+                      if key in note)
     formula = f"`{note['formula']}`" if "formula" in note else ""
     shown = f" ([pictures](parameters/{operator}-{param['key']}.png))" if "pictures" in note else ""
     cells = [f'<a id="{operator}-{param["key"]}"></a>' + (f"*{name}*" if param["advanced"] else name) + shown, default_text(param),
@@ -64,10 +70,15 @@ def row(operator, param, note):
 
 
 def pictures(key, mine):
-    """Results with values that are too low and too high, drawn by docs/parameter_pictures.py."""
+    """Results with values that are too low and too high, or with settings, drawn by docs/parameter_pictures.py."""
     for name, note in mine.items():
-        if "pictures" in note:
-            sides = [f"{note['pictures'][side]} is {word}" for side, word in (("low", "too low"), ("high", "too high"))]
+        told = note.get("pictures")
+        if told and "values" in told:
+            settings = told["values"].split(",")
+            yield f"![{key}, {name}: {', '.join(settings[:-1])} and {settings[-1]}](parameters/{key}-{name}.png)"
+            yield ""
+        elif told:
+            sides = [f"{told[side]} is {word}" for side, word in (("low", "too low"), ("high", "too high"))]
             yield f"![{key}, {name}: {', '.join(sides)}](parameters/{key}-{name}.png)"
             yield ""
 

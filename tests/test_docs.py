@@ -132,9 +132,43 @@ def run_document(document, samples):
     return ran, left, wrong
 
 
+def sections_differ(picture):
+    """Do the first two sections of a picture differ in 1 of 200 of their points? Sections lie at equal distances: 274
+    points in the sheet of a sweep, a third or half of the width elsewhere; titles and axes are left out."""
+    width, high = len(picture[0]) // 3, len(picture)
+    pitch = 274 if high == 358 else width // (3 if width > 700 else 2)
+    top, bottom, left, right = (50, 240, 20, 260) if high == 358 else (90, 210, 70, 190)
+    differ = sum(line[3 * x:3 * x + 3] != line[3 * (x + pitch):3 * (x + pitch) + 3]
+                 for line in picture[top:bottom] for x in range(left, right))
+    return differ * 200 > (bottom - top) * (right - left)
+
+
 def parameter_pictures(folder):
-    """Pictures of parameters: those that are declared are there, the window has them, and the script draws them."""
+    """Pictures of parameters: each declared parameter has two that differ or a sentence that says why there are none;
+    the window has them, and the script draws them."""
+    sys.path.insert(0, str(TOP / "docs"))
+    sys.dont_write_bytecode = True
+    from parameter_pictures import read_png
     notes = json.loads((TOP / "docs/parameters.json").read_text())
+    listed = json.loads(subprocess.run([CLI, "list", "--json"], check=True, capture_output=True, text=True).stdout)
+    counts = [0, 0]
+    for key, name in [(o["key"], p["key"]) for o in listed["operators"] if o["key"] in notes for p in o["params"]]:
+        note, path = notes[key].get(name, {}), TOP / f"docs/parameters/{key}-{name}.png"
+        if ("pictures" in note) == ("none" in note):
+            yield f"docs/parameters.json: {key} {name} needs pictures, or under none why it has no pictures"
+        elif "none" in note:
+            counts[1] += 1
+        elif not path.exists():
+            yield f"docs/parameter_pictures.py has not drawn {path.name}"
+        else:
+            picture = read_png(path)
+            alike = not sections_differ(picture) and "gain" not in note["pictures"]
+            if alike:
+                yield f"{path.name} shows two sections that hardly differ"
+            if "gain" in note["pictures"] and not any(len(set(line[1740:2100])) > 3 for line in picture[90:210]):
+                yield f"{path.name} shows a difference of nothing"
+            counts[0] += 1
+    print(f"# parameters: {counts[0]} with pictures, {counts[1]} with a sentence instead")
     told = {f"{key}-{name}.png" for key, mine in notes.items() if isinstance(mine, dict) for name in mine if "pictures" in mine[name]}
     kept = {p.name for p in (TOP / "docs/parameters").iterdir()}
     shown = set(re.findall(r"<file>parameters/(.+)</file>", (TOP / "data/lithoscope.gresource.xml").read_text()))

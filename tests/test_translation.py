@@ -147,8 +147,8 @@ def german_pages_are_whole():
     for mark in ("\n\n", "<b>", "</b>", "<i>", "<tt>", "<big>"):
         assert english.count(mark) == german.count(mark), f"help.de.txt: {mark!r} {german.count(mark)} times"
     notes, words = [json.loads((TOP / "docs" / f"parameters{x}.json").read_text()) for x in ("", ".de")]
-    told = {row[k] for op, rows in notes.items() if op != "about" for row in rows.values() for k in row if k in ("low", "high", "formula")}
-    missing = {row[k] for op, rows in notes.items() if op != "about" for row in rows.values() for k in ("low", "high") if k in row} - set(words)
+    told = {row[k] for op, rows in notes.items() if op != "about" for row in rows.values() for k in row if k in ("low", "high", "none", "formula")}
+    missing = {row[k] for op, rows in notes.items() if op != "about" for row in rows.values() for k in ("low", "high", "none") if k in row} - set(words)
     assert not missing, f"not in docs/parameters.de.json: {sorted(missing)}"
     assert not set(words) - told - {"about"}, f"no sentence of docs/parameters.json: {sorted(set(words) - told)}"
 

@@ -45,15 +45,21 @@ static void add_values(GtkWidget *page, const LithoParam *row)
     add_text(page, text, NULL);
 }
 
-static void add_picture(GtkWidget *page, const LithoOperator *op, const LithoParam *row)
+// Results side by side, where docs/parameters.json tells of them.
+static void add_picture(GtkWidget *page, const LithoOperator *op, const LithoParam *row,
+                        JsonObject *note)
 {
+    JsonObject *told = note ? litho_json_object_or_null(note, "pictures") : NULL;
     g_autofree char *path =
         g_strdup_printf(RESOURCES "parameters/%s-%s.png", op->key, row->key);
     if (!g_resources_get_info(path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL, NULL, NULL))
         return;
     GtkWidget *picture = gtk_picture_new_for_resource(path);
+    const char *settings = told ? litho_json_string_or(told, "values", NULL) : NULL;
     g_autofree char *words =
-        g_strdup_printf(_("Results with %s too low and too high"), litho_text(row->label));
+        settings
+            ? g_strdup_printf(_("Results with %s at %s"), litho_text(row->label), settings)
+            : g_strdup_printf(_("Results with %s too low and too high"), litho_text(row->label));
     gtk_picture_set_alternative_text(GTK_PICTURE(picture), words);
     gtk_picture_set_can_shrink(GTK_PICTURE(picture), FALSE);
     gtk_widget_set_halign(picture, GTK_ALIGN_START);
@@ -87,7 +93,12 @@ static void add_parameter(GtkWidget *page, const LithoOperator *op, const LithoP
                             low && high ? ". " : "", high ? _("Too high: ") : "", high ? high : "");
         add_text(page, text, NULL);
     }
-    add_picture(page, op, row);
+    const char *none = sentence(note, "none", words);
+    if (none) {
+        g_autofree char *text = g_strdup_printf(_("No picture: %s."), none);
+        add_text(page, text, NULL);
+    }
+    add_picture(page, op, row, note);
 }
 
 GtkWidget *litho_param_pages_new(const LithoOperator *op)

@@ -13,8 +13,8 @@ void litho_about_open(GtkWindow *window)
                                      _("FFTW (GPL)"),
                                      _("OpenBLAS, Zstandard (BSD)"),
                                      _("libepoxy (MIT)"),
-                                     _("libpng (libpng)"),
-                                     _("HDF5, netCDF (BSD)"),
+                                     _("libpng, zlib (libpng, zlib)"),
+                                     _("HDF5, netCDF, Blosc, ZFP, Open MPI (BSD)"),
                                      NULL};
     g_autofree char *comments = g_strdup_printf(
         _("Seismic cubes, tuned while you look at them\nReads %s"), litho_survey_formats());
