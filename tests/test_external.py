@@ -316,6 +316,10 @@ def each_mistake_in_a_panel_is_a_sentence_and_the_program_works():
         open("wrong/own.json", "w").write(text)
         r = cli("--operators", "wrong", "list")
         assert r.stderr.count("wrong/own.json") == 1 and len(r.stderr.splitlines()) == 1, (text, r.stderr)
+    # Recipes and reports may lie in the folder, too.
+    for text in ('{"lithoscope": 1, "flow": []}', '{"expected_snr_db": 3}', "{}"):
+        open("wrong/own.json", "w").write(text)
+        assert not cli("--operators", "wrong", "list").stderr, text
     os.remove("wrong/own.json")
     os.mkfifo("wrong/own.json")
     assert "wrong/own.json" in cli("--operators", "wrong", "list", timeout=20).stderr

@@ -44,7 +44,8 @@ static const ExternalPanel *panel_of_key(const char *key)
     return NULL;
 }
 
-// FALSE with a sentence: the panel makes no operator. One of another folder goes before it.
+// FALSE with a sentence: the panel makes no operator. FALSE without one: the file is no panel. A
+// panel of another folder goes before it.
 static gboolean add_panel(const char *path, GError **error)
 {
     ExternalPanel *panel = external_panel_load(path, error);
@@ -74,7 +75,7 @@ gboolean litho_external_load_folder(const char *folder, GError **error)
     g_autoptr(GPtrArray) paths = panels_of(folder, error);
     for (guint k = 0; paths && k < MIN(paths->len, MOST_PANELS); k++) {
         g_autoptr(GError) why = NULL;
-        if (!add_panel(g_ptr_array_index(paths, k), &why))
+        if (!add_panel(g_ptr_array_index(paths, k), &why) && why)
             litho_operators_refused(g_strdup(why->message));
     }
     if (paths && paths->len > MOST_PANELS)

@@ -468,11 +468,23 @@ void external_panel_free(ExternalPanel *panel)
     g_free(panel);
 }
 
+// Recipes, sessions and reports are JSON objects, too, and say nothing of a program.
+static gboolean is_another_file(JsonNode *root)
+{
+    JsonObject *object = litho_json_node_object(root);
+    return object && !json_object_has_member(object, "lithoscope_operator") &&
+           !json_object_has_member(object, "command");
+}
+
 ExternalPanel *external_panel_load(const char *path, GError **error)
 {
     JsonNode *root = litho_json_load(path, error);
     if (!root)
         return NULL;
+    if (is_another_file(root)) {
+        json_node_unref(root);
+        return NULL;
+    }
     ExternalPanel *panel = g_new0(ExternalPanel, 1);
     panel->texts = g_ptr_array_new_with_free_func(g_free);
     panel->path = g_canonicalize_filename(path, NULL);

@@ -35,7 +35,8 @@ typedef struct ExternalParams {
     const ExternalPanel *panel; // set by litho_param_defaults()
 } ExternalParams;
 
-// Reads a panel. NULL with a sentence that names file and member. The functions of `op` are left
-// empty.
+// Reads a panel. NULL with a sentence that names file and member, and without one where the file
+// is an object that says nothing of an operator and its command, such as a recipe. The functions of
+// `op` are left empty.
 ExternalPanel *external_panel_load(const char *path, GError **error);
 void external_panel_free(ExternalPanel *panel);
