@@ -136,7 +136,7 @@ int litho_cli_find(int argc, char **argv)
         LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
         {"step", 0, 0, G_OPTION_ARG_INT, &o.step, _("Step of a recipe (default 1)"), "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
-         _("The search ends within them (default 20, 0 = no end)"), "S"},
+         _("The search ends within them, but for its first trial (default 20, 0 = no end)"), "S"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, _("Write the recipe found"), "FILE.json"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
         LITHO_CLI_TRIAL(&o.trial),

@@ -406,14 +406,11 @@ static gboolean search(Search *s, GError **error)
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
         s->now[k] = now[k] = find->item[k].now;
-    const double end_ms = s->end_ms, before = try_values(s, now, &find->now, error);
+    const double end_ms = s->end_ms;
+    s->end_ms = INFINITY; // without the present setting nothing can be told
+    const double before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
-        if (error && !*error && find->is_out_of_time)
-            litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                         "the present setting alone takes longer than %g s on this area; a smaller "
-                         "area or more time is needed",
-                         s->ask->seconds);
-        else if (error && !*error)
+        if (error && !*error)
             litho_refuse(error, LITHO_ERROR_NUMERICS,
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
@@ -424,7 +421,7 @@ static gboolean search(Search *s, GError **error)
     }
     memcpy(value, now, sizeof value);
     const LithoLosses losses = s->now_losses;
-    s->end_ms -= SPARE * (now_ms(s) - s->start_ms); // for the last trial, on the whole area
+    s->end_ms = end_ms - SPARE * (now_ms(s) - s->start_ms); // kept for the last, on the whole area
     s->question.area = search_area(s);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
     if (is_part)
@@ -455,7 +452,7 @@ static gboolean search(Search *s, GError **error)
     bound_gains(find);
     if (find->is_out_of_time)
         snprintf(find->why, sizeof find->why,
-                 _("time was up after %u settings; a smaller area or more time tells of more"),
+                 _("time was up (%u tried); a smaller area or more time tells of more"),
                  find->trials);
     if (s->passed_over > find->gain_db + WORTH_DB)
         snprintf(find->why, sizeof find->why,

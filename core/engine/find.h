@@ -36,7 +36,7 @@ typedef struct LithoFindAsk {
     guint step;              // of the flow, whose operator is tuned
     gint64 samples;          // of the area, at most; 0 = the part of litho_quality_area(); the
                              // noise level is of that part, too
-    double seconds; // in which all of it ends, or nearly: no trial begins later, and the one
+    double seconds; // in which it ends, or with the first trial: no other begins later, and the one
                     // under way is given up; 0 = no end
     // After each trial, in the job's thread: values in the order of `find` and their score in dB.
     // May be NULL.
@@ -45,11 +45,12 @@ typedef struct LithoFindAsk {
     double (*now_ms)(gpointer data); // the clock, asked by any thread; NULL = litho_now_ms()
 } LithoFindAsk;
 
-// FALSE: cancelled, the operator names nothing (LITHO_ERROR_UNSUPPORTED), its first run fails or
-// takes all the time. What the first run took is kept for the last one, which asks the values found
-// on the whole area: where even that is not enough, the present settings stay, and `why` says so.
-// Settings that the operator refuses are passed over. Where the first trial tells that no SNR can
-// be told (LithoQuality.is_filtered), it is the only one. `judge` keeps plans between questions.
+// FALSE: cancelled, the operator names nothing (LITHO_ERROR_UNSUPPORTED), or its first run fails.
+// The first trial, of the present settings, ends in any case; what it took is kept for the last
+// one, which asks the values found on the whole area: where that is not enough, the present
+// settings stay, and `why` says so. Settings that the operator refuses are passed over. Where the
+// first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one. `judge`
+// keeps plans between questions.
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error);
 // Writes the found values into a step's parameters: all items, or those whose bit is set in
