@@ -364,7 +364,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         fprintf(stderr, _("note: %s\n"), (char *)g_ptr_array_index(notes, k));
 
     g_autofree char *note =
-        litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, "OUT");
+        litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, NULL);
     LithoStreamOptions options = {
         .device = device,
         .threads = o->threads,

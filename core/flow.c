@@ -160,10 +160,11 @@ gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b)
 char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out)
 {
     g_autofree char *quoted_in = in ? g_shell_quote(in) : NULL;
-    g_autofree char *quoted_out = g_shell_quote(out);
+    g_autofree char *quoted_out = out ? g_shell_quote(out) : NULL;
+    g_autofree char *to = out ? g_strdup_printf(" -o %s", quoted_out) : g_strdup("");
     g_autofree char *source = quoted_in ? g_strdup_printf(" -i %s", quoted_in) : g_strdup("");
     if (flow->steps->len != 1)
-        return g_strdup_printf("lithoscope-cli run recipe.json%s -o %s", source, quoted_out);
+        return g_strdup_printf("lithoscope-cli run recipe.json%s%s", source, to);
 
     const LithoStep *step = litho_flow_step(flow, 0);
     g_autofree void *defaults = g_malloc0(step->op->params.size);
@@ -180,11 +181,11 @@ char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out)
         g_string_append_printf(command, " %s", quoted);
     }
     g_autofree char *volume =
-        flow->volume ? g_strdup_printf("%s=%s", flow->volume, out) : NULL;
+        flow->volume ? g_strdup_printf("%s=%s", flow->volume, out ? out : "FILE") : NULL;
     g_autofree char *quoted = volume ? g_shell_quote(volume) : NULL;
     if (volume)
         g_string_append_printf(command, "%s --volume %s", source, quoted);
     else
-        g_string_append_printf(command, "%s -o %s", source, quoted_out);
+        g_string_append_printf(command, "%s%s", source, to);
     return g_string_free(command, FALSE);
 }

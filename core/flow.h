@@ -63,4 +63,5 @@ LithoFlow *litho_flow_load(const char *path, GError **error);
 gboolean litho_flow_save(const LithoFlow *flow, const char *path, GError **error); // via rename
 // "lithoscope-cli run fx half_width=2 -i IN -o OUT": the command that repeats the flow (only
 // parameters that differ from the defaults); names a recipe file when there are several steps.
+// `out` NULL = without a place for the result.
 char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out);

@@ -387,6 +387,8 @@ static void test_command(void)
     g_autofree char *command = litho_flow_command(flow, "my cube.sgy", "out.sgy");
     g_assert_cmpstr(command, ==,
                     "lithoscope-cli run template 'halfwidth=4' -i 'my cube.sgy' -o 'out.sgy'");
+    g_autofree char *bare = litho_flow_command(flow, "my cube.sgy", NULL);
+    g_assert_cmpstr(bare, ==, "lithoscope-cli run template 'halfwidth=4' -i 'my cube.sgy'");
 }
 
 // --- numbers about cubes ----------------------------------------------------------------------

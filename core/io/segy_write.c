@@ -257,7 +257,7 @@ static void make_text(const LithoWriter *w, guint8 *text)
     const LithoAxis *a = w->grid.axis;
     for (int line = 1; line <= 40; line++)
         text_line(text, line, "%s", "");
-    text_line(text, 1, "SEG-Y WRITTEN BY LITHOSCOPE");
+    text_line(text, 1, "SEG-Y WRITTEN BY LITHOSCOPE " LITHO_VERSION);
     text_line(text, 3, "INLINE NUMBER: BYTES 189-192 (ALSO 9-12), FIRST %d LAST %d",
               line_number(&a[0], 0), line_number(&a[0], a[0].n - 1));
     text_line(text, 4, "CROSSLINE NUMBER: BYTES 193-196 (ALSO 21-24), FIRST %d LAST %d",
