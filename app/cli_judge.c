@@ -175,8 +175,11 @@ void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
         printf(_("removed        %.1f %% of the energy\n"), 100 * q->removed);
     if (isfinite(q->hidden_snr_db))
         printf(_("hidden traces  %.2f dB (%u traces)\n"), q->hidden_snr_db, q->hidden_traces);
-    if (isfinite(q->snr_db))
+    if (isfinite(q->snr_db) && isfinite(q->gain_db))
         printf(_("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
+    else if (isfinite(q->snr_db))
+        printf(_("true SNR       %.2f dB; the input has no error against the reference\n"),
+               q->snr_db);
     const char *sentences[] = {q->why, part->why_not, litho_quality_disagreement(q)};
     for (guint k = 0; k < G_N_ELEMENTS(sentences); k++)
         if (*sentences[k])

@@ -235,7 +235,8 @@ static gboolean area_known(Gui *g)
 }
 
 // Property: the area's pictures can be had trace by trace and in a window of their own, which
-// follows the area and closes with Escape.
+// follows the area, is one, however often it is asked for, and closes with Escape and with the
+// area.
 static void test_area(void)
 {
     gui_settle(&gui);
@@ -251,9 +252,13 @@ static void test_area(void)
     GtkWidget *window = litho_area_window_open(GTK_WINDOW(gui.window), gui.session);
     gui_spin(&gui, 0.5);
     gui_screenshot_of(&gui, window, "display-area-window");
+    g_assert_true(litho_area_window_open(GTK_WINDOW(gui.window), gui.session) == window);
     gtk_window_destroy(GTK_WINDOW(window));
+    window = litho_area_window_open(GTK_WINDOW(gui.window), gui.session);
+    gtk_window_set_title(GTK_WINDOW(window), "of the area");
     gui_activate(&gui, "win.area");
     gui_settle(&gui);
+    g_assert_null(gui_window_titled("of the area"));
 }
 
 // --- points and dips ----------------------------------------------------------------------------

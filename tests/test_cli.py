@@ -607,6 +607,23 @@ def hostile_json_is_one_sentence():
 
 
 @test
+def a_reference_that_is_the_input_tells_no_gain():
+    out = cli("run", "fx", "-i", "n.npy", "-o", "same.npy", "--reference", "n.npy", "--report", "same.json").stdout
+    assert "the input has no error against the reference" in out and "inf" not in out, out
+    told = json.load(open("same.json"))
+    assert "snr_db" in told and told.get("gain_db") is None, told
+
+
+@test
+def the_text_header_tells_the_program_and_its_input():
+    """Version, command and input; no place for the result that is not the file's own."""
+    cli("run", "fx", "half_width=2", "-i", "n.npy", "-o", "told.sgy", "--backend", "cpu")
+    text = open("told.sgy", "rb").read(3200).decode("cp037")
+    assert re.match(r"C 1 SEG-Y WRITTEN BY LITHOSCOPE \d+\.\d+", text), text[:160]
+    assert text[80:160].rstrip() == "C 2 lithoscope-cli run fx 'half_width=2' -i 'n.npy'", text[:160]
+
+
+@test
 def what_is_copied_as_command_is_safe_in_a_shell():
     """The text header's command line, given to a shell, runs nothing that a value holds."""
     open("v.txt;touch PWNED", "w").write("0 2000\n")

@@ -84,7 +84,6 @@ gboolean litho_area_pictures_by_trace(LithoAreaPictures *self)
 static void litho_area_pictures_init(LithoAreaPictures *self)
 {
     gtk_box_set_homogeneous(GTK_BOX(self), TRUE);
-    gtk_box_set_spacing(GTK_BOX(self), 6);
 }
 
 static void dispose(GObject *object)
@@ -105,6 +104,8 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
         g_object_new(LITHO_TYPE_AREA_PICTURES, "orientation", orientation, NULL);
     self->session = g_object_ref(session);
     self->by_trace = by_trace;
+    // The name of one stands before the unit of the next: "output Hz" must not be read as one.
+    gtk_box_set_spacing(GTK_BOX(self), orientation == GTK_ORIENTATION_HORIZONTAL ? 24 : 6);
     for (int w = 0; w < 3; w++) {
         self->view[w] =
             litho_fk_view_new(litho_text(names[w]),
@@ -117,8 +118,27 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
     return GTK_WIDGET(self);
 }
 
+static const char window_key[] = "litho-area-window"; // of the parent's one
+
+static void forget_window(GtkWindow *parent)
+{
+    g_object_set_data(G_OBJECT(parent), window_key, NULL);
+}
+
+// Pictures of an area that has gone are of nothing.
+static void on_area(LithoSession *session, GtkWindow *window)
+{
+    if (!litho_session_area(session)->on)
+        gtk_window_close(window);
+}
+
 GtkWidget *litho_area_window_open(GtkWindow *parent, LithoSession *session)
 {
+    GtkWidget *there = g_object_get_data(G_OBJECT(parent), window_key);
+    if (there) {
+        gtk_window_present(GTK_WINDOW(there));
+        return there;
+    }
     const char *const titles[] = {_("Frequency and wavenumber"), _("Frequency and trace")};
     GtkWidget *window = litho_dialog_new(parent, _("Frequencies of the area"), 980, 640);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
@@ -132,6 +152,10 @@ GtkWidget *litho_area_window_open(GtkWindow *parent, LithoSession *session)
         gtk_box_append(GTK_BOX(box), pictures);
     }
     gtk_window_set_child(GTK_WINDOW(window), box);
+    g_signal_connect_object(session, "area-changed", G_CALLBACK(on_area), window, 0);
+    g_object_set_data(G_OBJECT(parent), window_key, window);
+    g_signal_connect_object(window, "destroy", G_CALLBACK(forget_window), parent,
+                            G_CONNECT_SWAPPED);
     gtk_window_present(GTK_WINDOW(window));
     return window;
 }

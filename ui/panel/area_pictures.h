@@ -14,5 +14,6 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
 void litho_area_pictures_show(LithoAreaPictures *self, gboolean by_trace);
 gboolean litho_area_pictures_by_trace(LithoAreaPictures *self);
 
-// A window with both kinds as large as it is; it follows the area. Returns the window.
+// A window with both kinds as large as it is; it follows the area and closes with it. Asked for
+// again it is the one that is open. Returns the window.
 GtkWidget *litho_area_window_open(GtkWindow *parent, LithoSession *session);

@@ -66,6 +66,17 @@ static char *gain_words(double gain, Mark *mark)
                           : g_strdup(_("about as good as the input"));
 }
 
+// A bound of the SNR is one of the gain.
+static char *expected_gain_words(const LithoQuality *q, Mark *mark)
+{
+    g_autofree char *words = gain_words(q->expected_gain_db, mark);
+    if (*mark != MARK_GOOD || !(q->expected_is_bound || q->is_beyond))
+        return g_steal_pointer(&words);
+    return litho_text_printf(q->expected_is_bound ? _("at least %.1f dB better than the input")
+                                                  : _("at most %.1f dB better than the input"),
+                             q->expected_gain_db);
+}
+
 static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[SNR];
@@ -84,10 +95,10 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
         : half < narrow               ? litho_text_printf("%s ±%.1f", plain, half)
                                       : g_strdup(plain);
     Mark mark = MARK_LOOK;
-    g_autofree char *words =
-        isfinite(gain)   ? gain_words(gain, &mark)
-        : q->is_filtered ? g_strdup(_("clean or filtered data: no noise beside the events"))
-                         : g_strdup(_("expected of the output"));
+    g_autofree char *words = isfinite(gain) ? expected_gain_words(q, &mark)
+                             : q->is_filtered
+                                 ? g_strdup(_("clean or filtered data: no noise beside the events"))
+                                 : g_strdup(_("expected of the output"));
     if (q->is_beyond || q->is_clean) // an interval that reaches higher would contradict it
         mark = MARK_LOOK;
     else if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open

@@ -26,7 +26,7 @@ static GtkWidget *make_details(LithoBar *bar)
     bar->details = litho_label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(bar->details), TRUE);
     gtk_label_set_max_width_chars(GTK_LABEL(bar->details), 72);
-    gtk_label_set_selectable(GTK_LABEL(bar->details), TRUE);
+    litho_label_set_copyable(bar->details);
     gtk_popover_set_child(GTK_POPOVER(popover), bar->details);
     gtk_menu_button_set_label(GTK_MENU_BUTTON(button), _("Details"));
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);

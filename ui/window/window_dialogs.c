@@ -36,15 +36,15 @@ static void remember_folder(LithoWindow *self, GtkNativeDialog *dialog, GListMod
     litho_settings_set_text(self->settings, key, folder);
 }
 
-// Saving begins beside the data, any other dialog where it was left. One call only: a chooser
-// that is told two folders in a row shows neither.
+// Saving begins beside the data, any other dialog where it was left, or beside the data where there
+// was none yet. One call only: a chooser that is told two folders in a row shows neither.
 static void use_folder(LithoWindow *self, GtkFileChooserNative *dialog, const char *key,
                        gboolean save)
 {
     const char *data = litho_session_path(self->session);
-    g_autofree char *here = g_get_current_dir();
+    g_autofree char *here = data ? g_path_get_dirname(data) : g_get_current_dir();
     g_autofree char *known =
-        save && data ? g_path_get_dirname(data) : litho_settings_text(self->settings, key, here);
+        save && data ? g_strdup(here) : litho_settings_text(self->settings, key, here);
     g_autoptr(GFile) folder =
         g_file_new_for_path(g_file_test(known, G_FILE_TEST_IS_DIR) ? known : here);
     g_object_set_data(G_OBJECT(dialog), "litho-folder", (gpointer)key);
