@@ -132,6 +132,23 @@ static JsonObject *describe_step(const LithoOperator *op)
     return step;
 }
 
+static gboolean in_digits(const GMatchInfo *match, GString *out, G_GNUC_UNUSED gpointer none)
+{
+    g_autofree char *number = g_match_info_fetch(match, 0);
+    g_autofree char *text = litho_param_number_text(g_ascii_strtod(number, NULL));
+    g_string_append_printf(out, " %s", text);
+    return FALSE;
+}
+
+// Limits as people write them: the JSON library writes 1.0000000000000001e-05 and
+// 0.10000000000000001.
+static char *numbers_in_digits(const char *json)
+{
+    g_autoptr(GRegex) regex =
+        g_regex_new(" -?[0-9.]+(e[+-][0-9]+)?(?=,?$)", G_REGEX_MULTILINE, 0, NULL);
+    return g_regex_replace_eval(regex, json, -1, 0, 0, in_digits, NULL, NULL);
+}
+
 char *litho_cli_recipe_schema(void)
 {
     static const char *const required[] = {"lithoscope", "flow", NULL};
@@ -155,7 +172,8 @@ char *litho_cli_recipe_schema(void)
                                   "left out has its default.");
     set_words(root, "required", required);
     g_autofree char *text = litho_json_object_text(root);
-    return g_strconcat(text, "\n", NULL);
+    g_autofree char *plain = numbers_in_digits(text);
+    return g_strconcat(plain, "\n", NULL);
 }
 
 // --- the command --------------------------------------------------------------------------------

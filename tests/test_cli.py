@@ -712,7 +712,7 @@ def one_setting_has_one_figure():
     cli("run", "fx", "half_width=2", "-i", "one-area.npy", "-o", "one-fx.npy", "--report", "one-report.json", "--force")
     cli("sweep", "fx", "half_width=2,3", "-i", "one-area.npy", "--json", "one-sweep.json", "--force")
     run, swept = json.load(open("one-report.json")), json.load(open("one-sweep.json"))
-    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one-area.npy", "--seconds", "0.01", "--json").stdout)
+    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one-area.npy", "--seconds", "20", "--json").stdout)
     assert not run["area_is_all"] and run["area"] == swept["area"], (run["area"], swept["area"])
     figures = [run, swept["runs"][0], found["quality_now"]]
     for key in ("noise_sigma", "expected_snr_db"):
