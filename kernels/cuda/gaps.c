@@ -10,7 +10,7 @@
 G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_WINDOW == (int)LITHO_GAPS_WINDOW);
 G_STATIC_ASSERT(sizeof(LithoGapsColumn) == 2 * sizeof(long long));
 
-enum { PAIRS_A_LAUNCH = 8192 }; // some milliseconds: between two looks at the cancel flag
+enum { PAIRS_A_LAUNCH = 32768 }; // some milliseconds: between two looks at the cancel flag
 
 void litho_cuda_gaps_release(LithoCudaContext *context, LithoCudaGaps *gaps)
 {

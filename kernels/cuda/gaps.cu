@@ -25,7 +25,10 @@ namespace
 {
 
 enum { N = 16, HALF = N / 2, PITCH = N + 1, THREADS = N * N };
-enum { BITS = 31 }; // of a float that is not negative
+enum { VALUES = N * N * N, MIDDLE = VALUES / 2 };
+// Steps of the search for a median: after ROUNDS_BY_SHARE every second one halves what is left of
+// the 2^31 floats that are not negative.
+enum { ROUNDS_BY_SHARE = 8, ROUNDS = ROUNDS_BY_SHARE + 64 };
 enum { BEYOND = 2 };
 enum { ALL = (1 << N) - 1 }; // samples of a line
 
@@ -35,7 +38,8 @@ struct Line {
 
 struct Shared {
     float2 s[N * N * PITCH];
-    int below[2][BITS]; // values below a trial, bit by bit
+    int below[2][ROUNDS]; // values below a trial, step by step
+    unsigned sum;         // of the values' upper bits
     unsigned only[2];   // the one value that is left
     float most[THREADS / 32];
     int here, gone;     // samples of the pair that are held, missing ones among them
@@ -238,38 +242,79 @@ __device__ __forceinline__ int sum_of_warp(int count)
 #endif
 }
 
-// The median of |F|^2, its bits from the top: a bit is set where no more than half of the values
-// are below. It is known when one value is left between the bounds. `below` is zero before.
-__device__ float median(const Line &z, int *below, unsigned *only)
+// Between which floats, as numbers, the median lies, and how many values are below each.
+struct Bounds {
+    unsigned lo, hi;
+    int under, left; // at most MIDDLE; more
+};
+
+// The next trial, strictly between the bounds. With one bound, a step by the density that |F|^2 of
+// noise has around its median, 0.24 an octave, and a little more; with both, by their shares.
+__device__ __forceinline__ unsigned next_trial(const Bounds &b, int round, unsigned start)
 {
-    unsigned bits[N], found = 0;
-    int under = 0, left = N * N * N; // values below the lower bound, and below the upper one
+    const float octave = 1 << 23, by = 1.3f / (0.24f * VALUES), more = 0.03f;
+    const unsigned range = b.hi - b.lo;
+    const bool open_below = b.lo == 0, open_above = b.hi == 1u << 31;
+    float step = (float)(range / 2);
+    if (round > ROUNDS_BY_SHARE && round % 2 == 0)
+        return b.lo + range / 2;
+    if (open_below && open_above)
+        step = (float)start;
+    else if (open_above)
+        step = octave * (more + by * (MIDDLE + 1 - b.under));
+    else if (open_below)
+        step = (float)range - octave * (more + by * (b.left - MIDDLE));
+    else
+        step = (float)range * (MIDDLE + 0.5f - b.under) / (float)(b.left - b.under);
+    return b.lo + min(max((unsigned)fmaxf(step, 1), 1u), range - 1);
+}
+
+// The median of |F|^2, number MIDDLE from below: trials close in on it until one value is left
+// between them. `near`: a median close to it, 0 = none; then the mean of the values' bits, which
+// are their logarithm but for a bend, tells where to begin. `below` is zero before.
+__device__ float median(const Line &z, float near, Shared &m, int *below, unsigned *only)
+{
+    const unsigned from_mean = (unsigned)(0.276f * (1 << 23)); // of noise
+    unsigned bits[N], start = __float_as_uint(near);
 #pragma unroll
     for (int e = 0; e < N; e++)
         bits[e] = __float_as_uint(z.re[e] * z.re[e] + z.im[e] * z.im[e]);
-    int b = BITS - 1;
-    for (; b >= 0 && left - under > 1; b--) {
-        const unsigned trial = found | 1u << b;
+    if (!(near > 0)) {
+        unsigned sum = 0;
+#pragma unroll
+        for (int e = 0; e < N; e++)
+            sum += bits[e] >> 12;
+        sum = (unsigned)sum_of_warp((int)sum);
+        if (threadIdx.x % 32 == 0)
+            atomicAdd(&m.sum, sum);
+        __syncthreads();
+        start = (m.sum & ~0xfffu) + from_mean;
+    }
+    Bounds b = {0, 1u << 31, 0, VALUES};
+    for (int round = 0; b.left - b.under > 1 && b.hi - b.lo > 1; round++) {
+        const unsigned trial = next_trial(b, round, start);
         int count = 0;
 #pragma unroll
         for (int e = 0; e < N; e++)
             count += bits[e] < trial;
         count = sum_of_warp(count);
         if (threadIdx.x % 32 == 0)
-            atomicAdd(&below[b], count);
+            atomicAdd(&below[round], count);
         __syncthreads();
-        if (below[b] <= N * N * N / 2) {
-            found = trial;
-            under = below[b];
+        count = below[round];
+        if (count <= MIDDLE) {
+            b.lo = trial;
+            b.under = count;
         } else {
-            left = below[b];
+            b.hi = trial;
+            b.left = count;
         }
     }
-    if (b < 0)
-        return __uint_as_float(found);
+    if (b.hi - b.lo == 1)
+        return __uint_as_float(b.lo);
 #pragma unroll
     for (int e = 0; e < N; e++)
-        if (bits[e] >= found && bits[e] - found < 2u << b)
+        if (bits[e] >= b.lo && bits[e] < b.hi)
             *only = bits[e];
     __syncthreads();
     return __uint_as_float(*only);
@@ -292,7 +337,7 @@ __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned 
 {
     const float ln2 = 0.693147180559945309f;
     const float scale = whole ? 1.0f / (N * N) : 1.0f / (N * N * N);
-    float first = 0, noise = 0;
+    float first = 0, middle = 0;
     int number;
     LITHO_GAPS_LADDER(number, t.ladders, m.gone, m.here)
     const int passes = t.ladders[number].passes;
@@ -309,10 +354,10 @@ __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned 
         if (pass == 0)
             first = largest(z, m);
         else if (LITHO_GAPS_MEASURES(pass, passes))
-            noise = median(z, m.below[pass > passes / 2], &m.only[pass > passes / 2]) / ln2;
+            middle = median(z, middle, m, m.below[pass > passes / 2], &m.only[pass > passes / 2]);
         if (!(first > 0))
             return false;
-        keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * noise));
+        keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * (middle / ln2)));
         to_traces(z, m.s);
         if (!whole)
             to_samples(z, m.s);
@@ -380,12 +425,12 @@ __global__ void __launch_bounds__(THREADS, 2)
     const Trace r = trace_of(t, from + blockIdx.x);
     const bool plain = is_plain(t, at_a);
     Pair p = {};
-    if (threadIdx.x < 2 * BITS)
-        m.below[threadIdx.x / BITS][threadIdx.x % BITS] = 0;
+    if (threadIdx.x < 2 * ROUNDS)
+        m.below[threadIdx.x / ROUNDS][threadIdx.x % ROUNDS] = 0;
     if (threadIdx.x < N)
         m.absent[threadIdx.x] = 0;
     if (threadIdx.x == 0)
-        m.here = m.gone = 0;
+        m.here = m.gone = m.sum = 0;
     __syncthreads();
     if (plain)
         load_plain(t, r, at_a, p);
