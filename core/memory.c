@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -100,6 +101,13 @@ gpointer litho_memory_new(gsize n, gsize size, const char *what, GError **error)
         litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for %.3g GiB of %s",
                      (double)n * size / 1073741824.0, litho_text(what));
     return p;
+}
+
+void litho_memory_return(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 guint64 litho_memory_available(void)

@@ -89,13 +89,19 @@ static guint64 memory_for(const LithoFlow *flow, LithoSurvey *survey, gint64 sla
 {
     LithoStreamOptions options = {.memory = (guint64)1 << 31};
     LithoStreamPlan plan;
-    for (;; options.memory = MIN(options.memory, plan.host_bytes) - 1) {
+    for (int failed = 0; failed < 3;) { // more threads take more memory
         options.threads = threads_for(options.memory);
-        if (!litho_stream_plan(flow, survey, &options, NULL, &plan, NULL))
-            return 0;
-        if (plan.n_slabs >= slabs)
+        if (!litho_stream_plan(flow, survey, &options, NULL, &plan, NULL)) {
+            failed++;
+            options.memory--;
+        } else if (plan.n_slabs >= slabs) {
             return options.memory;
+        } else {
+            failed = 0;
+            options.memory = MIN(options.memory, plan.host_bytes) - 1;
+        }
     }
+    return 0;
 }
 
 // Property: with the level of the noise and bursts looked for, the file of a run in slabs is that

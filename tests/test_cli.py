@@ -191,85 +191,6 @@ def read(name):
         return f.read()
 
 
-def peak_of(*args):
-    """GiB that a command had at most, and its notes."""
-    # A small parent: the system counts a child's peak from before it became the command, when it was a copy of its parent.
-    small = ("import resource, subprocess, sys; p = subprocess.run(sys.argv[1:]); "
-             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(p.returncode)")
-    p = subprocess.run([sys.executable, "-S", "-c", small, CLI, *args], capture_output=True, text=True)
-    assert p.returncode == 0, (args, p.stderr)
-    return int(p.stdout.split()[-1]) / 1048576, p.stderr
-
-
-@test
-def long_thin_volumes_are_cut_by_themselves():
-    """In one piece 24 x 24 x 1400 needs 9 GiB for 3 MB: it is cut, a note says so, and --dry-run tells the memory."""
-    cli("synth", "planes", "inlines=24", "xlines=24", "samples=1400", "-o", "long.npy", "--no-truth", "--force")
-    cli("synth", "planes", "inlines=16", "xlines=16", "samples=16", "-o", "tiny.npy", "--no-truth", "--force")
-    run_it = ["run", "wavepacket", "--backend", "cpu"]
-    plan = cli(*run_it, "long.npy", "long-out.npy", "--dry-run", "--force").stdout
-    needs = float(re.search(r"needs ([0-9.]+) of", plan).group(1))
-    program, _ = peak_of(*run_it, "tiny.npy", "tiny-out.npy", "--force")
-    peak, notes = peak_of(*run_it, "long.npy", "long-out.npy", "--force")
-    assert "cut into segments of 512 samples (block=512)" in notes, notes
-    assert abs(peak - program - needs) < 0.2 * needs, (peak, program, needs)
-    # With less memory the coefficients are made again each time: what is told is what is done. Asked for, the segments are the same.
-    os.environ["LITHO_MEMORY"] = "2"
-    less_words = [*run_it, "block=512", "long.npy", "less.npy", "--force"]
-    try:
-        less = float(re.search(r"needs ([0-9.]+) of", cli(*less_words, "--dry-run").stdout).group(1))
-        peak, _ = peak_of(*less_words)
-    finally:
-        del os.environ["LITHO_MEMORY"]
-    assert less < 0.8 * needs and abs(peak - program - less) < 0.2 * less, (peak, program, less, needs)
-    assert read("less.npy") == read("long-out.npy")
-
-
-@test
-def the_plan_tells_the_memory():
-    """Small blocks beside the windows of the noise level, slabs that are freed before the next one, strips of a small cube: what is told is
-    at least 5/6 of what is taken, and not a GiB too much."""
-    cli("synth", "planes", "inlines=400", "xlines=400", "samples=60", "-o", "flat.npy", "--no-truth", "--force")
-    cli("synth", "planes", "inlines=40", "xlines=40", "samples=40", "-o", "small.npy", "--no-truth", "--force")
-    for args, most in ((["wavepacket", "block=64", "long.npy"], 0.3), (["fx", "flat.npy"], 0.18), (["patch", "small.npy"], 0.06),
-                       (["patch", "overlap=2", "window=32", "long.npy"], 0.15)):
-        run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force"]
-        told = float(re.search(r"needs ([0-9.]+) of", cli(*run_it, "--dry-run").stdout).group(1))
-        program, _ = peak_of("run", args[0], "tiny.npy", "told.npy", "--backend", "cpu", "--force")
-        peak, _ = peak_of(*run_it)
-        assert peak - program < 1.2 * told + 0.008 and told < most, (args, told, peak, program)
-    os.remove("flat.npy")
-
-
-@test
-def the_plan_tells_the_memory_of_slabs():
-    """Several slabs: windows that reach out of a slab have short strips, and what a slab's threads freed stays with them."""
-    cli("synth", "planes", "inlines=160", "xlines=120", "samples=100", "-o", "long-survey.npy", "--no-truth", "--force")
-    cli("synth", "planes", "inlines=80", "xlines=200", "samples=150", "-o", "wide-survey.npy", "--no-truth", "--force")
-    for args in (["patch", "overlap=2", "long-survey.npy", "--memory", "0.04"], ["fx", "erratic=0", "fill_passes=0", "wide-survey.npy", "--memory", "0.06"]):
-        run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force", "--threads", "2"]
-        plan = cli(*run_it, "--dry-run").stdout
-        told = float(re.search(r"needs ([0-9.]+) of", plan).group(1))
-        program, _ = peak_of("run", args[0], "tiny.npy", "told.npy", "--backend", "cpu", "--force", "--threads", "2")
-        peak, _ = peak_of(*run_it)
-        assert int(re.search(r"slabs +([0-9]+) of", plan).group(1)) > 2, plan
-        assert 0.8 * (peak - program) < told < 1.2 * (peak - program), (args, told, peak, program)
-
-
-@test
-def the_plan_tells_the_memory_of_threads():
-    """What is told is of the threads asked for, not of the machine's: 16 threads measure noise, hold fields and sum images on any machine."""
-    cli("synth", "planes", "inlines=100", "xlines=100", "samples=150", "-o", "threads.npy", "--no-truth", "--force")
-    program, _ = peak_of("run", "patch", "tiny.npy", "told.npy", "--backend", "cpu", "--force", "--threads", "16")
-    for args in (["patch", "overlap=2", "window=32", "threads.npy"], ["patch", "overlap=2", "long-survey.npy"],
-                 ["twsm", "model=twolayer", "frequencies=64", "-o"], ["migrate", "velocity=2000", "nz=100", "fmax=30", "threads.npy"]):
-        run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force", "--threads"]
-        few, told = (float(re.search(r"needs ([0-9.]+) of", cli(*run_it, n, "--dry-run").stdout).group(1)) for n in ("1", "16"))
-        peak, _ = peak_of(*run_it, "16")
-        assert few < told, (args, few, told)
-        assert 0.8 * (peak - program) < told < 1.2 * (peak - program), (args, told, peak, program)
-
-
 @test
 def su_tells_depth_and_time():
     """Depths in a file of SU are depths when it is opened again; times made of them are times."""
@@ -538,7 +459,7 @@ def mistyped_words_are_named_with_the_right_ones():
         assert word in r.stderr, (args, r.stderr)
     out = cli("list", "fx").stdout
     assert "1048576 samples)" in out and "e+0" not in out, out
-    for words in (["list", "twsm"], ["list", "migrate"], ["help", "--man-operators"], ["help", "--recipe-schema"]):
+    for words in (["list", "twsm"], ["list", "migrate"], ["help", "--man-operators"]):
         assert not re.search(r"[0-9]e[+-]0", cli(*words).stdout), words
     assert "source_x               -1000000 m = from the model  (-1000000 to 1000000 m)\n" in cli("list", "twsm").stdout
 
@@ -816,20 +737,26 @@ def processor_seconds(pid):
 
 @test
 def a_cancelled_command_computes_no_further():
-    """The promise is 100 ms of processor time after the signal; six times that on a slower machine that others use, too. Large
-    pieces of memory are filled when the signal comes, which is where seconds went. The sanitizers count another time."""
+    """The promise is 100 ms of processor time after the signal; four times that on a slower machine. Threads that wait for
+    others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count another time."""
     if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
         return
     if not os.path.exists("/proc/self/schedstat"):
         return
     cli("synth", "planes", "inlines=128", "xlines=128", "samples=256", "missing=20", "-o", "stop.npy", "--no-truth")
-    worst = {}
+    worst, env = {}, dict(os.environ, OMP_WAIT_POLICY="passive", OPENBLAS_NUM_THREADS="1")
     for words in [["synth", "planes", "inlines=300", "xlines=300", "samples=1000"], ["find", "fx", "-i", "stop.npy"],
                   ["run", "wavepacket", "mode=interpolate", "-i", "stop.npy"], ["run", "migrate", "velocity=2500", "-i", "stop.npy"],
-                  ["run", "migrate", "velocity=2500", "mode=demigrate", "-i", "stop.npy"]]:
-        out = ["-o", "stopped.npy", "--force"] if words[0] in ("run", "synth") else []
-        for seconds in (0.5, 1.5):
-            p = subprocess.Popen([CLI, *words, *out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                  ["run", "migrate", "velocity=2500", "mode=demigrate", "-i", "stop.npy"], ["run", "wavepacket", "-i", "stop.npy"],
+                  ["run", "wavepacket", "block=32", "-i", "stop.npy", "--memory", "0.4"], ["run", "patch", "mode=both", "-i", "stop.npy"],
+                  ["run", "patch", "-i", "stop.npy", "--memory", "0.12"], ["run", "fx", "window=60", "half_width=5", "-i", "stop.npy"],
+                  ["run", "twsm", "model=syncline", "algorithm=alg1", "mask=segment"], ["run", "twsm", "model=dome", "algorithm=alg1"],
+                  ["run", "twsm", "model=syncline", "algorithm=mod2"], ["run", "twsm", "model=published", "algorithm=fused"],
+                  ["run", "twsm", "model=twolayer", "algorithm=fast"], ["run", "twsm", "model=twolayer", "algorithm=fft"]]:
+        out = ["-o", "stopped.npy", "--force", "--restart"] if words[0] == "run" else ["-o", "stopped.npy", "--force"]
+        out = [] if words[0] == "find" else out
+        for seconds in (0.1, 0.2, 0.5, 1.5):
+            p = subprocess.Popen([CLI, *words, *out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
             while p.poll() is None and processor_seconds(p.pid) < seconds:
                 time.sleep(0.005)
             if p.poll() is not None:
@@ -841,7 +768,7 @@ def a_cancelled_command_computes_no_further():
             assert p.returncode == 3, (words, seconds, p.returncode)
             after = used.ru_utime + used.ru_stime - before
             worst[" ".join(words)] = max(after, worst.get(" ".join(words), 0))
-            assert after < 0.6, (words, seconds, after)
+            assert after < 0.4, (words, seconds, after)
     print("# " + ", ".join(f"{w}: {t:.3f} s" for w, t in worst.items()), flush=True)
 
 

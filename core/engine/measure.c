@@ -2,6 +2,7 @@
 #include "core/engine/measure.h"
 
 #include "core/engine/engine.h"
+#include "core/memory.h"
 
 gboolean litho_measure_is_needed(const LithoFlow *flow)
 {
@@ -119,6 +120,7 @@ static gboolean measure_step(LithoFlow *flow, guint index, LithoSurvey *survey, 
                                   ? impl->measure(step->params, &reader, &here, error)
                                   : step->op->measure(step->params, &reader, run, error);
     litho_engine_free(b.engine);
+    litho_memory_return();
     if (!measured)
         return FALSE;
     litho_measured_unref(step->measured);

@@ -162,6 +162,9 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
     const double start = litho_now_ms();
     LithoCube *out = litho_engine_run(lane->engine, s->flow, in, region, run, error);
     const double took = litho_now_ms() - start;
+    // The next slab is another lane's, whose threads have heaps of their own.
+    if (s->plan.n_slabs > 1)
+        litho_memory_return();
     g_mutex_unlock(lane->busy);
     g_mutex_lock(&s->lock);
     const gboolean first = !*lane->used;

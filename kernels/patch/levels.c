@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/qc.h"
 #include "core/text.h"
 #include "kernels/common/noise_job.h"
@@ -123,7 +124,7 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     make_cells(&l, grid, g);
     for (int a = 0; a < 3; a++) // half of a neighbour on either side
         cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
-    *kept = one < HEAP ? each : 0;
+    *kept = one < HEAP ? each : (guint64)threads * HEAP; // of cells, whose windows are few
     *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
     if (count_cells(&l) > 1)
         *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
@@ -502,6 +503,8 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
                           : measure(l, g, in, recorded, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
+    } else if (!measured) {
+        litho_memory_return(); // what its threads had is more than the filter's
     }
     static gint stamps; // atomic
     l->serial = in->serial;

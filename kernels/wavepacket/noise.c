@@ -166,6 +166,21 @@ void wp_forget_noise(WpJob *job)
         g_clear_pointer(&job->powers[k], g_free);
 }
 
+guint64 wp_noise_threads_memory(const LithoGrid *in, const LithoWavepacketParams *p, int threads)
+{
+    return wp_noise_memory(in, p) > 0 ? threads * litho_noise_thread_memory(in, window, WINDOWS)
+                                      : 0;
+}
+
+guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)
+{
+    const gint64 samples = litho_grid_samples(in);
+    const guint64 whole = 2 * sizeof(float) * samples + litho_clean_bytes(samples);
+    const guint64 found =
+        wp_noise_memory(in, params) + wp_noise_threads_memory(in, params, threads);
+    return MAX(found, litho_noise_powers_memory(in, window, WINDOWS) + MIN(part, whole));
+}
+
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
 {
     const gboolean measures = p->mode == WP_DENOISE && !(p->sigma > 0);

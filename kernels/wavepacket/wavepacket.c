@@ -214,8 +214,10 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region, int threads)
 {
     (void)known;
-    (void)threads;
-    return wp_job_memory(in, params, &machine, region);
+    return wp_job_memory(in, params, &machine, region) +
+           (wp_is_regional(params) && litho_box_count(region) < litho_grid_samples(in)
+                ? 0
+                : wp_noise_threads_memory(in, params, threads));
 }
 
 // A reconstruction sums and takes no squares.
@@ -227,7 +229,11 @@ static void range(const void *params, float *faintest, float *loudest)
     }
 }
 
-static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+static const LithoImpl cpu = {.plan = plan,
+                              .exec = exec,
+                              .destroy = destroy,
+                              .memory = memory,
+                              .measure_memory = wp_measure_memory};
 
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
 

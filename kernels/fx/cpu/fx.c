@@ -104,7 +104,7 @@ static gboolean ready_thread(FxThread *t, int nfft, const FxIsa *isa, const FxWo
         t->scratch = fx_alloc(bytes, NULL);
         t->scratch_bytes = t->scratch ? bytes : 0;
     }
-    const gsize sums = FX_RUN * fx_cell(w) * MAX(w->batches, 1);
+    const gsize sums = fx_sum_count(&w->g, w->lanes);
     if (t->sum_count < sums) {
         free(t->sum);
         t->sum = fx_alloc(sums * sizeof *t->sum, NULL);
@@ -146,23 +146,41 @@ static FxRect window_rect(const LithoFxGeometry *g, int w_il, int w_xl)
     return (FxRect){il, il + g->axis[0].length, xl, xl + g->axis[1].length};
 }
 
+// Memory for the part's windows that have none yet, in one block.
+static gboolean get_filtered(FxPart *part, GError **error)
+{
+    FxWork *w = part->work;
+    const gsize count = fx_cell(w) * w->batches * w->g.axis[0].length * w->g.axis[1].length;
+    g_autoptr(GPtrArray) missing = g_ptr_array_new();
+    for (int k = part->first; k <= part->last; k++)
+        for (int i = part->windows.il0; i < part->windows.il1; i++)
+            for (int j = part->windows.xl0; j < part->windows.xl1; j++) {
+                float **unit = &w->filtered[fx_unit(&w->g, k, i, j)];
+                if (!*unit)
+                    g_ptr_array_add(missing, unit);
+            }
+    if (missing->len == 0)
+        return TRUE;
+    float *block = fx_alloc(sizeof(float) * count * missing->len, error);
+    if (!block)
+        return FALSE;
+    g_ptr_array_add(w->blocks, block);
+    for (guint n = 0; n < missing->len; n++)
+        *(float **)missing->pdata[n] = block + count * n;
+    return TRUE;
+}
+
 // Tasks not done yet, with memory for their results. NULL sets the error.
 static GArray *list_tasks(FxPart *part, GError **error)
 {
     FxWork *w = part->work;
-    gsize unit_bytes =
-        sizeof(float) * fx_cell(w) * w->batches * w->g.axis[0].length * w->g.axis[1].length;
+    if (!get_filtered(part, error))
+        return NULL;
     GArray *tasks = g_array_new(FALSE, FALSE, sizeof(Task));
     for (int k = part->first; k <= part->last; k++)
         for (int i = part->windows.il0; i < part->windows.il1; i++)
             for (int j = part->windows.xl0; j < part->windows.xl1; j++) {
                 gsize unit = fx_unit(&w->g, k, i, j);
-                if (!w->filtered[unit])
-                    w->filtered[unit] = fx_alloc(unit_bytes, error);
-                if (!w->filtered[unit]) {
-                    g_array_unref(tasks);
-                    return NULL;
-                }
                 for (int b = 0; b < w->batches; b++) {
                     Task task = {k, i, j, b};
                     if (!w->ready[unit * w->batches + b])
@@ -374,23 +392,28 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return TRUE;
 }
 
+static guint64 thread_bytes(const LithoFxGeometry *g, const LithoFxParams *params)
+{
+    enum { BESIDE = 256 << 10 }; // its stack, and gaps of its heap
+    const FxIsa *isa = best_isa();
+    return isa->scratch_bytes(g->axis[0].length, g->axis[1].length, params->half_width) +
+           sizeof(float) * (fx_sum_count(g, isa->lanes) + 2 * (guint64)g->nfft) + BESIDE;
+}
+
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region, int threads)
 {
-    (void)threads;
     (void)known;
     LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     LithoBox need = litho_fx_input_box(in, params, region);
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
     const guint64 work = MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
-    // Memory of one slab's windows stays with the thread that made them, in malloc's arena, while
-    // another thread makes those of the next.
-    const int held = litho_box_size(region, 0) < in->axis[0].n ? 2 : 1;
     const LithoFxParams *p = params;
     const guint64 clean =
         p->erratic > 0 || p->fill_passes > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
-    return 4 * (litho_box_count(need) + litho_box_count(region)) + clean + held * work;
+    return 4 * (litho_box_count(need) + litho_box_count(region)) + clean + work +
+           fx_kept_bytes(&g, best_isa()->lanes) + threads * thread_bytes(&g, p);
 }
 
 const LithoImpl litho_fx_cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -22,7 +22,8 @@ typedef struct FxWork {
     float **spectra;  // per time window; NULL until needed
     guint8 *known;    // [time window][trace]: spectra and presence are there
     guint8 *present;  // [time window][trace]
-    float **filtered; // per unit; NULL until needed
+    float **filtered; // per unit, within `blocks`; NULL until needed
+    GPtrArray *blocks; // one for the units of a pass: large ones go back to the system when freed
     guint8 *ready;    // [unit][batch]
     FxCounts *counts; // [unit][batch]
     guint64 bytes;    // when filled completely
@@ -99,6 +100,8 @@ gpointer fx_alloc(guint64 bytes, GError **error);
 FxPart fx_part(FxPlan *plan, const LithoPass *pass, const LithoCube *raw, LithoBox region,
                LithoRun *run);
 guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows);
+guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes); // bookkeeping of all units of a grid
+gsize fx_sum_count(const LithoFxGeometry *g, int lanes);    // floats of FxThread.sum
 FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
                     guint64 serial, FxRect held, GError **error);
 void fx_work_free(FxWork *work);

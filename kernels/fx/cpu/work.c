@@ -66,6 +66,17 @@ static guint64 bytes_for(const LithoFxGeometry *g, int lanes, gint64 traces, gin
     return (guint64)(traces + windows * unit) * batches_of(g, lanes) * lanes * 8 * time_windows;
 }
 
+guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes)
+{
+    const gsize units = (gsize)g->axis[0].count * g->axis[1].count * g->axis[2].count;
+    return units * (sizeof(float *) + batches_of(g, lanes) * (1 + sizeof(FxCounts)));
+}
+
+gsize fx_sum_count(const LithoFxGeometry *g, int lanes)
+{
+    return (gsize)FX_RUN * 2 * lanes * MAX(batches_of(g, lanes), 1);
+}
+
 guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows)
 {
     return bytes_for(g, lanes, fx_area(traces_needed(g, region)),
@@ -93,6 +104,7 @@ FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *pa
     w->present = g_try_malloc0(traces);
     w->spectra = g_new0(float *, g->axis[2].count);
     w->filtered = g_try_new0(float *, units);
+    w->blocks = g_ptr_array_new_with_free_func(free);
     w->ready = g_try_malloc0(units * MAX(w->batches, 1));
     w->counts = g_try_new0(FxCounts, units * MAX(w->batches, 1));
     if (w->known && w->present && w->filtered && w->ready && w->counts)
@@ -107,16 +119,17 @@ static void drop_filtered(FxWork *w, gboolean memory_too)
 {
     gsize units = (gsize)w->g.axis[0].count * w->g.axis[1].count * w->g.axis[2].count;
     memset(w->ready, 0, units * MAX(w->batches, 1));
-    for (gsize u = 0; memory_too && u < units; u++)
-        g_clear_pointer(&w->filtered[u], free);
+    if (memory_too) {
+        memset(w->filtered, 0, units * sizeof *w->filtered);
+        g_ptr_array_set_size(w->blocks, 0);
+    }
 }
 
 void fx_work_free(FxWork *w)
 {
     if (!w)
         return;
-    if (w->ready && w->filtered)
-        drop_filtered(w, TRUE);
+    g_ptr_array_unref(w->blocks);
     for (int k = 0; k < w->g.axis[2].count; k++)
         free(w->spectra[k]);
     g_free(w->spectra);

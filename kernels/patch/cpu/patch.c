@@ -206,8 +206,8 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
            patch_sweep_bytes(&g, frame);
 }
 
-// A survey in one piece is measured first; of slabs it was measured in a pass before. What stays on
-// the threads' heaps stays in either case. There is a copy of the input, with guesses,
+// A survey in one piece is measured first, and what stays on the threads' heaps stays; of slabs it
+// was measured in a pass before, by other threads. There is a copy of the input, with guesses,
 // where a piece is erratic or a trace is missing: half of one is counted in one piece, so that what
 // is told is near either.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
@@ -224,7 +224,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
         patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }
-    return input + copy + MAX(whole ? peak : 0, kept + filter);
+    return input + copy + (whole ? MAX(peak, kept + filter) : filter);
 }
 
 static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/peers.h"
 #include "core/text.h"
 #include "kernels/twsm/chain.h"
@@ -211,6 +212,8 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
             g_atomic_int_set(&stop, 1);
     }
     lattice_close(&l);
+    // Fields and FFTW's blocks leave gaps between them, more from band to band.
+    litho_memory_return();
     if (failed)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                     _("no memory for transforms of %d x %d points"), l.pad[0], l.pad[1]);

@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Memory that a command says it needs, against the most that it takes. Prints TAP.
+
+    test_cli_memory.py PATH/lithoscope-cli
+"""
+import os
+import re
+import subprocess
+import sys
+
+from cli_tap import CLI, cli, read, run, test
+
+
+def peak_of(*args):
+    """GiB that a command had at most, and its notes."""
+    # A small parent: the system counts a child's peak from before it became the command, when it was a copy of its parent.
+    small = ("import resource, subprocess, sys; p = subprocess.run(sys.argv[1:]); "
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(p.returncode)")
+    p = subprocess.run([sys.executable, "-S", "-c", small, CLI, *args], capture_output=True, text=True)
+    assert p.returncode == 0, (args, p.stderr)
+    return int(p.stdout.split()[-1]) / 1048576, p.stderr
+
+
+@test
+def long_thin_volumes_are_cut_by_themselves():
+    """In one piece 24 x 24 x 1400 needs 9 GiB for 3 MB: it is cut, a note says so, and --dry-run tells the memory."""
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=1400", "-o", "long.npy", "--no-truth", "--force")
+    cli("synth", "planes", "inlines=16", "xlines=16", "samples=16", "-o", "tiny.npy", "--no-truth", "--force")
+    run_it = ["run", "wavepacket", "--backend", "cpu"]
+    plan = cli(*run_it, "long.npy", "long-out.npy", "--dry-run", "--force").stdout
+    needs = float(re.search(r"needs ([0-9.]+) of", plan).group(1))
+    program, _ = peak_of(*run_it, "tiny.npy", "tiny-out.npy", "--force")
+    peak, notes = peak_of(*run_it, "long.npy", "long-out.npy", "--force")
+    assert "cut into segments of 512 samples (block=512)" in notes, notes
+    assert abs(peak - program - needs) < 0.2 * needs, (peak, program, needs)
+    # With less memory the coefficients are made again each time: what is told is what is done. Asked for, the segments are the same.
+    os.environ["LITHO_MEMORY"] = "2"
+    less_words = [*run_it, "block=512", "long.npy", "less.npy", "--force"]
+    try:
+        less = float(re.search(r"needs ([0-9.]+) of", cli(*less_words, "--dry-run").stdout).group(1))
+        peak, _ = peak_of(*less_words)
+    finally:
+        del os.environ["LITHO_MEMORY"]
+    assert less < 0.8 * needs and abs(peak - program - less) < 0.2 * less, (peak, program, less, needs)
+    assert read("less.npy") == read("long-out.npy")
+
+
+# Told and taken differ by 20 % at most and this many GiB: heaps of threads keep gaps, and the pages of libraries that are loaded
+# vary by a few MB from run to run. Surveys of a few MB, such as small.npy, are told and taken within that.
+ALLOWANCE = 0.006
+
+# Threads, parameters, GiB of --memory (0 = one piece), the least number of slabs. What guesses for missing traces and bursts take is told
+# whether there are any or not: where they are asked for, the survey has some.
+SETTINGS = [
+    (1, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
+    (16, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
+    (2, "fx erratic=0 fill_passes=0 wide.npy", 0.06, 3),
+    (16, "fx erratic=0 fill_passes=0 wide.npy", 0.06, 3),
+    (16, "fx erratic=0 fill_passes=0 flat.npy", 0.1, 3),
+    (2, "fx window=60 half_width=1 fmax=30 holes.npy", 0, 1),
+    (16, "fx holes.npy", 0, 1),
+    (2, "fx deep.npy", 0.11, 3),
+    (16, "fx deep.npy", 0.12, 3),
+    (2, "fx time_window=16 time_overlap=8 erratic=0 fill_passes=0 threads.npy", 0, 1),
+    (2, "fx window=3 half_width=1 stride=1 small.npy", 0, 1),
+    (2, "patch overlap=2 long.npy", 0.04, 3),
+    (16, "patch overlap=2 deep.npy", 0.1, 2),
+    (16, "patch overlap=2 deep.npy", 0, 1),
+    (16, "patch overlap=2 long.npy", 0, 1),
+    (16, "patch overlap=2 window=32 threads.npy", 0, 1),
+    (2, "patch overlap=2 window=32 thin.npy", 0, 1),
+    (2, "patch mode=fill holes.npy", 0, 1),
+    (16, "patch mode=both iterations=5 holes.npy", 0, 1),
+    (2, "patch small.npy", 0, 1),
+    (2, "wavepacket block=32 long.npy", 0.08, 2),
+    (16, "wavepacket block=32 long.npy", 0.1, 2),
+    (1, "wavepacket sigma=1 erratic=0 block=32 long.npy", 0.09, 2),
+    (16, "wavepacket block=64 thin.npy", 0, 1),
+    (16, "wavepacket mode=interpolate iterations=3 holes.npy", 0, 1),
+    (16, "wavepacket small.npy", 0, 1),
+    (16, "wavepacket mode=compress small.npy", 0, 1),
+    (16, "migrate velocity=2000 nz=100 fmax=30 threads.npy", 0, 1),
+    (16, "migrate velocity=2000 nz=40 fmax=30 degree=45 threads.npy", 0, 1),
+    (16, "migrate velocity=2000 nz=20 mode=demigrate dt=0.004 nt=150 threads.npy", 0, 1),
+    (16, "twsm model=twolayer frequencies=64", 0, 1),
+    (16, "twsm model=twolayer frequencies=256", 0, 1),
+    (1, "twsm model=twolayer frequencies=64", 0, 1),
+    (16, "twsm model=syncline frequencies=32 algorithm=alg1", 0, 1),
+    (16, "twsm model=syncline frequencies=32 algorithm=mod2 strip_width=2000", 0, 1),
+    (2, "twsm model=dome frequencies=64 algorithm=fast", 0, 1),
+]
+
+
+@test
+def the_plan_tells_the_memory():
+    """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
+    for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
+                       ("deep", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400")):
+        words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
+        if name in ("holes", "deep"):
+            words.append("missing=20")
+        cli("synth", "planes", *words, "-o", f"{name}.npy", "--no-truth", "--force")
+    programs, wrong = {}, []
+    for threads, words, memory, slabs in SETTINGS:
+        run_it = ["run", *words.split(), "-o", "told.npy", "--backend", "cpu", "--force", "--restart", "--threads", str(threads)]
+        run_it += ["--memory", str(memory)] if memory else []
+        plan = cli(*run_it, "--dry-run").stdout
+        told = float(re.search(r"needs ([0-9.]+) of", plan).group(1))
+        operator = run_it[1]
+        if (operator, threads) not in programs:
+            tiny = ["frequencies=4"] if operator == "twsm" else ["tiny.npy"]
+            programs[operator, threads], _ = peak_of("run", operator, *tiny, "-o", "told.npy", "--backend", "cpu", "--force",
+                                                     "--threads", str(threads))
+        taken = peak_of(*run_it)[0] - programs[operator, threads]
+        line = f"told {told:.3f} taken {taken:.3f} GiB: {threads} threads, {words}, {memory or 'no'} limit"
+        print("# " + line, flush=True)
+        found = int(re.search(r"slabs +([0-9]+) of", plan).group(1)) if memory else 1
+        if abs(told - taken) > 0.2 * taken + ALLOWANCE or found < slabs:
+            wrong.append(f"{line}, {found} slabs")
+    assert not wrong, "\n".join(wrong)
+
+
+run()
