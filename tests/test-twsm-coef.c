@@ -165,7 +165,7 @@ static void test_source(void)
         const TwsmContact contact = {2000, 2200, 3000, 2400, FALSE};
         const TwsmBand band = {97, 31};
         g_autofree TwsmValue *u = g_new(TwsmValue, (gsize)m->n * band.n);
-        g_assert_true(twsm_source_field(s, 0, band, 2, u, NULL));
+        g_assert_true(twsm_source_field(s, 0, band, u, &(LithoRun){.threads = 2}, NULL));
         double worst = 0;
         for (int j = 0; j < m->n; j += 11) {
             const double dx = m->x[j] + s->centre[0] - 150, dy = m->y[j] + s->centre[1];

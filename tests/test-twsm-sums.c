@@ -297,7 +297,7 @@ static void test_sources(void)
     TwsmBand band = {1, 16};
     gsize size = (gsize)leg->from->n * band.n, rows = (gsize)leg->to->n * band.n;
     g_autofree TwsmValue *u = g_new(TwsmValue, 3 * size), *y = g_new(TwsmValue, 3 * rows);
-    g_assert_true(twsm_source_field(s, 0, band, 1, u, NULL));
+    g_assert_true(twsm_source_field(s, 0, band, u, &(LithoRun){.threads = 1}, NULL));
     for (gsize k = 0; k < size; k++)
         u[2 * size + k] = u[k] + u[size + k];
     TwsmChain chain = {.n_legs = 1, .leg = (TwsmLeg *)leg, .n_rhs = 3};

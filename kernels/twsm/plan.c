@@ -104,7 +104,7 @@ static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GE
         return FALSE;
     if (!plan->engine->takes_shot) {
         if (!reserve_field(plan, elements * band.n, error) ||
-            !twsm_source_field(s, c, band, litho_run_threads(run), plan->field, error))
+            !twsm_source_field(s, c, band, plan->field, run, error))
             return FALSE;
         from = (TwsmStart){.u = plan->field};
         litho_run_time(run, "source", LITHO_STAGE_COMPUTE, litho_now_ms() - start,

@@ -51,9 +51,9 @@ gboolean twsm_setup_same_traces(const TwsmSetup *a, const TwsmSetup *b);
 void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
 
 // Field of all sources on the first boundary of code c for a unit spectrum: [source][element][k].
-// FALSE: no memory.
-gboolean twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u,
-                           GError **error);
+// FALSE: cancelled, no memory.
+gboolean twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, TwsmValue *u,
+                           LithoRun *run, GError **error);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);
 // Factors that the traces are summed with: the wavelet at numbers 1 .. n_frequencies, and

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernels/twsm/chain.h"
 #include "kernels/twsm/setup.h"
 
 // --- source field -----------------------------------------------------------------------------
@@ -57,19 +58,28 @@ static void element_field(const TwsmShot *shot, const TwsmRayRule *rule, int j,
     }
 }
 
-gboolean twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, int threads, TwsmValue *u,
+gboolean twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, TwsmValue *u, LithoRun *run,
                            GError **error)
 {
+    enum { PIECE = 64 }; // elements: a few tenths of a millisecond
     const TwsmShot *shot = &s->shot[c];
     const int n = shot->mesh->n;
     g_autofree double *column = litho_memory_new(band.n, sizeof *column, "frequencies", error);
     if (!column)
         return FALSE;
     twsm_effective_columns(band.k0, band.n, column);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++)
-        element_field(shot, &shot->rule[at / n], (int)(at % n), column, band, u + at * band.n);
-    return TRUE;
+    const gint64 all = (gint64)s->model->n_sources * n;
+    gint stop = 0;
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
+    for (gint64 first = 0; first < all; first += PIECE) {
+        if (g_atomic_int_get(&stop) || !litho_run_checkpoint(run)) {
+            g_atomic_int_set(&stop, 1);
+            continue;
+        }
+        for (gint64 at = first; at < MIN(first + PIECE, all); at++)
+            element_field(shot, &shot->rule[at / n], (int)(at % n), column, band, u + at * band.n);
+    }
+    return twsm_stopped(stop, error);
 }
 
 // --- traces -----------------------------------------------------------------------------------

@@ -34,13 +34,21 @@ typedef struct Strips {
     gint stop;
 } Strips;
 
+// Asked between rows: masks make one of a large boundary take ten milliseconds.
+static gboolean stopped(Strips *s, const LithoRun *run)
+{
+    if (!litho_run_checkpoint(run))
+        g_atomic_int_set(&s->stop, 1);
+    return g_atomic_int_get(&s->stop);
+}
+
 // Rows r0.. of the strip from their formula at frequency k: P = a E^k; also Pha when it is stored.
-static void fill_rows(Strips *s, int first, int r0, int r1, int k)
+static void fill_rows(Strips *s, int first, int r0, int r1, int k, const LithoRun *run)
 {
     int n = s->n;
     g_autofree float *t = g_new(float, 3 * (gsize)n);
     float *are = t + n, *aim = t + 2 * n;
-    for (int r = r0; r < r1; r++) {
+    for (int r = r0; r < r1 && !stopped(s, run); r++) {
         TwsmValue *p = s->p + (gsize)r * n;
         twsm_pair_columns(s->leg, first + r, 0, n, t, are, aim);
         for (int j = 0; j < n; j++) {
@@ -114,10 +122,12 @@ static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
             continue;
         const double start = litho_now_ms();
         if (fill)
-            fill_rows(s, first, r0, r1, s->band.k0 + k);
+            fill_rows(s, first, r0, r1, s->band.k0 + k, run);
         else
             turn_rows(s, r0, r1);
         const double filled = litho_now_ms();
+        if (stopped(s, run))
+            continue;
         multiply_rows(s, s->p, first, r0, r1, k, s->sum);
         if (s->near) {
             near_rows(s, r0, r1);

@@ -9,12 +9,18 @@
 
 // --- making -----------------------------------------------------------------------------------
 
+static gboolean cancelled(GError **error)
+{
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
 static void free_plan(gpointer plan)
 {
     fftwf_destroy_plan(plan);
 }
 
-static void plan_boxes(WpCpu *cpu)
+static gboolean plan_boxes(WpCpu *cpu, LithoRun *run, GError **error)
 {
     const WpGeometry *g = cpu->engine.geometry;
     cpu->box_forward = g_new0(fftwf_plan, g->n_boxes);
@@ -22,6 +28,8 @@ static void plan_boxes(WpCpu *cpu)
     cpu->plans = g_ptr_array_new_with_free_func(free_plan);
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
+        if (!litho_run_checkpoint(run))
+            return cancelled(error);
         if (box->kind == WP_RESIDUAL)
             continue;
         if (b > 0 && memcmp(box->n, box[-1].n, sizeof box->n) == 0) {
@@ -38,22 +46,24 @@ static void plan_boxes(WpCpu *cpu)
         g_ptr_array_add(cpu->plans, cpu->box_inverse[b]);
         fftwf_free(data);
     }
+    return TRUE;
 }
 
-// By all threads: touching fresh pages takes longer than clearing them.
-static void clear_floats(float *p, gint64 floats)
+// By all threads: touching fresh pages takes longer than clearing them. A cancelled run needs none.
+static void clear_floats(float *p, gint64 floats, const LithoRun *run)
 {
     enum { CHUNK = 1 << 20 };
 #pragma omp parallel for schedule(static)
     for (gint64 at = 0; at < floats; at += CHUNK)
-        memset(p + at, 0, MIN(CHUNK, floats - at) * sizeof *p);
+        if (litho_run_checkpoint(run))
+            memset(p + at, 0, MIN(CHUNK, floats - at) * sizeof *p);
 }
 
-static float *alloc_floats(gint64 floats, GError **error)
+static float *alloc_floats(gint64 floats, const LithoRun *run, GError **error)
 {
     float *p = fftwf_malloc(MAX(floats, 16) * sizeof *p);
     if (p)
-        clear_floats(p, MAX(floats, 16));
+        clear_floats(p, MAX(floats, 16), run);
     else
         litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of wave-packet data",
                      floats * 4.0 / (1 << 30));
@@ -67,7 +77,7 @@ static gboolean plan_residual(WpCpu *cpu, LithoRun *run, GError **error)
         return TRUE;
     const int dim[3] = {box->n[0], box->n[1], (box->n[2] / 2 + 1 + 7) / 8 * 8};
     const int origin[3] = {0};
-    cpu->residual_data = alloc_floats(2 * (gint64)dim[0] * dim[1] * dim[2], error);
+    cpu->residual_data = alloc_floats(2 * (gint64)dim[0] * dim[1] * dim[2], run, error);
     if (!cpu->residual_data)
         return FALSE;
     cpu->residual_weight = wp_residual_weights(cpu->engine.geometry, run, error);
@@ -227,12 +237,6 @@ static WpFftVolume fine_volume(const WpCpu *cpu)
     return v;
 }
 
-static gboolean cancelled(GError **error)
-{
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
-}
-
 static void multiply_residual(const WpCpu *cpu)
 {
     const WpFft *f = &cpu->residual;
@@ -367,7 +371,7 @@ static gboolean add_residual_part(WpCpu *cpu, const float *c, float *u, LithoRun
     float *part = NULL;
     if (wp_residual(g)) {
         residual_volumes(g, &data, &lattice);
-        part = alloc_floats(n, error);
+        part = alloc_floats(n, run, error);
         if (!part)
             return FALSE;
         if (!residual_pass(cpu, &lattice, c + wp_residual(g)->at, &data, part, run)) {
@@ -428,15 +432,14 @@ WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **e
     cpu->engine.class = &class;
     cpu->engine.geometry = g;
     gint64 floats = wp_grid_layout(g, &cpu->grid);
-    cpu->grid.data = alloc_floats(floats, error);
-    if (!cpu->grid.data || !plan_residual(cpu, run, error)) {
+    cpu->grid.data = alloc_floats(floats, run, error);
+    if (!cpu->grid.data || !plan_residual(cpu, run, error) || !plan_boxes(cpu, run, error)) {
         cpu_free(&cpu->engine);
         return NULL;
     }
     // FFT index 0 is l = -nf/2 along axes 1 and 2, l = 0 along axis 3: right behind the halos.
     wp_fft_init(&cpu->fft, g->nf, cpu->grid.dim, g->halo, cpu->grid.data);
-    clear_floats(cpu->grid.data, floats);
-    plan_boxes(cpu);
+    clear_floats(cpu->grid.data, floats, run);
     plan_deconvolution(cpu);
     return &cpu->engine;
 }
