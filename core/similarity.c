@@ -179,6 +179,29 @@ static void add_shifted(const LithoSimilarityKernel *k, const float *from, gint6
                 MIN(n, tall - shift - m));
 }
 
+// Products of one trace, summed along it around one sample: what a time slice needs.
+static void products_at(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
+{
+    const LithoSimilarityKernel *k = &job->plan.kernel[2];
+    const gint64 t = to->box.lo[2];
+    const gint64 lo = MAX(job->plan.reach.lo[2], t - k->reach);
+    const gint64 n = MIN(job->plan.reach.hi[2], t + k->reach + 1) - lo;
+    const float *a = row_of(job->in, i, j, lo), *b = row_of(job->out, i, j, lo);
+    const float *w = k->weight + (lo - t + k->reach);
+    float oo = 0, rr = 0, or = 0;
+#pragma omp simd reduction(+ : oo, rr, or)
+    for (gint64 m = 0; m < n; m++) {
+        const gboolean finite = fabsf(a[m]) + fabsf(b[m]) <= G_MAXFLOAT;
+        const float o = finite ? b[m] : 0, r = finite ? a[m] - b[m] : 0;
+        oo += w[m] * o * o;
+        rr += w[m] * r * r;
+        or += w[m] * o * r;
+    }
+    to->at[OO][at] = oo;
+    to->at[RR][at] = rr;
+    to->at[OR][at] = or ;
+}
+
 // Products of one trace, summed along it.
 static void products_down(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
 {
@@ -216,11 +239,36 @@ static void sum_products(const Job *job, int axis, Sums *to)
         const gint64 i = to->box.lo[0] + x / n1, j = to->box.lo[1] + x % n1;
         if (!litho_run_checkpoint(job->run))
             continue;
-        if (axis == LITHO_SAMPLE)
+        if (axis == LITHO_SAMPLE && n2 == 1 && is_present(job, i, j))
+            products_at(job, i, j, x, to);
+        else if (axis == LITHO_SAMPLE && n2 > 1)
             products_down(job, i, j, x * n2, to);
-        else
+        else if (axis != LITHO_SAMPLE)
             products_across(job, axis, i, j, x * n2, to);
     }
+}
+
+// Sums of `from` along `axis`, one of the lines', where both hold a single sample a trace: the
+// traces of an inline lie side by side.
+static void sum_flat(const Job *job, int axis, const Sums *from, Sums *to)
+{
+    const LithoSimilarityKernel *k = &job->plan.kernel[axis];
+    const gint64 n0 = litho_box_size(to->box, 0), n1 = litho_box_size(to->box, 1);
+    const gint64 wide = litho_box_size(from->box, 1), there = litho_box_size(from->box, 0);
+    const gint64 shift = to->box.lo[axis] - from->box.lo[axis];
+#pragma omp parallel for num_threads(job->threads)
+    for (gint64 i = 0; i < n0; i++)
+        for (int q = 0; q < SUMS && litho_run_checkpoint(job->run); q++) {
+            float *row = to->at[q] + i * n1;
+            if (axis == LITHO_XLINE) {
+                add_shifted(k, from->at[q] + i * wide, wide, shift, n1, row);
+                continue;
+            }
+            for (int m = -k->reach; m <= k->reach; m++)
+                if (i + shift + m >= 0 && i + shift + m < there)
+                    add_row(row, from->at[q] + (i + shift + m) * wide, k->weight[m + k->reach], 0,
+                            n1);
+        }
 }
 
 // Sums of `from` along `axis`.
@@ -268,6 +316,8 @@ static gboolean compute_means(const Job *job, Sums *means, GError **error)
         }
         if (pass == 0)
             sum_products(job, axis, &now);
+        else if (axis != LITHO_SAMPLE && litho_box_size(box, 2) == 1)
+            sum_flat(job, axis, &before, &now);
         else
             sum_along(job, axis, &before, &now);
         sums_clear(&before);
@@ -426,14 +476,30 @@ static LithoCube *on_device(const Job *job)
     return NULL;
 }
 
+// A team of threads takes longer to meet than a slice of moderate size to sum, and spins meanwhile.
+static int threads_for(const LithoSimilarityPlan *plan, const LithoRun *run)
+{
+    const double least = 1 << 24; // multiply-adds that a thread more is worth
+    double work = 0;
+    LithoBox box = plan->reach;
+    for (int pass = 0; pass < 3; pass++) {
+        const int axis = plan->order[pass];
+        box.lo[axis] = plan->box.lo[axis];
+        box.hi[axis] = plan->box.hi[axis];
+        work += SUMS * (2.0 * plan->kernel[axis].reach + 1) * (double)litho_box_count(box);
+    }
+    return (int)MIN(litho_run_threads(run), 1 + work / least);
+}
+
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
                           LithoLeak *leak, GError **error)
 {
     if (!check(in, out, box, error))
         return FALSE;
-    Job job = {.in = in, .out = out, .run = run, .threads = litho_run_threads(run)};
+    Job job = {.in = in, .out = out, .run = run};
     plan_init(&job.plan, in, out, box, widths);
+    job.threads = threads_for(&job.plan, run);
     litho_run_begin(run, "similarity", NULL);
     LithoCube *there = map && !leak ? on_device(&job) : NULL;
     gboolean ok = there ? litho_run_step(run, 1, 1, error) : on_host(&job, map, leak, error);
