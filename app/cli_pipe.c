@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/text.h"
 
 enum { PIECE = 1 << 20, LONGEST = 512 };
@@ -104,6 +105,7 @@ static gboolean take_input(char **word, const char *suffix, GError **error)
     const int fd = open(in_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return system_error(_("keep standard input in a temporary file"), error);
+    litho_input_hold_path("/dev/stdin"); // a file behind it is an input by whatever name it has
     const gboolean ok = copy(STDIN_FILENO, fd, begin, error);
     if (close(fd) != 0 && ok)
         return system_error(_("keep standard input in a temporary file"), error);

@@ -68,6 +68,17 @@ def no_output_replaces_an_input_with_or_without_force():
 
 
 @test
+def a_file_behind_standard_input_is_an_input():
+    before = survey("in.sgy")
+    os.link("in.sgy", "second.sgy")
+    for args in [["convert", "-i", "-", "-o", "in.sgy"], ["convert", "-i", "-.sgy", "-o", "second.sgy"],
+                 ["run", "fx", "half_width=1", "-i", "-", "-o", "out.sgy", "--timings", "in.sgy"]]:
+        with open("in.sgy", "rb") as source:
+            r = cli(*args, "--force", stdin=source, status=1)
+        assert "is an input" in r.stderr and read("in.sgy") == before and os.path.samefile("in.sgy", "second.sgy"), (args, r.stderr)
+
+
+@test
 def an_existing_file_goes_with_force_only():
     survey("in.sgy")
     commands = every_output("out.sgy", "there") + [
