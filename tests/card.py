@@ -34,7 +34,8 @@ DRAGS = [
     ("largest dip", "256x256x512", "migrate", "max_dip"), ("fmax", "256x256x512", "migrate", "fmax"),
     ("strip width", "", {"model": "syncline", "algorithm": "mod2"}, "strip_width"), ("patch", "256x256x256", "patch", "threshold"),
     ("threshold 512", "512x512x512", "wavepacket", "threshold"), ("fx 512", "512x512x512", "fx", "window"),
-    ("fx 1000", "1000x1000x1000", "fx", "window"),
+    ("fx 1000", "1000x1000x1000", "fx", "window"), ("prewhitening, similarity", "256x256x256", "fx", "prewhitening"),
+    ("threshold 512, similarity", "512x512x512", "wavepacket", "threshold"),
 ]
 PEERS = ["fx --size 256x256x256", "wavepacket --size 256x256x256", "migrate --size 256x256x512", "twsm model=twolayer",
          "twsm model=published"]
@@ -100,8 +101,8 @@ def bench(build, env, options):
 
 
 def window(build, env, options):
-    print("| drag | median ms | 95 % ms | frames/s | longest block ms | computing ms | through the host | texels that differ |\n"
-          "|---|---|---|---|---|---|---|---|")
+    print("| drag | median ms | 95 % ms | similarity, median and 95 % ms | similarities/s | frames/s | longest block ms | computing ms "
+          "| through the host | texels that differ |\n|---|---|---|---|---|---|---|---|---|---|")
     for name, size, flow, key in DRAGS:
         words = []
         if size:
@@ -118,6 +119,8 @@ def window(build, env, options):
             recipe = Path(options.out, "recipe.json")
             recipe.write_text(json.dumps({"lithoscope": 1, "flow": [{"operator": "twsm", "params": flow}]}))
             words += ["--recipe", str(recipe)]
+        if "similarity" in name:
+            words.append("--measure-similarity")
         path = Path(options.out, name.replace(" ", "-"))
         out = run(f"drag {name}", [*shlex.split(options.window_prefix), str(build / "app/lithoscope"), *words, "--measure", "2.4",
                                    "--measure-param", key, "--measure-json", f"{path}.json", "--measure-picture", f"{path}.png"],
@@ -125,7 +128,9 @@ def window(build, env, options):
         if out is None:
             continue
         m = json.loads(Path(f"{path}.json").read_text())
-        print(f"| {name} | {m['latency_median_ms']:.1f} | {m['latency_p95_ms']:.1f} | {m['frames_per_s']:.0f} | "
+        follows = f"{m['similarity_median_ms']:.1f}, {m['similarity_p95_ms']:.1f}" if "similarity_median_ms" in m else ""
+        print(f"| {name} | {m['latency_median_ms']:.1f} | {m['latency_p95_ms']:.1f} | {follows} | {m['similarities_per_s']:.0f} | "
+              f"{m['frames_per_s']:.0f} | "
               f"{m['longest_block_ms']:.1f} in {m.get('longest_block_in', '')} | {m['longest_busy_ms']:.1f} | {m['host_bytes']:.0f} | "
               f"{m['wrong']:.0f} of {m['compared']:.0f} |", flush=True)
         if m["wrong"]:
