@@ -20,7 +20,8 @@ static GArray *rows_of(const char *key, LithoGrid grid, const char *const *setti
         return NULL;
     }
     const LithoOperator *op = litho_operator_find(key);
-    const LithoImpl *impl = cuda->impl(op);
+    const LithoImpl *impl = litho_device_impl((LithoDevice){.backend = cuda}, op, &error);
+    g_assert_no_error(error);
     g_autofree gpointer params = g_malloc0(op->params.size);
     GArray *rows = g_array_new(FALSE, TRUE, sizeof(LithoRival));
     litho_param_defaults(&op->params, params);
@@ -96,6 +97,7 @@ static void test_twsm(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
     g_test_add_func("/peers/fx", test_fx);
     g_test_add_func("/peers/wavepacket", test_wavepacket);
     g_test_add_func("/peers/migrate", test_migrate);

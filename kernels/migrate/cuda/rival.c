@@ -54,13 +54,16 @@ static gboolean make_job(Duel *d, int k, const LithoGrid *in, const LithoMigrate
     return d->job[k] && litho_migrate_job_design(d->job[k], &p, NULL, run, error);
 }
 
-// Wavenumbers of frequency f up to 0.85 of the largest dip's sine.
+// Wavenumbers of frequency f up to 0.85 of the largest dip's sine, and 0.7 of what cells can hold:
+// beyond half a cycle a cell a wave is another one's alias.
 static void choose_modes(Duel *d, int f, GRand *rand)
 {
     const LithoMigrateJob *job = d->job[0];
     const LithoCells *c = &job->cells;
-    const double most = 0.85 * sin(job->params.max_dip * G_PI / 180) * job->omega[f] *
-                        job->slow_max[0] / (2 * G_PI);
+    const double dip = 0.85 * sin(job->params.max_dip * G_PI / 180) * job->omega[f] *
+                       job->slow_max[0] / (2 * G_PI);
+    const double cell = fmax(c->nx > 1 ? c->dx : 0, c->ny > 1 ? c->dy : 0);
+    const double most = cell > 0 ? fmin(dip, 0.7 * 0.5 / cell) : dip;
     for (int m = 0; m < MODES; m++) {
         int *k = d->mode[f][m];
         const double angle = g_rand_double_range(rand, 0, 2 * G_PI),
