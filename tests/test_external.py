@@ -105,6 +105,17 @@ def median_of(data, radius, half_length):
 
 
 @test
+def no_output_replaces_what_a_panel_is_made_of():
+    folder = own("kept")
+    cube()
+    open("table.txt", "w").write("1 2\n")
+    for name in ("kept/own.json", "kept/own.py", "table.txt"):
+        before = read(name)
+        r = cli("--operators", folder, "run", "own", "table=table.txt", "-i", "in.npy", "-o", "new.npy", "--timings", name, "--force", status=1)
+        assert "is an input" in r.stderr and read(name) == before and not os.path.exists("new.npy"), (name, r.stderr)
+
+
+@test
 def an_example_is_an_operator_like_the_others():
     folder, data = examples(), cube()
     listed = cli("--operators", folder, "list").stdout

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/show/script.h"
 #include "core/text.h"
 #include "kernels/external/external.h"
@@ -44,6 +45,16 @@ static const ExternalPanel *panel_of_key(const char *key)
     return NULL;
 }
 
+// No output replaces a panel or a file of its program: both are inputs of the command.
+static void hold_files(const ExternalPanel *panel)
+{
+    litho_input_hold_path(panel->path);
+    for (char *const *word = panel->command; *word; word++) {
+        g_autofree char *file = g_canonicalize_filename(*word, panel->folder);
+        litho_input_hold_path(file);
+    }
+}
+
 // FALSE with a sentence: the panel makes no operator. FALSE without one: the file is no panel. A
 // panel of another folder goes before it.
 static gboolean add_panel(const char *path, GError **error)
@@ -63,6 +74,7 @@ static gboolean add_panel(const char *path, GError **error)
         return ok;
     }
     external_operator_make(panel);
+    hold_files(panel);
     if (!panels)
         panels = g_ptr_array_new();
     g_ptr_array_add(panels, panel);
