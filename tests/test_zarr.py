@@ -370,6 +370,20 @@ def damage_is_refused():
     check("f.zarr", "the codec 'sharding_indexed'")
 
 
+# Property: nothing is written into the folder of a survey that the command reads, by whatever name.
+@test
+def outputs_stay_out_of_the_store():
+    write2(Path("i.zarr"))
+    Path("i-link").symlink_to("i.zarr")
+    before = {f.name: f.read_bytes() for f in Path("i.zarr").iterdir()}
+    for out in ("i.zarr/.zarray", "i.zarr/new.json", "i-link/new.json", str(Path("i.zarr/0.0.0").resolve())):
+        told = cli("run", "fx", "half_width=1", "i.zarr", "i.npy", "--timings", out, "--force", status=1).stderr
+        assert "lies in the folder of an input" in told, (out, told)
+    cli("convert", "i-link", "i.zarr/i.npy", status=1)
+    assert {f.name: f.read_bytes() for f in Path("i.zarr").iterdir()} == before and not os.path.exists("i.npy")
+    cli("convert", "i.zarr", "i.npy")
+
+
 # Property: no name that a store holds leads out of it.
 @test
 def names_lead_nowhere():

@@ -20,7 +20,7 @@ LithoInputs *litho_inputs_new(void)
 void litho_inputs_add(LithoInputs *inputs, const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    if (stat(path, &info) != 0 || (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
         return;
     const LithoFileId id = {info.st_dev, info.st_ino};
     litho_input_hold(id);

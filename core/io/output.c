@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -94,7 +95,7 @@ void litho_input_release(LithoFileId id)
 void litho_input_hold_path(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+    if (stat(path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)))
         litho_input_hold(id_of(&info));
 }
 
@@ -130,9 +131,29 @@ static char *follow_links(const char *path, GError **error)
     return NULL;
 }
 
+// TRUE when one of the folders above `path` is an input: a survey in the form of Zarr.
+static gboolean lies_in_an_input(const char *path)
+{
+    g_autofree char *target = follow_links(path, NULL);
+    g_autofree char *folder = target ? g_path_get_dirname(target) : NULL;
+    char *at = folder ? realpath(folder, NULL) : NULL; // without a folder the output fails anyhow
+    gboolean found = FALSE;
+    while (at && *at && !found) {
+        struct stat info;
+        found = stat(at, &info) == 0 && has(&inputs, &info);
+        *strrchr(at, '/') = 0;
+    }
+    free(at);
+    return found;
+}
+
 static gboolean check_target(const char *path, LithoReplace replace, GError **error)
 {
     struct stat info;
+    if (lies_in_an_input(path))
+        return litho_refuse(
+            error, LITHO_ERROR_PARAMETER,
+            "%s lies in the folder of an input; choose another place for the output", path);
     if (stat(path, &info) < 0)
         return TRUE; // opening the temporary file tells what else may be wrong
     if (has(&inputs, &info))

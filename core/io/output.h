@@ -27,7 +27,8 @@ typedef struct LithoFileId {
 // headers it carries on, the command line whatever its command reads.
 void litho_input_hold(LithoFileId id);
 void litho_input_release(LithoFileId id);
-// Holds what `path` leads to until the process ends; a name without a file is passed over.
+// Holds the file or folder that `path` leads to until the process ends; outputs may not lie in a
+// folder that is held. A name without a file is passed over.
 void litho_input_hold_path(const char *path);
 
 // --- files that it writes -----------------------------------------------------------------------

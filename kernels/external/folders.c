@@ -51,7 +51,8 @@ static void hold_files(const ExternalPanel *panel)
     litho_input_hold_path(panel->path);
     for (char *const *word = panel->command; *word; word++) {
         g_autofree char *file = g_canonicalize_filename(*word, panel->folder);
-        litho_input_hold_path(file);
+        if (g_file_test(file, G_FILE_TEST_IS_REGULAR)) // outputs may lie in a folder
+            litho_input_hold_path(file);
     }
 }
 
