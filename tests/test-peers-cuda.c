@@ -9,6 +9,7 @@
 #include "tests/common.h"
 #include "core/backend.h"
 #include "core/rival.h"
+#include "kernels/kernels.h"
 
 // Rows of an operator's comparison; NULL: skipped.
 static GArray *rows_of(const char *key, LithoGrid grid, const char *const *settings)
