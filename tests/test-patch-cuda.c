@@ -109,7 +109,7 @@ static LithoCube *run_measured(LithoEngine *engine, const char *words, const Lit
 
 // Property: both backends give the same samples (1e-5: single precision, and a few coefficients
 // within its reach of the threshold) and the same live mask, with the same level of the noise: each
-// measures its own, which test-patch-level-cuda.c compares. Filling goes 1.8 times as far as each
+// measures its own, which test-patch-level-cuda.c compares. Filling goes further than each
 // threshold says: a coefficient that rounding keeps or not changes the windows around it, too. The
 // host's own result moves by 1.4e-4 when the last bits of its input change; all samples count here.
 #define FILLED 1e-3

@@ -301,13 +301,17 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
     return TRUE;
 }
 
-gboolean noise_has_enough(const NoiseJob *job, GError **error)
+gboolean noise_too_few(int inlines, int xlines, GError **error)
 {
-    return noise_has_windows(job) ||
-           litho_refuse(error, LITHO_ERROR_GEOMETRY,
+    return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                         "no window of %d x %d traces has half of them live: there is nothing "
                         "to measure the noise on",
-                        job->n[0], job->n[1]);
+                        inlines, xlines);
+}
+
+gboolean noise_has_enough(const NoiseJob *job, GError **error)
+{
+    return noise_has_windows(job) || noise_too_few(job->n[0], job->n[1], error);
 }
 
 static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run, LithoNoise *noise,

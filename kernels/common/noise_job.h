@@ -64,6 +64,8 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // window before it.
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
 gboolean noise_has_windows(const NoiseJob *job);
+// FALSE with the sentence of windows of so many inlines and crosslines that tell no level.
+gboolean noise_too_few(int inlines, int xlines, GError **error);
 // noise_has_windows(), and the sentence where there are none.
 gboolean noise_has_enough(const NoiseJob *job, GError **error);
 // Windows that a device measures: litho_noise_windows_new() without memory for spectra. The device

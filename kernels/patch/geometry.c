@@ -45,11 +45,6 @@ double litho_patch_fill_level(const LithoPatchParams *params, int k)
                                   : params->floor;
 }
 
-float litho_patch_fill_step(const LithoPatchParams *params, int k)
-{
-    return k + 1 < params->iterations ? 1.8f : 1;
-}
-
 static LithoBox fill_box(const LithoGrid *in, LithoBox region)
 {
     const LithoPatchBlocks b = litho_patch_blocks(in);
@@ -69,8 +64,7 @@ LithoCleanRule litho_patch_clean_rule(const LithoPatchParams *p)
 
 LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
 {
-    return p->mode != LITHO_PATCH_FILL ? litho_clean_box(in, litho_patch_clean_rule(p), box)
-                                       : box;
+    return litho_clean_box(in, litho_patch_clean_rule(p), box);
 }
 
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region)

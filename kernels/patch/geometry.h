@@ -147,7 +147,7 @@ LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const L
 {
     if (p->threshold > 0)
         return p->threshold;
-    if (p->rule == LITHO_PATCH_ENERGY)
+    if (p->rule == LITHO_PATCH_ENERGY && p->mode != LITHO_PATCH_FILL)
         return 2.2;
     const double size = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
     const double t = 3 - 0.3 * log(size / 4096) / log(3.375); // 3 for 16^3, 2.7 for 24^3
@@ -175,6 +175,12 @@ LITHO_PATCH_FN void litho_patch_needs(LithoPatchAxis a, bool pairs, int lo, int 
     *from = *from < 0 ? 0 : *from;
     *to = *to > a.n ? a.n : *to;
 }
+
+// Filling: each pass moves missing traces x by z, which becomes MOMENTUM z + STEP (y - x): y is x
+// behind the threshold, z the move before (a heavy ball, Polyak 1964,
+// doi:10.1016/0041-5553(64)90137-5). The last pass takes y.
+#define LITHO_PATCH_MOMENTUM 0.6f
+#define LITHO_PATCH_STEP 1.6f
 
 // Levels of the noise on a coarse grid of cells, interpolated in three directions and constant
 // beyond the outermost centres.

@@ -249,17 +249,32 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *
     return TRUE;
 }
 
+// Filling needs no level: where there is nothing to measure it on, it takes zeros.
+static gboolean do_without(PatchLevels *l, GError *trouble, GError **error)
+{
+    if (l->params.mode != LITHO_PATCH_FILL ||
+        !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    g_error_free(trouble);
+    memset(l->sigma, 0, sizeof(float) * count_cells(l) * l->table.bins);
+    l->absent = TRUE;
+    return TRUE;
+}
+
 // Cells without a live trace take the level of the whole.
 static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
 {
     PatchLevels *l = m->l;
     LithoNoise whole = {0};
+    GError *trouble = NULL;
     const gboolean ok =
-        m->meter ? m->meter->levels(m->meter->data, TRUE, &m->whole, 1, &whole, run, error) &&
-                       noise_has_enough(m->whole, error)
-                 : litho_noise_windows_finish(m->whole, run, &whole, error);
+        m->meter ? m->meter->levels(m->meter->data, TRUE, &m->whole, 1, &whole, run, &trouble) &&
+                       noise_has_enough(m->whole, &trouble)
+                 : litho_noise_windows_finish(m->whole, run, &whole, &trouble);
     if (!ok)
-        return FALSE;
+        return do_without(l, trouble, error);
     l->total = whole.total;
     l->low = whole.low;
     l->high = whole.high;
@@ -301,9 +316,7 @@ static int parts_along(const LithoGrid *grid, int axis)
 const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    return params->mode == LITHO_PATCH_FILL
-               ? in
-               : litho_clean(clean, litho_patch_clean_rule(params), in, run, error);
+    return litho_clean(clean, litho_patch_clean_rule(params), in, run, error);
 }
 
 static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox within, LithoRun *run,
@@ -365,14 +378,14 @@ enum { VERSION = 1 };
 // Followed by bins x cells floats.
 typedef struct Head {
     guint32 version, bins;
-    gint32 n[3], unused;
+    gint32 n[3], absent;
     double total, low, high;
 } Head;
 
 char *litho_patch_measure_key(const void *params)
 {
     const LithoPatchParams *p = params;
-    if (p->sigma > 0 || p->mode == LITHO_PATCH_FILL)
+    if (p->sigma > 0)
         return NULL;
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
     return g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
@@ -388,21 +401,24 @@ static LithoMeasured *to_measured(const PatchLevels *l)
     const Head head = {.version = VERSION,
                        .bins = (guint32)l->table.bins,
                        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
+                       .absent = l->absent,
                        .total = l->total,
                        .low = l->low,
                        .high = l->high};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
-    g_autofree char *text = litho_text_printf(_("noise level %.4g"), l->total);
+    g_autofree char *text = l->absent ? g_strdup(_("no noise level: too few live traces"))
+                                      : litho_text_printf(_("noise level %.4g"), l->total);
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
 
 // `l` has its cells: the numbers must be of as many.
-static gboolean from_measured(PatchLevels *l, LithoMeasured *measured, GError **error)
+static gboolean from_measured(PatchLevels *l, const LithoPatchGeometry *g, LithoMeasured *measured,
+                              GError **error)
 {
     gsize n;
-    Head head;
+    Head head = {0};
     const guint8 *bytes = litho_measured_bytes(measured, &n);
     const gsize floats = (gsize)count_cells(l) * l->table.bins;
     gboolean good = n == sizeof head + floats * sizeof(float);
@@ -422,6 +438,9 @@ static gboolean from_measured(PatchLevels *l, LithoMeasured *measured, GError **
     l->total = head.total;
     l->low = head.low;
     l->high = head.high;
+    l->absent = head.absent != 0;
+    if (l->params.mode != LITHO_PATCH_FILL && !patch_levels_are_there(l, g, error))
+        return FALSE;
     l->measured = litho_measured_ref(measured);
     return TRUE;
 }
@@ -453,7 +472,7 @@ static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
                            const LithoPatchParams *p, const LithoCube *in, LithoMeasured *measured)
 {
     if (!l->sigma || l->table.bins != g->bins || l->params.sigma != p->sigma ||
-        l->params.level != p->level)
+        l->params.level != p->level || (l->absent && p->mode != LITHO_PATCH_FILL))
         return FALSE;
     if (p->sigma > 0)
         return TRUE;
@@ -499,7 +518,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
         for (gsize k = 0; k < n; k++)
             l->sigma[k] = (float)params->sigma;
         l->total = l->low = l->high = params->sigma;
-    } else if (!(measured ? from_measured(l, measured, error)
+    } else if (!(measured ? from_measured(l, g, measured, error)
                           : measure(l, g, in, recorded, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
@@ -548,12 +567,9 @@ void patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out)
         }
 }
 
-gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **error)
+gboolean patch_levels_are_there(const PatchLevels *l, const LithoPatchGeometry *g, GError **error)
 {
-    return params->mode != LITHO_PATCH_FILL ||
-           litho_refuse(error, LITHO_ERROR_PARAMETER,
-                        "with mode=fill the noise level is not measured; mode=denoise or "
-                        "mode=both is needed");
+    return !l->absent || noise_too_few(g->axis[0].length, g->axis[1].length, error);
 }
 
 gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, const LithoGrid *grid,
@@ -561,11 +577,12 @@ gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, const LithoGrid *g
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
-    if (!patch_levels_are_measured(params, error) || !litho_cube_host(pass->in, error))
+    if (!litho_cube_host(pass->in, error))
         return FALSE;
     const LithoCube *in = patch_clean(clean, params, pass->in, run, error);
     if (!in ||
-        !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error))
+        !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error) ||
+        !patch_levels_are_there(l, &g, error))
         return FALSE;
     patch_levels_volume(l, pass->region, out);
     if (run)
@@ -589,6 +606,13 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report)
 {
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
+    if (l->absent) {
+        litho_report_remark(report,
+                            "patch: no window of %d x %d traces has half of them live, so "
+                            "that the noise cannot be measured; filling goes on without it",
+                            g.axis[0].length, g.axis[1].length);
+        return;
+    }
     litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
     if (!report || !l->sigma)
         return;

@@ -34,6 +34,7 @@ typedef struct PatchLevels {
     LithoPatchLevels table; // its sigma is `sigma`
     float *sigma;
     double total, low, high; // of the whole input, as in LithoNoise
+    gboolean absent;         // there was nothing to measure it on: filling takes zeros
     guint64 serial;          // of the cube it was measured on
     LithoMeasured *measured; // that it was taken from; NULL = none. A reference
     guint stamp;             // another one for other numbers
@@ -65,12 +66,13 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoRea
 // The level at every sample of `out`'s region, of all frequencies together: the standard deviation
 // of the noise there.
 void patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *out);
-// FALSE with the sentence where only missing traces are filled.
-gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **error);
-// Measures or takes the level first. Refused where only missing traces are filled.
+// FALSE with the sentence where there was nothing to measure the level on.
+gboolean patch_levels_are_there(const PatchLevels *levels, const LithoPatchGeometry *g,
+                                GError **error);
+// Measures or takes the level first. Refused where there is nothing to measure it on.
 gboolean patch_levels_exec(PatchLevels *levels, LithoClean *clean, const LithoGrid *grid,
                            const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error);
-// The input without bursts and gaps (erratic.h); `in` itself in mode=fill.
+// The input without bursts and gaps (erratic.h).
 const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
                              LithoRun *run, GError **error);
 void patch_levels_clear(PatchLevels *levels);

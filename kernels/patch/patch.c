@@ -51,9 +51,10 @@ static const LithoParam rows[] = {
     PATCH_FLOAT(
         threshold, .label = N_("Threshold"), .special_text = N_("automatic"), .unit = N_("sigma"),
         .max = 10, .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER,
-        .when = "mode=denoise|both",
-        .doc = N_("Coefficients below this many standard deviations of the noise are removed: "
-                  "more removes more noise and more signal; 3 suits windows of 16, 2.7 of 24.")),
+        .doc =
+            N_("Coefficients below this many standard deviations of the noise are removed, and "
+               "filling stops there: more removes more noise and more signal; 3 suits windows of "
+               "16, 2.7 of 24.")),
     PATCH_INT(window, .label = N_("Window"), .unit = N_("samples"), .def = 16, .min = 4,
               .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32, .step = 2,
               .stage = LEVEL,
@@ -64,15 +65,16 @@ static const LithoParam rows[] = {
                  .doc = N_("Judges every coefficient by itself, or by its energy with its six "
                            "neighbours, which keeps more of weak curved events in strong noise.")),
     PATCH_FLOAT(sigma, .label = N_("Noise level"), .special_text = N_("measured"), .max = 1e30,
-                .soft_max = 10, .stage = LEVEL, .when = "mode=denoise|both",
+                .soft_max = 10, .stage = LEVEL,
                 .doc =
                     N_("Standard deviation of white noise; measured per frequency, place and time "
                        "from local spectra when 0.")),
     PATCH_FLOAT(
         erratic, .label = N_("Bursts above"), .special_text = N_("off"), .unit = "x", .def = 4,
-        .max = 1000, .soft_max = 20, .step = 0.5, .stage = LEVEL, .when = "mode=denoise|both",
+        .max = 1000, .soft_max = 20, .step = 0.5, .stage = LEVEL,
         .doc = N_("Bursts and spikes on single traces with more than this many times the "
-                  "amplitude of the neighbours are replaced from their surroundings; 0 = off.")),
+                  "amplitude of the neighbours are replaced from their surroundings; filling alone "
+                  "is not guided by them, and they stay; 0 = off.")),
     PATCH_INT(
         iterations, .label = N_("Iterations"), .def = 30, .min = 2, .max = 500, .soft_min = 10,
         .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
@@ -82,9 +84,9 @@ static const LithoParam rows[] = {
                 .soft_min = 0.0005, .soft_max = 0.1, .log = true, .stage = FILTER,
                 .when = "mode=fill|both",
                 .doc = N_("Threshold of the last iteration of filling, as a share of the largest "
-                          "coefficient; 0.003 is typical, more where there is noise.")),
+                          "coefficient; 0.003 is typical. None falls below that of the noise.")),
     PATCH_CHOICE(level, N_("local") "\0" N_("whole") "\0", .label = N_("Level varies"),
-                 .advanced = true, .stage = LEVEL, .when = "mode=denoise|both",
+                 .advanced = true, .stage = LEVEL,
                  .doc =
                      N_("The measured level follows place and time (cells of 64 x 64 traces and 1 "
                         "s), or is one for the whole survey.")),

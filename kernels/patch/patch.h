@@ -57,6 +57,3 @@ LithoBox litho_patch_block(const LithoGrid *grid, int i, int j);
 LithoBox litho_patch_block_frame(const LithoGrid *grid, int i, int j);
 // Level of iteration `k`: a share of the largest coefficient.
 double litho_patch_fill_level(const LithoPatchParams *params, int k);
-// How far pass k goes towards its projection: over-relaxation (Youla and Webb, 1982), but for the
-// last one.
-float litho_patch_fill_step(const LithoPatchParams *params, int k);

@@ -87,13 +87,26 @@ static LithoPatchLevels shifted(const LithoPatchLevels *levels, LithoBox box)
     return l;
 }
 
-// Missing traces go `step` of the way from x to y.
-static void step_towards(const Frame *f, const float *y, float step)
+// Moves missing traces (patch.h). `z`, their last move, holds them one behind the other; NULL =
+// they take y.
+static void move(const Frame *f, const float *y, float *z)
 {
     const gint64 nt = f->grid.axis[2].n, traces = litho_grid_traces(&f->grid);
-    for (gint64 k = 0; k < traces; k++)
-        for (gint64 t = k * nt; f->missing[k] && t < (k + 1) * nt; t++)
-            f->x[t] += step * (y[t] - f->x[t]);
+    for (gint64 k = 0; k < traces; k++) {
+        float *x = f->x + k * nt;
+        const float *to = y + k * nt;
+        if (!f->missing[k])
+            continue;
+        if (!z) {
+            memcpy(x, to, nt * sizeof *x);
+            continue;
+        }
+        for (gint64 t = 0; t < nt; t++) {
+            z[t] = LITHO_PATCH_MOMENTUM * z[t] + LITHO_PATCH_STEP * (to[t] - x[t]);
+            x[t] += z[t];
+        }
+        z += nt;
+    }
 }
 
 static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params, LithoRun *run,
@@ -112,7 +125,7 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
         .out_held = litho_box_full(&f->grid),
         .wanted = f->missing,
         .levels = &levels,
-        .threshold = both ? (float)litho_patch_threshold(&g, params) : 0,
+        .threshold = (float)litho_patch_threshold(&g, params),
         .rule = LITHO_PATCH_SINGLE,
         .largest = &largest,
         .stage = "filling",
@@ -122,16 +135,17 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     sweep.largest = NULL;
     const gsize samples = litho_grid_samples(&f->grid);
     float *y = malloc(samples * sizeof *y);
-    if (!y)
-        return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a block to fill");
+    float *z = calloc(MAX(f->n_missing * f->grid.axis[2].n, 1), sizeof *z);
     sweep.out = y;
-    gboolean ok = TRUE;
+    gboolean ok = (y && z) ||
+                  litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a block to fill");
     for (int k = 0; ok && f->n_missing > 0 && k < params->iterations; k++) {
         sweep.least = largest * (float)litho_patch_fill_level(params, k);
         ok = patch_sweep(&sweep, run, error);
         if (ok)
-            step_towards(f, y, litho_patch_fill_step(params, k));
+            move(f, y, k + 1 < params->iterations ? z : NULL);
     }
+    free(z);
     if (ok && both) {
         sweep.wanted = NULL;
         sweep.least = 0;
@@ -195,15 +209,27 @@ static PatchFilled *fill_block(PatchPlan *p, const LithoPass *pass, const guint8
     return done;
 }
 
-// Writes the block's part of the region; a trace is live when anything of it is not zero.
+// The whole trace as it was recorded; NULL: it was not, or holds a sample that is not finite.
+static const float *recorded_trace(const LithoCube *in, gint64 il, gint64 xl)
+{
+    const float *trace = litho_cube_trace(in, il, xl) - in->held.lo[2];
+    return litho_cube_is_live(in, il, xl) && all_finite(trace, in->grid.axis[2].n) ? trace : NULL;
+}
+
+// Writes the block's part of the region, with mode=fill the recorded traces from the input; a trace
+// is live when anything of it is not zero.
 static void write_block(const PatchFilled *b, const LithoPass *pass)
 {
+    const gboolean fill = ((const LithoPatchParams *)pass->params)->mode == LITHO_PATCH_FILL;
     const LithoBox r = litho_box_intersect(pass->region, b->box);
     const gint64 nx = litho_box_size(b->box, 1), nt = litho_box_size(b->box, 2);
     const gint64 n = litho_box_size(r, 2);
     for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
         for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
-            const float *trace = b->samples + ((il - b->box.lo[0]) * nx + xl - b->box.lo[1]) * nt;
+            const float *recorded = fill ? recorded_trace(pass->in, il, xl) : NULL;
+            const float *trace =
+                recorded ? recorded
+                         : b->samples + ((il - b->box.lo[0]) * nx + xl - b->box.lo[1]) * nt;
             float *to = litho_cube_trace(pass->out, il, xl) + r.lo[2] - pass->out->held.lo[2];
             guint8 *live = &pass->out->live[litho_cube_trace_index(pass->out, il, xl)];
             memcpy(to, trace + r.lo[2], n * sizeof *to);
@@ -229,9 +255,8 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     const LithoPatchBlocks blocks = litho_patch_blocks(&p->grid);
     LithoPass clean = *pass;
     clean.in = patch_clean(&p->clean, params, pass->in, run, error);
-    if (!clean.in || (params->mode == LITHO_PATCH_BOTH &&
-                      !patch_levels_update(&p->levels, &g, params, clean.in, pass->in->live,
-                                           pass->measured, NULL, run, error)))
+    if (!clean.in || !patch_levels_update(&p->levels, &g, params, clean.in, pass->in->live,
+                                          pass->measured, NULL, run, error))
         return FALSE;
     update_filled(p, pass);
     for (int i = 0; i < blocks.n[0]; i++)

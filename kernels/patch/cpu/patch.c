@@ -184,8 +184,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (!filter(p, pass, run, error))
         return FALSE;
     if (run && run->report) {
-        if (params->mode != LITHO_PATCH_FILL)
-            patch_levels_report(&p->levels, &p->grid, params, run->report);
+        patch_levels_report(&p->levels, &p->grid, params, run->report);
         litho_clean_report(&p->clean, pass->in, run->report);
         report_energy(pass, run->report);
     }
@@ -202,7 +201,7 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
         return result + patch_sweep_bytes(&g, region);
     const LithoPatchBlocks blocks = litho_patch_blocks(in);
     const LithoBox frame = litho_patch_block_frame(in, 0, 0);
-    return (blocks.n[0] * blocks.n[1] > 1 ? result : 0) + 8 * litho_box_count(frame) +
+    return (blocks.n[0] * blocks.n[1] > 1 ? result : 0) + 12 * litho_box_count(frame) +
            patch_sweep_bytes(&g, frame);
 }
 
@@ -218,9 +217,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoBox need = litho_patch_input_box(in, params, region);
     const gboolean whole = litho_box_equal(region, litho_box_full(in));
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region);
-    const guint64 copy = p->mode == LITHO_PATCH_FILL ? 0 : whole ? input / 2 : input;
+    const guint64 copy = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
     guint64 peak = 0, kept = 0;
-    if (p->mode != LITHO_PATCH_FILL && p->sigma <= 0) {
+    if (p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
         patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }

@@ -16,6 +16,7 @@ static gboolean reserve(PatchPlan *p, const Frame *f, GError **error)
 {
     return litho_cuda_reserve(p->context, &p->x, f->samples * sizeof(float), error) &&
            litho_cuda_reserve(p->context, &p->y, f->samples * sizeof(float), error) &&
+           litho_cuda_reserve(p->context, &p->z, f->samples * sizeof(float), error) &&
            litho_cuda_reserve(p->context, &p->missing, f->traces, error) &&
            litho_cuda_reserve(p->context, &p->largest, sizeof(unsigned), error);
 }
@@ -26,14 +27,13 @@ static PatchSweep sweep_of(PatchPlan *p, const Frame *f, const LithoPatchParams 
     LithoGrid grid = p->grid;
     for (int a = 0; a < 3; a++)
         grid.axis[a].n = litho_box_size(f->box, a);
-    const gboolean both = params->mode == LITHO_PATCH_BOTH;
     PatchSweep s = {.p = p, .stage = "filling", .run = run};
     s.task.g = litho_patch_grid_geometry(&grid, params);
     s.task.in = p->x.data;
     s.task.out = p->y.data;
     s.task.held = s.task.region = s.task.out_held = f->whole;
     s.task.wanted = p->missing.data;
-    s.task.threshold = both ? (float)litho_patch_threshold(&s.task.g, params) : 0;
+    s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
     s.task.rule = LITHO_PATCH_SINGLE;
     s.task.levels = p->levels.table;
     s.task.levels.sigma = p->sigma.data;
@@ -66,13 +66,15 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
     cudaStream_t stream = litho_cuda_stream(p->context);
     PatchSweep s = sweep_of(p, f, params, run);
     float largest = 0;
-    if (!find_largest(&s, &largest, error))
+    if (!find_largest(&s, &largest, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->z.data, 0, f->samples * sizeof(float), stream), error))
         return FALSE;
     for (int k = 0; k < params->iterations; k++) {
         s.task.least = largest * (float)litho_patch_fill_level(params, k);
         if (!patch_sweep(&s, error) ||
-            !LITHO_CUDA(litho_patch_put_back(f->whole, p->missing.data, p->y.data,
-                                             litho_patch_fill_step(params, k), p->x.data, stream),
+            !LITHO_CUDA(litho_patch_move(f->whole, p->missing.data, p->y.data,
+                                         k + 1 < params->iterations ? p->z.data : NULL, p->x.data,
+                                         stream),
                         error))
             return FALSE;
     }
@@ -86,7 +88,8 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
 }
 
 static gboolean fill_block(PatchPlan *p, const LithoPass *pass, LithoBox block, LithoBox around,
-                           const float *in, float *out, LithoRun *run, GError **error)
+                           const float *in, const float *raw, float *out, LithoRun *run,
+                           GError **error)
 {
     const LithoPatchParams *params = pass->params;
     cudaStream_t stream = litho_cuda_stream(p->context);
@@ -106,9 +109,11 @@ static gboolean fill_block(PatchPlan *p, const LithoPass *pass, LithoBox block, 
                     error) ||
         !run_frame(p, &f, params, run, error))
         return FALSE;
-    const float *result = params->mode == LITHO_PATCH_BOTH ? p->y.data : p->x.data;
-    if (!LITHO_CUDA(litho_patch_write(patch_box(around), result, patch_box(part), out,
-                                      patch_box(pass->out->held), p->filled.data, stream),
+    const gboolean both = params->mode == LITHO_PATCH_BOTH;
+    if (!LITHO_CUDA(litho_patch_write(patch_box(around), both ? p->y.data : p->x.data,
+                                      both ? NULL : raw, patch_box(pass->in->held), p->live.data,
+                                      patch_box(part), out, patch_box(pass->out->held),
+                                      p->filled.data, stream),
                     error) ||
         !LITHO_CUDA(cudaMemcpyAsync(filled, p->filled.data, traces, cudaMemcpyDeviceToHost, stream),
                     error) ||
@@ -121,16 +126,16 @@ static gboolean fill_block(PatchPlan *p, const LithoPass *pass, LithoBox block, 
     return TRUE;
 }
 
-gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, float *out, LithoRun *run,
-                    GError **error)
+gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, const float *raw,
+                    float *out, LithoRun *run, GError **error)
 {
     const LithoPatchBlocks blocks = litho_patch_blocks(&p->grid);
     for (int i = 0; i < blocks.n[0]; i++)
         for (int j = 0; j < blocks.n[1]; j++) {
             const LithoBox block = litho_patch_block(&p->grid, i, j);
             if (!litho_box_empty(litho_box_intersect(block, pass->region)) &&
-                !fill_block(p, pass, block, litho_patch_block_frame(&p->grid, i, j), in, out, run,
-                            error))
+                !fill_block(p, pass, block, litho_patch_block_frame(&p->grid, i, j), in, raw, out,
+                            run, error))
                 return FALSE;
         }
     return TRUE;

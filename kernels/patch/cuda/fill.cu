@@ -22,24 +22,40 @@ __global__ void frame_kernel(const float *in, LithoPatchBox held, const unsigned
         missing[trace] = bad != 0;
 }
 
-__global__ void put_back_kernel(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                                float step, float *x)
+__global__ void move_kernel(LithoPatchBox frame, const unsigned char *missing, const float *y,
+                            float *z, float *x)
 {
     const long long trace = (long long)blockIdx.y * gridDim.x + blockIdx.x;
     if (trace >= frame.n[0] * frame.n[1] || !missing[trace])
         return;
-    for (long long k = threadIdx.x; k < frame.n[2]; k += THREADS)
-        x[trace * frame.n[2] + k] += step * (y[trace * frame.n[2] + k] - x[trace * frame.n[2] + k]);
+    for (long long k = threadIdx.x; k < frame.n[2]; k += THREADS) {
+        const long long at = trace * frame.n[2] + k;
+        if (z) {
+            z[at] = LITHO_PATCH_MOMENTUM * z[at] + LITHO_PATCH_STEP * (y[at] - x[at]);
+            x[at] += z[at];
+        } else {
+            x[at] = y[at];
+        }
+    }
 }
 
-__global__ void write_kernel(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
-                             LithoPatchBox out_held, unsigned char *filled)
+__global__ void write_kernel(LithoPatchBox frame, const float *x, const float *raw,
+                             LithoPatchBox held, const unsigned char *live, LithoPatchBox part,
+                             float *out, LithoPatchBox out_held, unsigned char *filled)
 {
     const long long trace = (long long)blockIdx.y * gridDim.x + blockIdx.x;
     if (trace >= part.n[0] * part.n[1])
         return;
     const long long il = part.lo[0] + trace / part.n[1], xl = part.lo[1] + trace % part.n[1];
     const float *from = x + trace_at(frame, il, xl) * frame.n[2];
+    if (raw && live[trace_at(held, il, xl)]) { // the same for all threads of the block
+        const float *recorded =
+            raw + trace_at(held, il, xl) * held.n[2] + frame.lo[2] - held.lo[2];
+        int bad = 0;
+        for (long long k = threadIdx.x; k < frame.n[2]; k += THREADS)
+            bad |= !(recorded[k] - recorded[k] == 0);
+        from = __syncthreads_or(bad) ? from : recorded;
+    }
     float *to = out + trace_at(out_held, il, xl) * out_held.n[2];
     int any = 0;
     for (long long k = threadIdx.x; k < frame.n[2]; k += THREADS)
@@ -64,16 +80,18 @@ int litho_patch_frame(const float *in, LithoPatchBox held, const unsigned char *
     return (int)cudaGetLastError();
 }
 
-int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                         float step, float *x, cudaStream_t stream)
+int litho_patch_move(LithoPatchBox frame, const unsigned char *missing, const float *y, float *z,
+                     float *x, cudaStream_t stream)
 {
-    put_back_kernel<<<traces_grid(&frame), THREADS, 0, stream>>>(frame, missing, y, step, x);
+    move_kernel<<<traces_grid(&frame), THREADS, 0, stream>>>(frame, missing, y, z, x);
     return (int)cudaGetLastError();
 }
 
-int litho_patch_write(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
+int litho_patch_write(LithoPatchBox frame, const float *x, const float *raw, LithoPatchBox held,
+                      const unsigned char *live, LithoPatchBox part, float *out,
                       LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream)
 {
-    write_kernel<<<traces_grid(&part), THREADS, 0, stream>>>(frame, x, part, out, out_held, filled);
+    write_kernel<<<traces_grid(&part), THREADS, 0, stream>>>(frame, x, raw, held, live, part, out,
+                                                             out_held, filled);
     return (int)cudaGetLastError();
 }

@@ -80,12 +80,14 @@ int litho_patch_add(const LithoPatchTask *task, int row, int rows, long long fir
 // missing[trace] = 1: not live, or a sample that is not finite.
 int litho_patch_frame(const float *in, LithoPatchBox held, const unsigned char *live,
                       LithoPatchBox frame, float *x, unsigned char *missing, cudaStream_t stream);
-// x goes `step` of the way to y where a trace is missing.
-int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, const float *y,
-                         float step, float *x, cudaStream_t stream);
-// `part` (inside both boxes) of x into out; filled[trace of part] = 1 when anything of its trace in
-// x is not zero.
-int litho_patch_write(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
+// Moves x where a trace is missing (patch.h); z, of the frame, is the last move. NULL = it takes y.
+int litho_patch_move(LithoPatchBox frame, const unsigned char *missing, const float *y, float *z,
+                     float *x, cudaStream_t stream);
+// `part` (inside all boxes) of x into out; filled[trace of part] = 1 when anything of its trace is
+// not zero. Live traces whose samples are all finite are taken from `raw` (box `held`); NULL = all
+// are from x.
+int litho_patch_write(LithoPatchBox frame, const float *x, const float *raw, LithoPatchBox held,
+                      const unsigned char *live, LithoPatchBox part, float *out,
                       LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream);
 // Traces of `region` that are not live: out takes them from `in` as they are.
 int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);

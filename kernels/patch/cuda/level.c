@@ -20,8 +20,6 @@ static const LithoCube *clean(gpointer data, const LithoPatchParams *params, con
                               LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
-    if (params->mode == LITHO_PATCH_FILL)
-        return in;
     return litho_cuda_clean(p->context, &p->erratic, &p->clean, litho_patch_clean_rule(params), in,
                             run, error);
 }

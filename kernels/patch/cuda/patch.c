@@ -21,6 +21,7 @@ static void destroy(gpointer data)
                                       &p->filled,
                                       &p->x,
                                       &p->y,
+                                      &p->z,
                                       &p->missing,
                                       &p->windows,
                                       &p->spectra,
@@ -195,8 +196,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     if (params->mode == LITHO_PATCH_DENOISE)
         litho_report_number(to, "windows", "windows", "",
                             patch_windows(&s->task.g, s->task.region));
-    if (params->mode != LITHO_PATCH_FILL)
-        patch_levels_report(&p->levels, &p->grid, params, to);
+    patch_levels_report(&p->levels, &p->grid, params, to);
     litho_clean_report(&p->clean, pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
@@ -209,8 +209,7 @@ static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *r
     const LithoPatchParams *params = pass->params;
     const PatchMeter meter = patch_meter(p);
     const LithoCube *clean = meter.clean(p, params, pass->in, run, error);
-    const gboolean levels = params->mode != LITHO_PATCH_FILL;
-    return clean && (!levels || update_levels(p, pass, clean, run, error)) ? clean : NULL;
+    return clean && update_levels(p, pass, clean, run, error) ? clean : NULL;
 }
 
 static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
@@ -226,9 +225,11 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
     if (params->mode == LITHO_PATCH_DENOISE && !upload_wanted(p, pass, error))
         return FALSE;
     PatchSweep s = sweep_of(p, pass, in, out, run);
-    const gboolean ok = params->mode == LITHO_PATCH_DENOISE
-                            ? denoise(&s, pass, clean, error)
-                            : patch_fill(p, pass, in, out, run, error);
+    if (params->mode == LITHO_PATCH_FILL) // recorded traces are the input's, bursts and all
+        s.task.in = litho_cuda_input(p->context, pass->in, run, error);
+    const gboolean ok = s.task.in && (params->mode == LITHO_PATCH_DENOISE
+                                          ? denoise(&s, pass, clean, error)
+                                          : patch_fill(p, pass, in, s.task.in, out, run, error));
     return ok && litho_cuda_finish(p->context, run, error) &&
            (!run || !run->report || report(&s, pass, error));
 }
@@ -237,8 +238,9 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
 static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
-    if (!level || !patch_levels_are_measured(params, error) || !prepare(p, pass, run, error))
+    if (!level || !prepare(p, pass, run, error) || !patch_levels_are_there(&p->levels, &g, error))
         return FALSE;
     patch_levels_volume(&p->levels, pass->region, level);
     if (run)
@@ -303,14 +305,13 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
-    if (p->mode != LITHO_PATCH_FILL) // the input without holes and bursts
-        bytes += litho_clean_bytes(litho_box_count(need));
-    if (p->mode != LITHO_PATCH_FILL && p->sigma == 0)
+    bytes += litho_clean_bytes(litho_box_count(need)); // the input without holes and bursts
+    if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
         return bytes + patch_sweep_bytes(&g, region);
     const LithoBox frame = litho_patch_block_frame(in, 0, 0);
-    return bytes + 8 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
+    return bytes + 12 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
 }
 
 static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,

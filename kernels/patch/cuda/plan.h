@@ -25,7 +25,7 @@ typedef struct PatchPlan {
     LithoCudaArray live, known, wanted;
     LithoCudaArray tables; // tapers and norms
     LithoCudaArray share, ring, largest, sums, filled;
-    LithoCudaArray x, y, missing; // of a frame
+    LithoCudaArray x, y, z, missing; // of a frame
     // Transforms of windows other than 16^3, `batch` at a time.
     int lengths[3], batch;
     cufftHandle forward, inverse;
@@ -67,6 +67,7 @@ gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *r
 // Bytes of a device for that, the volume itself included, the result not.
 guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region);
 
-// cuda/fill.c. The pass with mode fill or both.
-gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, float *out, LithoRun *run,
-                    GError **error);
+// cuda/fill.c. The pass with mode fill or both. `in`: without bursts; `raw`: the pass's input, from
+// which mode=fill takes recorded traces.
+gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, const float *raw,
+                    float *out, LithoRun *run, GError **error);
