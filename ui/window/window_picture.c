@@ -28,6 +28,9 @@ static void picture_free(gpointer data)
     litho_cube_unref(p->output);
     litho_model_unref(p->model);
     litho_inputs_free(p->inputs);
+    g_ptr_array_unref(p->titles);
+    g_clear_pointer(&p->input_parts, g_ptr_array_unref);
+    g_clear_pointer(&p->output_parts, g_ptr_array_unref);
     g_free(p->path);
     g_free(p->title);
     g_free(p->caption);
