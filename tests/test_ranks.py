@@ -5,14 +5,12 @@
 """
 import json
 import os
-import shutil
-import subprocess
 
 import numpy
 
-from cli_tap import CLI, cli, read, run, test
+from cli_ranks import MPIRUN, make_input, ranked
+from cli_tap import cli, read, run, test
 
-MPIRUN = shutil.which("mpirun")
 # Operators that compute a part of their output from a part of their input: ranks share the slabs.
 STREAMED = {"fx": ["fx", "window=10", "half_width=2"],
             "fx-twice": ["fx", "window=10", "half_width=2", "+", "fx", "window=6", "half_width=1"]}
@@ -22,16 +20,6 @@ def slabs(*args):
     """Number of slabs by --dry-run: more than one, or the ranks have nothing to share."""
     line = next(x for x in cli(*args, "--dry-run").stdout.splitlines() if x.startswith("slabs"))
     return int(line.split()[1])
-
-
-def ranked(n, *args):
-    return subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "--progress", "none"],
-                          capture_output=True, text=True, timeout=300)
-
-
-def make_input():
-    if not os.path.exists("in.sgy"):
-        cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", "-o", "in.sgy", "--no-truth")
 
 
 def under_ranks(name, words):
@@ -198,9 +186,7 @@ def a_rank_that_fails_ends_all():
         words = WHOLE[name][1]
         source = [] if name == "twsm" else ["-i", "small.sgy"]
         script = 'if [ "${OMPI_COMM_WORLD_RANK:-0}" = 1 ]; then export LITHO_MEMORY=1M; fi; exec "$0" "$@"'
-        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", "sh", "-c", script, CLI, "run", *words,
-                            *source, "--backend", "cpu", "--threads", "1", "-o", f"fails-{name}.npy", "--progress", "none"],
-                           capture_output=True, text=True, timeout=60)
+        r = ranked(3, "run", *words, *source, "--backend", "cpu", "--threads", "1", "-o", f"fails-{name}.npy", under=("sh", "-c", script), timeout=60)
         assert r.returncode != 0, r.stderr
         assert "GiB" in r.stderr, r.stderr
         assert not [f for f in os.listdir(".") if f.startswith(f"fails-{name}")], os.listdir(".")

@@ -13,16 +13,11 @@ import time
 
 import numpy
 
+from cli_ranks import MPIRUN, make_input, mpirun, ranked
 from cli_tap import CLI, cli, read, run, test
 
-MPIRUN = shutil.which("mpirun")
 FX = ["fx", "window=10", "half_width=2", "erratic=0", "fill_passes=0", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
 PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.025"]
-
-
-def make_input(name="in.sgy", seed=1):
-    if not os.path.exists(name):
-        cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", f"seed={seed}", "-o", name, "--no-truth")
 
 
 def leftovers(out):
@@ -81,6 +76,26 @@ def killed_in_the_middle():
 
 
 @test
+def files_of_others_are_no_leftovers():
+    """A file that is called like a journal, or like what an interrupted run leaves, stays: also where it is the input or the recipe."""
+    make_input()
+    cli("convert", "in.sgy", "s.npy.part.npy")
+    os.rename("s.npy.part.npy", "s.npy.part")
+    survey = read("s.npy.part")
+    said = cli("run", *FX, "-i", "s.npy.part", "-o", "s.npy", "--force", status=1).stderr
+    assert "s.npy.part is an input" in said and read("s.npy.part") == survey, said
+    open("r.npy.journal", "w").write('{"lithoscope":1,"flow":[{"operator":"fx","params":{"half_width":2,"window":10,"erratic":0,"fill_passes":0}}]}')
+    recipe = read("r.npy.journal")
+    said = cli("run", "r.npy.journal", *FX[5:], "-i", "in.sgy", "-o", "r.npy", "--force", status=1).stderr
+    assert "r.npy.journal is an input" in said and read("r.npy.journal") == recipe, said
+    for name, sentence in (("t.npy.journal", "is no journal"), ("t.npy.part", "--force")):
+        open(name, "w").write("precious")
+        said = cli("run", *FX, "-i", "in.sgy", "-o", "t.npy", status=1).stderr
+        assert sentence in said and read(name) == b"precious" and leftovers("t.npy") == [name], said
+        os.remove(name)
+
+
+@test
 def faint_surveys_are_judged_as_a_whole():
     """A run that goes on has not read the inlines that were kept: they decide whether the rest is too faint."""
     make_input()
@@ -109,8 +124,7 @@ def another_slab_size_and_other_ranks_go_on():
     assert read("o.sgy") == read("w.sgy")
     if MPIRUN:
         kill_at(2, args, "p.sgy")
-        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", CLI, "run", *args, "-o", "p.sgy", "--progress",
-                            "none"], capture_output=True, text=True, timeout=300)
+        r = ranked(3, "run", *args, "-o", "p.sgy")
         assert r.returncode == 0 and "kept by an interrupted run" in r.stderr, r.stderr
         assert read("p.sgy") == read("w.sgy")
 
@@ -232,8 +246,8 @@ def a_lost_process():
     args = [*FX, "-i", "in.sgy"]
     cli("run", *args, "-o", "w6.sgy")
     script = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then "$0" "$@" & p=$!; echo $p > rank2.pid; wait $p; else exec "$0" "$@"; fi'
-    process = subprocess.Popen([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", "sh", "-c", script, CLI, "run", *args,
-                                "-o", "l.sgy", "--journal", "--progress", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(mpirun(3, "sh", "-c", script, CLI, "run", *args, "-o", "l.sgy", "--journal", "--progress", "none"),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and len(marks("l.sgy")) < 3:
         time.sleep(0.002)
     os.kill(int(open("rank2.pid").read()), signal.SIGKILL)

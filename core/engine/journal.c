@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/io/survey_private.h"
 #include "core/json.h"
 #include "core/text.h"
@@ -27,6 +28,7 @@ struct LithoJournal {
     gint64 head_end; // byte behind the first line
     guint n_marks;   // in the file
     gboolean broken; // a line could not be written
+    gboolean is_new; // no earlier run had one
 };
 
 // --- what a run computes --------------------------------------------------------------------------
@@ -171,6 +173,13 @@ static LithoJournal *refuse_to_open(LithoJournal *j, int code, GError **error)
     return NULL;
 }
 
+// As litho_journal_begin() writes; a run may end before the first line is whole.
+static gboolean is_journal(const char *text, gsize length)
+{
+    static const char start[] = "{\"journal\":";
+    return memcmp(text, start, MIN(length, sizeof start - 1)) == 0;
+}
+
 LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error)
 {
     LithoJournal *j = g_new0(LithoJournal, 1);
@@ -179,6 +188,11 @@ LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error
     j->marks = g_array_new(FALSE, FALSE, sizeof(LithoWriterMark));
     g_array_set_clear_func(j->marks, clear_mark);
     j->ends = g_array_new(FALSE, FALSE, sizeof(gint64));
+    j->is_new = !g_file_test(j->name, G_FILE_TEST_EXISTS);
+    if (!litho_outputs_check((const char *const[]){j->name, NULL}, LITHO_REPLACE_ANY, error)) {
+        litho_journal_close(j, FALSE);
+        return NULL;
+    }
     j->fd = g_open(j->name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (j->fd < 0)
         return refuse_to_open(j, errno, error);
@@ -186,11 +200,24 @@ LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error
         return refuse_to_open(j, errno, error);
     g_autofree char *text = NULL;
     gsize length = 0;
+    if (g_file_get_contents(j->name, &text, &length, NULL) && !is_journal(text, length)) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%s exists and is no journal of an interrupted run; choose another name for "
+                     "the output",
+                     j->name);
+        litho_journal_close(j, FALSE);
+        return NULL;
+    }
     if (anew && ftruncate(j->fd, 0) != 0)
         return refuse_to_open(j, errno, error);
-    if (g_file_get_contents(j->name, &text, &length, NULL))
+    if (text && !anew)
         read_lines(j, text, length);
     return j;
+}
+
+gboolean litho_journal_is_new(const LithoJournal *j)
+{
+    return j->is_new;
 }
 
 static gboolean is_same(const LithoJournal *j, const char *key, const char *value,

@@ -30,8 +30,11 @@ void litho_journal_head_clear(LithoJournalHead *head);
 // TRUE when an earlier run has left a journal for `path`.
 gboolean litho_journal_exists(const char *path);
 // Opens or makes the journal of the output `path`. `anew`: what it says is forgotten. Refused while
-// another process has it open.
+// another process has it open, or
+// another file has the journal's name.
 LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error);
+// TRUE where litho_journal_open() made it: no earlier run has left any samples.
+gboolean litho_journal_is_new(const LithoJournal *journal);
 // TRUE when it tells of an earlier run, which must be of the same head; FALSE with a sentence in
 // `error` when it is of another one, FALSE alone when there is nothing to go on with.
 gboolean litho_journal_resumes(LithoJournal *journal, const LithoJournalHead *head, GError **error);

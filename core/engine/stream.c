@@ -482,8 +482,8 @@ static char *note_of(const LithoFlow *flow, const char *note)
 
 // --- slabs of an earlier run --------------------------------------------------------------------
 
-static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow, gboolean anew,
-                                GError **error)
+static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow,
+                                LithoResume resume, GError **error)
 {
     g_autofree char *note = s->options->save.note ? note_of(flow, s->options->save.note) : NULL;
     LithoSaveOptions save = s->options->save;
@@ -492,7 +492,7 @@ static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *fl
         settings && note ? g_strdup_printf("%s; as %s", note, settings) : NULL;
     save.note = both ? both : note;
     save.lasting = s->journal != NULL;
-    save.anew = anew;
+    save.resume = resume;
     return litho_writer_new(path, &s->plan.out, s->survey, &save, error);
 }
 
@@ -522,7 +522,7 @@ static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
         return !problem;
     }
     litho_measure_take(own, litho_journal_flow(s->journal));
-    *writer = open_writer(s, path, own, FALSE, error);
+    *writer = open_writer(s, path, own, LITHO_RESUME_KEPT, error);
     if (!*writer)
         return FALSE;
     litho_journal_reach(s->journal, *writer);
@@ -569,7 +569,8 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
         problem->message = whole;
     }
     // The journal of another run, or of one that another process is at, is not ours.
-    litho_journal_close(s->journal, ok || (writer && !keeps));
+    const gboolean ours = writer || litho_journal_is_new(s->journal);
+    litho_journal_close(s->journal, ok || (ours && !keeps));
 }
 
 // From the journal to the finished file. `own`: the copy of the flow that is measured.
@@ -591,7 +592,10 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
                 measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
     if (ok && writes && !*writer) {
-        *writer = open_writer(s, path, own, TRUE, error);
+        *writer = open_writer(s, path, own,
+                              s->journal && litho_journal_is_new(s->journal) ? LITHO_RESUME_FIRST
+                                                                             : LITHO_RESUME_ANEW,
+                              error);
         ok = *writer != NULL;
         head.flow = own;
         if (ok && s->journal)

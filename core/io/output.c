@@ -291,12 +291,14 @@ static void keep_mode(const LithoOutput *o)
 }
 
 // "survey.sgy.part", which one process at a time may hold.
-static gboolean open_lasting(LithoOutput *o, gboolean anew, GError **error)
+static gboolean open_lasting(LithoOutput *o, LithoResume how, GError **error)
 {
     g_autofree char *folder = g_path_get_dirname(o->target), *prefix = temp_prefix(o->target);
     prefix[strlen(prefix) - 1] = '\0'; // no dash
-    o->temp = g_build_filename(folder, prefix, NULL);
+    o->temp = strcmp(folder, ".") == 0 ? g_strdup(prefix) : g_build_filename(folder, prefix, NULL);
     o->kept = TRUE; // until it is ours
+    if (!check_target(o->temp, how == LITHO_RESUME_FIRST ? o->replace : LITHO_REPLACE_ANY, error))
+        return FALSE;
     o->fd = g_open(o->temp, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (o->fd < 0)
         return errno_error("write", o->path, error);
@@ -306,11 +308,12 @@ static gboolean open_lasting(LithoOutput *o, gboolean anew, GError **error)
         return FALSE;
     }
     o->kept = FALSE;
-    return !anew || ftruncate(o->fd, 0) == 0 || errno_error("write", o->path, error);
+    return how == LITHO_RESUME_KEPT || ftruncate(o->fd, 0) == 0 ||
+           errno_error("write", o->path, error);
 }
 
-static LithoOutput *output_new(const char *path, LithoReplace replace, gboolean lasting,
-                               gboolean anew, GError **error)
+static LithoOutput *output_new(const char *path, LithoReplace replace, const LithoResume *how,
+                               GError **error)
 {
     if (!check_target(path, replace, error))
         return NULL;
@@ -324,7 +327,7 @@ static LithoOutput *output_new(const char *path, LithoReplace replace, gboolean 
     o->fd = -1;
     o->replace = replace;
     remove_stale(o->target);
-    if (!(lasting ? open_lasting(o, anew, error) : open_temp(o, error))) {
+    if (!(how ? open_lasting(o, *how, error) : open_temp(o, error))) {
         litho_output_free(o);
         return NULL;
     }
@@ -334,13 +337,13 @@ static LithoOutput *output_new(const char *path, LithoReplace replace, gboolean 
 
 LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error)
 {
-    return output_new(path, replace, FALSE, FALSE, error);
+    return output_new(path, replace, NULL, error);
 }
 
-LithoOutput *litho_output_resume(const char *path, LithoReplace replace, gboolean anew,
+LithoOutput *litho_output_resume(const char *path, LithoReplace replace, LithoResume how,
                                  GError **error)
 {
-    return output_new(path, replace, TRUE, anew, error);
+    return output_new(path, replace, &how, error);
 }
 
 void litho_output_keep(LithoOutput *o)

@@ -42,10 +42,17 @@ gboolean litho_outputs_check(const char *const *paths, LithoReplace replace, GEr
 // Ownership: free with litho_output_free(), which removes what was not finished. One thread at a
 // time, except litho_output_write_at(), which is safe anywhere.
 LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error);
+// What "TARGET.part" is before an output that may outlive its process.
+typedef enum LithoResume {
+    LITHO_RESUME_FIRST, // not of an earlier run: another's file, which goes only by `replace`
+    LITHO_RESUME_ANEW,  // of an earlier run; dropped
+    LITHO_RESUME_KEPT,  // of an earlier run; gone on with
+} LithoResume;
+
 // Like litho_output_new(), for bytes that may outlive the process: they go to "TARGET.part", where
-// another process finds them after litho_output_keep() or after the death of this one. `anew`: what
-// stands there is dropped. Refused while another process writes there.
-LithoOutput *litho_output_resume(const char *path, LithoReplace replace, gboolean anew,
+// another process finds them after litho_output_keep() or after the death of this one. Refused
+// while another process has it.
+LithoOutput *litho_output_resume(const char *path, LithoReplace replace, LithoResume how,
                                  GError **error);
 // From now on litho_output_free() leaves the bytes where they are.
 void litho_output_keep(LithoOutput *output);

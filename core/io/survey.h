@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
+#include "core/io/output.h"
 #include "core/run.h"
 
 // A seismic file (or several that form one survey) opened for reading: what its headers say, where
@@ -131,7 +132,7 @@ typedef struct LithoSaveOptions {
     gboolean force;   // overwrite an existing file (never the input)
     const char *note; // a line for the text header / format's comment, e.g. the recipe; NULL = none
     gboolean lasting; // samples go to "PATH.part", for litho_writer_mark() and litho_writer_keep()
-    gboolean anew;    // of lasting: what stands there is dropped
+    LithoResume resume; // of lasting: what stands there
 } LithoSaveOptions;
 
 // Writes to a temporary name beside `path`; litho_writer_finish() syncs and renames. The format

@@ -120,7 +120,7 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
             goto fail;
     }
     const char *samples = w->data_path ? w->data_path : path;
-    w->out = w->options.lasting ? litho_output_resume(samples, replace, w->options.anew, error)
+    w->out = w->options.lasting ? litho_output_resume(samples, replace, w->options.resume, error)
                                 : litho_output_new(samples, replace, error);
     if (!w->out)
         goto fail;

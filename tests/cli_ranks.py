@@ -1,0 +1,23 @@
+"""What the tests of several processes share: mpirun's words, a run of so many ranks, a survey of several slabs."""
+import os
+import shutil
+import subprocess
+
+from cli_tap import CLI, cli
+
+MPIRUN = shutil.which("mpirun")
+
+
+def mpirun(n, *command):
+    """The words that start `command` n times."""
+    return [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), *command]
+
+
+def ranked(n, *args, under=(), timeout=300):
+    """A command of n ranks and how it ended; `under`: words that start the program in each of them."""
+    return subprocess.run(mpirun(n, *under, CLI, *args, "--progress", "none"), capture_output=True, text=True, timeout=timeout)
+
+
+def make_input(name="in.sgy", seed=1):
+    if not os.path.exists(name):
+        cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", f"seed={seed}", "-o", name, "--no-truth")
