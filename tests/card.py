@@ -129,7 +129,7 @@ def window(build, env, options):
             continue
         m = json.loads(Path(f"{path}.json").read_text())
         follows = f"{m['similarity_median_ms']:.1f}, {m['similarity_p95_ms']:.1f}" if "similarity_median_ms" in m else ""
-        print(f"| {name} | {m['latency_median_ms']:.1f} | {m['latency_p95_ms']:.1f} | {follows} | {m['similarities_per_s']:.0f} | "
+        print(f"| {name} | {m['latency_median_ms']:.1f} | {m['latency_p95_ms']:.1f} | {follows} | {m.get('similarities_per_s', 0):.0f} | "
               f"{m['frames_per_s']:.0f} | "
               f"{m['longest_block_ms']:.1f} in {m.get('longest_block_in', '')} | {m['longest_busy_ms']:.1f} | {m['host_bytes']:.0f} | "
               f"{m['wrong']:.0f} of {m['compared']:.0f} |", flush=True)

@@ -423,6 +423,8 @@ static gboolean reserve(Duel *d, GError **error)
                   litho_cuda_reserve(c, &d->dev_c, coefficients, error) &&
                   litho_cuda_reserve(c, &d->dev_from, coefficients, error) &&
                   litho_cuda_reserve(c, &d->dev_values, 8 * points, error) &&
+                  LITHO_CUDA(cudaMemsetAsync(d->dev_c.data, 0, coefficients, litho_cuda_stream(c)),
+                             error) && // points of weight 0 are not written
                   litho_cuda_send(c, d->dev_u.data, d->u, 4 * d->samples, error) &&
                   litho_cuda_send(c, d->dev_from.data, d->c, coefficients, error);
     d->nufft_points = (WpNufftPoints){.n = d->n_points,
