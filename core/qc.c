@@ -376,12 +376,49 @@ void litho_qc_set_noise(LithoNoiseFunc func)
     noise_func = func;
 }
 
+static LithoBurstsFunc bursts_func; // set once at start, before threads
+
+void litho_qc_set_bursts(LithoBurstsFunc func)
+{
+    bursts_func = func;
+}
+
+gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error)
+{
+    *guesses = NULL;
+    return !bursts_func || bursts_func(cube, run, guesses, error);
+}
+
+// What is measured: `box` of the cube as it is, or as guesses make it where single traces burst;
+// NULL = as it is. Bursts are found by what lies around them.
+static gboolean without_bursts(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                               LithoCube **guesses, GError **error)
+{
+    enum { TRACES = 32, SAMPLES = 192 };
+    LithoRun search = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+    g_autoptr(LithoCube) part = NULL;
+    *guesses = NULL;
+    if (!bursts_func || !cube->samples)
+        return TRUE;
+    if (box) {
+        const LithoBox around = litho_box_intersect(
+            litho_box_grow(&cube->grid, *box, (const gint64[3]){TRACES, TRACES, SAMPLES}),
+            cube->held);
+        if (!litho_box_empty(around) && !litho_box_equal(around, cube->held) &&
+            !(part = litho_cube_copy_box(cube, around, error)))
+            return FALSE;
+    }
+    return litho_qc_bursts(part ? part : cube, &search, guesses, error);
+}
+
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
+    g_autoptr(LithoCube) guesses = NULL;
     memset(noise, 0, sizeof *noise);
     if (noise_func)
-        return noise_func(cube, box, window, most, run, noise, error);
+        return without_bursts(cube, box, run, &guesses, error) &&
+               noise_func(guesses ? guesses : cube, box, window, most, run, noise, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                 _("this program was built without a Fourier transform"));
     return FALSE;

@@ -129,3 +129,11 @@ gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *ru
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_noise_clear(LithoNoise *noise);
+
+typedef gboolean (*LithoBurstsFunc)(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
+                                    GError **error);
+void litho_qc_set_bursts(LithoBurstsFunc func);
+// Finds bursts and spikes on single traces of a host cube (kernels/common/erratic.h). *guesses: a
+// copy of the held samples with guesses in their place; NULL = none were found, or the program has
+// no search. The caller's.
+gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error);

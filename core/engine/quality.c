@@ -19,9 +19,10 @@ struct LithoJudge {
     guint64 cut_of;         // serial of the input it was cut out of
     LithoBox cut_box;       // and where
     LithoCube *probe, *sum; // b, and y + e b
-    guint64 probe_of;       // serial of y
+    guint64 probe_of, guesses_of; // serials of y; 0 = none
     guint32 probe_seed;
     LithoNoise probe_noise;
+    LithoCube *guesses;  // of y where it bursts; NULL = nowhere
     LithoCube *in, *out; // of the last question, and its area on their grid
     LithoBox area;
 };
@@ -47,6 +48,7 @@ void litho_judge_free(LithoJudge *judge)
     if (!judge)
         return;
     drop_probe(judge);
+    g_clear_pointer(&judge->guesses, litho_cube_unref);
     g_clear_pointer(&judge->cut, litho_cube_unref);
     g_clear_pointer(&judge->in, litho_cube_unref);
     g_clear_pointer(&judge->out, litho_cube_unref);
@@ -104,6 +106,7 @@ static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const Lit
 typedef struct Case {
     const LithoFlow *flow;
     LithoCube *in, *out; // borrowed
+    LithoCube *guesses;  // of the input where it bursts; borrowed; NULL = nowhere
     LithoBox area;       // of their grid
     gint64 shift[3];     // to the grid of the question
 } Case;
@@ -223,11 +226,12 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c
 // --- sums ---------------------------------------------------------------------------------------
 
 typedef struct Sums {
-    gint64 n;
+    gint64 n, n_bursts;  // those of bursts are in no other number but the last two
     double yy, rr;       // |y|^2, |y - f(y)|^2
     double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
     double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
     double ss, ee, nn;   // truth, its misfit to output and to input
+    double guessed, off; // |guess|^2 there, and |guess - f(y)|^2
 } Sums;
 
 static const float *row(const LithoCube *cube, gint64 i, gint64 j)
@@ -244,12 +248,19 @@ static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *mo
         return;
     const float *y = row(c->in, i, j), *f = row(c->out, i, j);
     const float *b = probe ? row(probe, i, j) : NULL, *g = probe ? row(moved, i, j) : NULL;
+    const float *guess = probe && c->guesses ? row(c->guesses, i, j) : y;
     double div = 0, pass = 0;
     for (gint64 t = from; t < to; t++) {
         const double r = (double)y[t] - f[t];
         if (!isfinite(r))
             continue;
         sums->n++;
+        if (guess[t] != y[t]) {
+            sums->n_bursts++;
+            sums->guessed += (double)guess[t] * guess[t];
+            sums->off += pow((double)guess[t] - f[t], 2);
+            continue;
+        }
         sums->yy += (double)y[t] * y[t];
         sums->rr += r * r;
         if (b) {
@@ -272,6 +283,28 @@ static void add_traces(const Case *c, const LithoCube *probe, const LithoCube *m
     // Traces' sums are nearly independent: n times their variance is that of the total.
     if (traces > 0)
         sums->scatter = MAX(sums->scatter - sums->div * sums->div / traces, 0);
+}
+
+// A burst is no signal, however well it is kept. Where the input bursts, the output is held against
+// the guess, which has no noise of its own: as if noise of the level lay upon it and were removed.
+static void count_bursts(Sums *sums, double variance)
+{
+    sums->yy += sums->guessed + (double)sums->n_bursts * variance;
+    sums->rr += sums->off + (double)sums->n_bursts * variance;
+}
+
+static gboolean find_bursts(LithoJudge *judge, Case *c, LithoRun *run, GError **error)
+{
+    if (judge->guesses_of != c->in->serial) {
+        LithoRun search = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+        g_clear_pointer(&judge->guesses, litho_cube_unref);
+        judge->guesses_of = 0;
+        if (!litho_qc_bursts(c->in, &search, &judge->guesses, error))
+            return FALSE;
+        judge->guesses_of = c->in->serial;
+    }
+    c->guesses = judge->guesses;
+    return TRUE;
 }
 
 static void add_reference(const Case *c, const LithoCube *reference, Sums *sums)
@@ -448,6 +481,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask, const
         return FALSE;
     memset(sums, 0, sizeof *sums);
     add_traces(c, judge->probe, moved, sums);
+    count_bursts(sums, ask->noise->total * ask->noise->total);
     if (sums->n > 0)
         expect(sums, ask->noise, q);
     return TRUE;
@@ -507,10 +541,11 @@ static void add_hidden(const LithoQualityAsk *ask, const Case *c, const LithoCub
                 !litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
                 continue;
             const float *y = row(c->in, i, j), *p = row(out, i, j);
+            const float *guess = c->guesses ? row(c->guesses, i, j) : y;
             h->traces++;
             for (gint64 t = from; t < to; t++) {
                 const double e = (double)y[t] - p[t];
-                if (!isfinite(e))
+                if (!isfinite(e) || guess[t] != y[t])
                     continue;
                 h->n++;
                 h->yy += (double)y[t] * y[t];
@@ -631,7 +666,8 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     q.count = sums.n;
     q.removed = sums.yy > 0 ? sums.rr / sums.yy : NAN;
     q.noise_sigma = ask->noise ? ask->noise->total : NAN;
-    if ((ask->noise && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
+    if (((ask->noise || folds > 0) && !find_bursts(judge, &c, run, error)) ||
+        (ask->noise && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
         (folds > 0 && !judge_hidden(judge, ask, &c, folds, &runs, &q, error)) ||
         !judge_similarity(ask, &c, run, &q, error) || !judge_reference(ask, &c, &q, error))
         return FALSE;

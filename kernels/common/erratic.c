@@ -358,6 +358,17 @@ void litho_clean_clear(LithoClean *clean)
     *clean = (LithoClean){0};
 }
 
+gboolean litho_clean_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
+                            GError **error)
+{
+    const LithoCleanRule rule = {.above = 4, .missing = LITHO_CLEAN_ABSENT, .spare_events = TRUE};
+    LithoClean clean = {0};
+    const gboolean ok = litho_clean(&clean, rule, cube, run, error) != NULL;
+    *guesses = ok && clean.pieces > 0 ? g_steal_pointer(&clean.cube) : NULL;
+    litho_clean_clear(&clean);
+    return ok;
+}
+
 void litho_clean_report(const LithoClean *clean, const LithoCube *in, LithoReport *report)
 {
     const gint64 traces = litho_cube_count_live(in);

@@ -72,4 +72,7 @@ LithoBox litho_clean_box(const LithoGrid *grid, LithoCleanRule rule, LithoBox bo
 // too.
 guint64 litho_clean_bytes(gint64 samples);
 void litho_clean_clear(LithoClean *clean);
+// litho_qc_bursts(), set by litho_kernels_init(): by the operators' default rule.
+gboolean litho_clean_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
+                            GError **error);
 void litho_clean_report(const LithoClean *clean, const LithoCube *in, LithoReport *report);
