@@ -296,7 +296,7 @@ static void test_measure(void)
     g_assert_cmpfloat(figure(figures, "wrong"), ==, 0);
     const char *spent = json_object_get_string_member(figures, "longest_block_in");
     g_test_message("longest block: %s", spent);
-    g_assert_nonnull(strstr(spent, " ms"));
+    g_assert_true(strstr(spent, " ms") || g_str_equal(spent, "nothing that is timed"));
     g_assert_true(g_file_test(picture, G_FILE_TEST_IS_REGULAR));
     gui_reopen(&gui);
 }

@@ -737,7 +737,7 @@ def processor_seconds(pid):
 
 @test
 def a_cancelled_command_computes_no_further():
-    """The promise is 100 ms of processor time after the signal; four times that on a slower machine. Threads that wait for
+    """The promise is 100 ms of processor time after the signal; six times that on a slower, busy machine. Threads that wait for
     others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count another time."""
     if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
         return
@@ -768,7 +768,7 @@ def a_cancelled_command_computes_no_further():
             assert p.returncode == 3, (words, seconds, p.returncode)
             after = used.ru_utime + used.ru_stime - before
             worst[" ".join(words)] = max(after, worst.get(" ".join(words), 0))
-            assert after < 0.4, (words, seconds, after)
+            assert after < 0.6, (words, seconds, after)
     print("# " + ", ".join(f"{w}: {t:.3f} s" for w, t in worst.items()), flush=True)
 
 

@@ -131,7 +131,19 @@ static char *follow_links(const char *path, GError **error)
     return NULL;
 }
 
-// TRUE when one of the folders above `path` is an input: a survey in the form of Zarr.
+static gboolean is_survey(const char *folder)
+{
+    static const char *const names[] = {".zarray", ".zgroup", ".zmetadata", "zarr.json"};
+    gboolean found = FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS(names) && !found; k++) {
+        g_autofree char *path = g_build_filename(folder, names[k], NULL);
+        found = access(path, F_OK) == 0;
+    }
+    return found;
+}
+
+// TRUE when one of the folders above `path` is an input: a survey in the form of Zarr. Another
+// folder is refused by whoever was to read it.
 static gboolean lies_in_an_input(const char *path)
 {
     g_autofree char *target = follow_links(path, NULL);
@@ -140,7 +152,7 @@ static gboolean lies_in_an_input(const char *path)
     gboolean found = FALSE;
     while (at && *at && !found) {
         struct stat info;
-        found = stat(at, &info) == 0 && has(&inputs, &info);
+        found = stat(at, &info) == 0 && has(&inputs, &info) && is_survey(at);
         *strrchr(at, '/') = 0;
     }
     free(at);

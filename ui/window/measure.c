@@ -181,8 +181,9 @@ static void report(Measure *m)
             json_object_set_double_member(object, rows[k].key, rows[k].value);
     }
     g_autofree char *phases = litho_phases_text(m->phases, m->n_phases, 0.1);
-    printf("%-32s %s\n", "the longest block was spent in", phases);
-    json_object_set_string_member(object, "longest_block_in", phases);
+    const char *spent = *phases ? phases : "nothing that is timed"; // it waited for a processor
+    printf("%-32s %s\n", "the longest block was spent in", spent);
+    json_object_set_string_member(object, "longest_block_in", spent);
     fflush(stdout);
     m->figures = object;
     const gboolean drawn = m->n_latencies > 0 && (m->n_maps > 0 || !m->what.similarity);
