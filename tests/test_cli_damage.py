@@ -6,6 +6,7 @@
 """
 import json
 import os
+import re
 import random
 import struct
 import subprocess
@@ -233,17 +234,19 @@ def bad_samples_are_counted_and_refused_when_strict():
 def samples_whose_squares_leave_a_float_are_refused():
     """Whole surveys far too loud or too faint are refused, in slabs too; scaled ones give the bytes of the plain one; a loud trace
     alone and a survey that is faint in part are run."""
-    cli("synth", "curved", "inlines=40", "xlines=20", "samples=64", "-o", "plain.npy", "--no-truth", "--force")
+    cli("synth", "curved", "inlines=160", "xlines=20", "samples=64", "-o", "plain.npy", "--no-truth", "--force")
     plain = np.load("plain.npy")
     part = plain.copy()
-    part[:20] *= np.float32(2.0**-80)
+    part[:80] *= np.float32(2.0**-80)
     burst = plain.copy()
     burst[20, 10] *= np.float32(2.0**60)
     for name, cube in ("loud", plain * np.float32(2.0**60)), ("faint", plain * np.float32(2.0**-80)), ("burst", burst), ("half", part):
         np.save(f"{name}.npy", cube)
+    slabs = ["--memory", "0.006", "--threads", "2"]
+    assert re.search(r"slabs +[2-9]", cli("run", "fx", "plain.npy", "never.npy", *slabs, "--dry-run").stdout)
     for op in ("fx", "patch", "wavepacket"):
         for name in ("loud.npy", "faint.npy"):
-            for more in ([], ["--memory", "0.002"], ["--memory", "0.002", "--journal"], ["--memory", "0.002", "--journal"]) if op == "fx" else ([],):
+            for more in ([], slabs, [*slabs, "--journal"], [*slabs, "--journal"]) if op == "fx" else ([],):
                 r = cli("run", op, name, "never.npy", *more, "--force", status=1)
                 assert "convert --scale" in r.stderr and not os.path.exists("never.npy"), r.stderr
         for name in ("burst.npy", "half.npy"):
