@@ -63,15 +63,15 @@ static char *sentence(const LithoRival *r)
     if (r->theirs_ms > 0 && reaches(r))
         return g_strdup_printf(
             _("ours %.2f ms, %s %.2f ms at an error of %.1e or less (its own: %.1e): %.2f times"),
-            r->ours_ms, r->library, r->theirs_ms, r->ours_error, r->theirs_error, times(r));
+            r->ours_ms, r->peer, r->theirs_ms, r->ours_error, r->theirs_error, times(r));
     if (r->theirs_ms > 0)
         return g_strdup_printf(
             _("ours %.2f ms with an error of %.1e, %s %.2f ms with an error of %.1e: %.2f times"),
-            r->ours_ms, r->ours_error, r->library, r->theirs_ms, r->theirs_error, times(r));
+            r->ours_ms, r->ours_error, r->peer, r->theirs_ms, r->theirs_error, times(r));
     if (r->ours_ms > 0)
         return g_strdup_printf(_("ours %.2f ms with an error of %.1e; %s did not run: %s"),
-                               r->ours_ms, r->ours_error, r->library, r->why_not);
-    return g_strdup_printf(_("%s did not run: %s"), r->library, r->why_not);
+                               r->ours_ms, r->ours_error, r->peer, r->why_not);
+    return g_strdup_printf(_("%s did not run: %s"), r->peer, r->why_not);
 }
 
 char *bench_peers_text(const Bench *b)
@@ -88,7 +88,7 @@ char *bench_peers_text(const Bench *b)
     for (guint k = 0; k < b->peers->len; k++) {
         const LithoRival *r = &g_array_index(b->peers, LithoRival, k);
         g_autofree char *words = sentence(r);
-        g_string_append_printf(s, "%-12s %-12s %10.3f", r->stage, r->library, r->ours_ms);
+        g_string_append_printf(s, "%-12s %-12s %10.3f", r->stage, r->peer, r->ours_ms);
         if (r->theirs_ms > 0)
             g_string_append_printf(s, " %10.3f %7.2f %10.1e %10.1e\n", r->theirs_ms, times(r),
                                    r->ours_error, r->theirs_error);
@@ -112,7 +112,7 @@ JsonArray *bench_peers_json(const Bench *b)
         JsonObject *o = json_object_new();
         g_autofree char *words = sentence(r);
         json_object_set_string_member(o, "stage", r->stage);
-        json_object_set_string_member(o, "library", r->library);
+        json_object_set_string_member(o, "library", r->peer);
         json_object_set_string_member(o, "problem", r->problem);
         json_object_set_string_member(o, "settings", r->settings);
         json_object_set_string_member(o, "note", r->note);

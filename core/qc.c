@@ -389,8 +389,8 @@ gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guess
     return !bursts_func || bursts_func(cube, run, guesses, error);
 }
 
-// What is measured: `box` of the cube as it is, or as guesses make it where single traces burst;
-// NULL = as it is. Bursts are found by what lies around them.
+// Guesses for the bursts of single traces in `box` of the cube (NULL = in all of it), found among
+// the traces around them; *guesses is NULL where there are none.
 static gboolean without_bursts(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                                LithoCube **guesses, GError **error)
 {

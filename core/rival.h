@@ -6,7 +6,7 @@
 // `lithoscope-cli bench --peers`. Texts are for people, in their language.
 typedef struct LithoRival {
     const char *stage;         // key of the row, static: "forward"
-    const char *library;       // static: "cuFINUFFT"
+    const char *peer;          // the library, static: "cuFINUFFT"
     char problem[160];         // what was computed, with its size
     char settings[160];        // of the library: the fastest that reach the error
     char note[320];            // what each can do; "" = nothing to say

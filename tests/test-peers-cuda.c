@@ -36,11 +36,11 @@ static GArray *rows_of(const char *key, LithoGrid grid, const char *const *setti
     return rows;
 }
 
-// What ran has times and keeps its bound; what did not says why.
+// A peer that ran has times and keeps its bound; one that did not says why.
 static void check_row(const LithoRival *r, double ours, double theirs)
 {
-    g_test_message("%s, %s: ours %.1e, %s %.1e; %s", r->stage, r->problem, r->ours_error,
-                   r->library, r->theirs_error, r->why_not);
+    g_test_message("%s, %s: ours %.1e, %s %.1e; %s", r->stage, r->problem, r->ours_error, r->peer,
+                   r->theirs_error, r->why_not);
     g_assert_cmpfloat(r->ours_ms, >, 0);
     g_assert_cmpfloat(r->ours_error, <, ours);
     g_assert_cmpfloat(r->ours_error, >, 0);

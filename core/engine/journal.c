@@ -173,7 +173,7 @@ static LithoJournal *refuse_to_open(LithoJournal *j, int code, GError **error)
     return NULL;
 }
 
-// As litho_journal_begin() writes; a run may end before the first line is whole.
+// A journal begins as litho_journal_begin() writes; a run may end before its first line is whole.
 static gboolean is_journal(const char *text, gsize length)
 {
     static const char start[] = "{\"journal\":";

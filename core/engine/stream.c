@@ -7,6 +7,7 @@
 #include "core/engine/journal.h"
 #include "core/engine/loudness.h"
 #include "core/engine/measure.h"
+#include "core/engine/stream_measure.h"
 #include "core/engine/stream_plan.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -409,83 +410,13 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     return ok;
 }
 
-// --- measuring ----------------------------------------------------------------------------------
-
-static gboolean send_measured(LithoPeers *p, const LithoMeasured *measured, LithoRun *run,
-                              GError **error)
-{
-    gsize n;
-    gconstpointer bytes = litho_measured_bytes(measured, &n);
-    const char *key = litho_measured_key(measured), *text = litho_measured_text(measured);
-    const guint64 sizes[3] = {strlen(key) + 1, strlen(text) + 1, n};
-    for (int to = 1; to < p->n; to++)
-        if (!litho_peers_send(p, sizes, sizeof sizes, to, run, error) ||
-            !litho_peers_send(p, key, sizes[0], to, run, error) ||
-            !litho_peers_send(p, text, sizes[1], to, run, error) ||
-            !litho_peers_send(p, bytes, n, to, run, error))
-            return FALSE;
-    return TRUE;
-}
-
-static LithoMeasured *receive_measured(LithoPeers *p, LithoRun *run, GError **error)
-{
-    guint64 sizes[3];
-    if (!litho_peers_receive(p, sizes, sizeof sizes, 0, run, error))
-        return NULL;
-    g_autofree char *key = g_malloc(sizes[0]), *text = g_malloc(sizes[1]);
-    g_autofree guint8 *bytes = g_malloc(sizes[2]);
-    if (!litho_peers_receive(p, key, sizes[0], 0, run, error) ||
-        !litho_peers_receive(p, text, sizes[1], 0, run, error) ||
-        !litho_peers_receive(p, bytes, sizes[2], 0, run, error))
-        return NULL;
-    return litho_measured_new(key, text, bytes, sizes[2]);
-}
-
-// The first process measures and tells the others.
-static gboolean measure(LithoFlow *flow, LithoSurvey *survey, const LithoStreamOptions *options,
-                        const LithoStreamPlan *plan, guint64 bytes, LithoRun *run, GError **error)
-{
-    LithoPeers *p = options->peers;
-    if ((!p || p->rank == 0) &&
-        !litho_measure_flow(flow, survey, litho_stream_device(options, plan, 0), bytes, run, error))
-        return FALSE;
-    for (guint k = 0; p && p->n > 1 && k < litho_flow_length(flow); k++) {
-        LithoStep *step = litho_flow_step(flow, k);
-        gboolean needed;
-        if (!step->enabled || (litho_step_measured(step, &needed), !needed))
-            continue;
-        if (p->rank == 0) {
-            if (!send_measured(p, step->measured, run, error))
-                return FALSE;
-            continue;
-        }
-        LithoMeasured *measured = receive_measured(p, run, error);
-        if (!measured)
-            return FALSE;
-        litho_measured_unref(step->measured);
-        step->measured = measured;
-    }
-    return TRUE;
-}
-
-static char *note_of(const LithoFlow *flow, const char *note)
-{
-    GString *text = g_string_new(note);
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && litho_step_measured(step, NULL))
-            g_string_append_printf(text, "; %s: %s", step->op->key,
-                                   litho_measured_text(step->measured));
-    }
-    return g_string_free(text, FALSE);
-}
-
 // --- slabs of an earlier run --------------------------------------------------------------------
 
 static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow,
                                 LithoResume resume, GError **error)
 {
-    g_autofree char *note = s->options->save.note ? note_of(flow, s->options->save.note) : NULL;
+    g_autofree char *note =
+        s->options->save.note ? litho_stream_note(flow, s->options->save.note) : NULL;
     LithoSaveOptions save = s->options->save;
     g_autofree char *settings = s->divided ? litho_flow_command(flow, NULL, "OUT") : NULL;
     g_autofree char *both =
@@ -588,8 +519,9 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     gboolean ok = (!writes || take_up_journal(s, own, path, &head, writer, error)) &&
                   agree_on_first(s, flow, walk, in, error);
     const double measuring = litho_now_ms();
-    ok = ok && ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
-                measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
+    ok = ok &&
+         ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
+          litho_stream_measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
     if (ok && writes && !*writer) {
         *writer = open_writer(s, path, own,

@@ -42,7 +42,7 @@ gboolean litho_outputs_check(const char *const *paths, LithoReplace replace, GEr
 // Ownership: free with litho_output_free(), which removes what was not finished. One thread at a
 // time, except litho_output_write_at(), which is safe anywhere.
 LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error);
-// What "TARGET.part" is before an output that may outlive its process.
+// State of "TARGET.part" before an output that may outlive its process.
 typedef enum LithoResume {
     LITHO_RESUME_FIRST, // not of an earlier run: another's file, which goes only by `replace`
     LITHO_RESUME_ANEW,  // of an earlier run; dropped

@@ -26,7 +26,7 @@ static LithoSimilarityBox similarity_box(LithoBox box)
     return b;
 }
 
-// What is left to be summed after `passes` of the plan's axes.
+// Samples that are left after `passes` of the plan's axes.
 static LithoBox box_after(const LithoSimilarityPlan *plan, int passes)
 {
     LithoBox box = plan->reach;

@@ -6,7 +6,7 @@
 #include "core/similarity.h"
 #include "ui/session/newest.h"
 
-// What a map is of.
+// Cubes and slice of a map.
 typedef struct Subject {
     guint64 in, out; // serials of the cubes
     gint64 slice;

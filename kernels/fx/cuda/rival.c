@@ -375,7 +375,7 @@ gboolean fx_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun
                    GError **error)
 {
     Duel d = {.params = *(const LithoFxParams *)params};
-    LithoRival row = {.stage = "solve", .library = "cuSOLVER"};
+    LithoRival row = {.stage = "solve", .peer = "cuSOLVER"};
     int ordinal = 0;
     d.params.edge = LITHO_FX_ZERO; // one filter a system
     d.params.solver = LITHO_FX_CHOLESKY;

@@ -261,7 +261,7 @@ gboolean mig_gpu_rivals(const LithoGrid *in, const void *params, int repeat, Lit
                         GArray *rows, GError **error)
 {
     Duel d = {NULL};
-    LithoRival row = {.stage = "extrapolate", .library = "cuFFT"};
+    LithoRival row = {.stage = "extrapolate", .peer = "cuFFT"};
     MigEngine *engine = mig_gpu.open(in, run ? run->device : 0, error);
     if (!engine)
         return FALSE;

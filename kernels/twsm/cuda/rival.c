@@ -324,7 +324,7 @@ gboolean twsm_card_rivals(const LithoGrid *in, const void *params, int repeat, L
 {
     (void)in;
     g_autofree Duel *d = g_new0(Duel, 1);
-    LithoRival row = {.stage = "beams", .library = "cuBLAS"};
+    LithoRival row = {.stage = "beams", .peer = "cuBLAS"};
     d->how = (TwsmHow){.algorithm = TWSM_FUSED, .leg = 1, .total = 1};
     d->task.how = &d->how;
     d->task.run = run;

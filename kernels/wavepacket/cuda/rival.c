@@ -291,7 +291,7 @@ typedef struct Best {
     double nearest; // error of the best of all
 } Best;
 
-// What the library reads: the cube as complex modes, or the weighted coefficients.
+// Input of cuFINUFFT: the cube as complex modes, or the weighted coefficients.
 static gboolean their_input(Duel *d, GError **error)
 {
     if (d->type == 1)
@@ -396,7 +396,7 @@ static gboolean beside_library(Duel *d, const LithoCudaSide *ours, int repeat, L
 static gboolean add_row_of(Duel *d, int type, int repeat, GArray *rows, GError **error)
 {
     LithoRival row = {
-        .stage = type == 2 ? "forward" : "adjoint", .library = "cuFINUFFT", .runs = repeat};
+        .stage = type == 2 ? "forward" : "adjoint", .peer = "cuFINUFFT", .runs = repeat};
     const LithoCudaSide ours = {NULL, type == 2 ? our_forward : our_adjoint, d};
     d->type = type;
     g_snprintf(row.problem, sizeof row.problem,

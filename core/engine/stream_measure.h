@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/stream_plan.h"
+
+// Numbers that a flow measures on the whole survey before its first slab. The caller's thread.
+
+// Measures what the steps of `flow` need, in parts that take `bytes` of host memory, and keeps it
+// in them. Under ranks the first one measures and sends the numbers to the others; all call this.
+// FALSE: cancelled, a read failed, or a step refuses the survey.
+gboolean litho_stream_measure(LithoFlow *flow, LithoSurvey *survey,
+                              const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                              guint64 bytes, LithoRun *run, GError **error);
+// `note` with the measured numbers of each step. Free with g_free().
+char *litho_stream_note(const LithoFlow *flow, const char *note);
