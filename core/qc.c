@@ -394,7 +394,7 @@ gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guess
 static gboolean without_bursts(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                                LithoCube **guesses, GError **error)
 {
-    enum { TRACES = 32, SAMPLES = 192 };
+    enum { TRACES = 32, SAMPLES = 192 }; // more than bursts are found and guessed by
     LithoRun search = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
     g_autoptr(LithoCube) part = NULL;
     *guesses = NULL;

@@ -30,8 +30,7 @@ void litho_journal_head_clear(LithoJournalHead *head);
 // TRUE when an earlier run has left a journal for `path`.
 gboolean litho_journal_exists(const char *path);
 // Opens or makes the journal of the output `path`. `anew`: what it says is forgotten. Refused while
-// another process has it open, or
-// another file has the journal's name.
+// another process has it open, or another file has the journal's name.
 LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error);
 // TRUE where litho_journal_open() made it: no earlier run has left any samples.
 gboolean litho_journal_is_new(const LithoJournal *journal);

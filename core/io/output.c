@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/io/survey_private.h"
 #include "core/text.h"
 
 enum {
@@ -131,17 +132,6 @@ static char *follow_links(const char *path, GError **error)
     return NULL;
 }
 
-static gboolean is_survey(const char *folder)
-{
-    static const char *const names[] = {".zarray", ".zgroup", ".zmetadata", "zarr.json"};
-    gboolean found = FALSE;
-    for (guint k = 0; k < G_N_ELEMENTS(names) && !found; k++) {
-        g_autofree char *path = g_build_filename(folder, names[k], NULL);
-        found = access(path, F_OK) == 0;
-    }
-    return found;
-}
-
 // TRUE when one of the folders above `path` is an input: a survey in the form of Zarr. Another
 // folder is refused by whoever was to read it.
 static gboolean lies_in_an_input(const char *path)
@@ -152,7 +142,7 @@ static gboolean lies_in_an_input(const char *path)
     gboolean found = FALSE;
     while (at && *at && !found) {
         struct stat info;
-        found = stat(at, &info) == 0 && has(&inputs, &info) && is_survey(at);
+        found = stat(at, &info) == 0 && has(&inputs, &info) && litho_zarr_is(at);
         *strrchr(at, '/') = 0;
     }
     free(at);

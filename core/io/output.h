@@ -28,7 +28,7 @@ typedef struct LithoFileId {
 void litho_input_hold(LithoFileId id);
 void litho_input_release(LithoFileId id);
 // Holds the file or folder that `path` leads to until the process ends; outputs may not lie in a
-// folder that is held. A name without a file is passed over.
+// survey's folder (Zarr) that is held. A name without a file is passed over.
 void litho_input_hold_path(const char *path);
 
 // --- files that it writes -----------------------------------------------------------------------
