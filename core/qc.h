@@ -125,8 +125,8 @@ void litho_qc_set_noise(LithoNoiseFunc func);
 // LITHO_ERROR_GEOMETRY when there is nothing live to measure; `noise` needs no clearing then.
 gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                         LithoNoise *noise, GError **error);
-// From at most `most` windows of these sizes (inlines, crosslines, samples). Where single traces of a
-// host cube burst, guesses are measured (litho_qc_bursts()).
+// From at most `most` windows of these sizes (inlines, crosslines, samples). Where single traces of
+// a host cube burst, guesses are measured (litho_qc_bursts()).
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_noise_clear(LithoNoise *noise);

@@ -98,16 +98,23 @@ static inline LithoCube *fx_plane_waves(int n1, int n2, const FxWave *waves, int
     return cube;
 }
 
-static inline LithoCube *fx_random_cube(int n1, int n2, int nt, guint32 seed)
+// Two plane waves and noise.
+static inline LithoCube *fx_noisy_cube(int n1, int n2, int nt, GRand *rand)
 {
     LithoCube *cube = fx_cube(n1, n2, nt);
-    GRand *rand = g_rand_new_with_seed(seed);
     for (int i = 0; i < n1; i++)
         for (int j = 0; j < n2; j++)
             for (int t = 0; t < nt; t++)
                 cube->samples[((gint64)i * n2 + j) * nt + t] =
                     (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
                             0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
+    return cube;
+}
+
+static inline LithoCube *fx_random_cube(int n1, int n2, int nt, guint32 seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    LithoCube *cube = fx_noisy_cube(n1, n2, nt, rand);
     g_rand_free(rand);
     return cube;
 }

@@ -21,14 +21,8 @@ static gboolean no_gpu(void)
 
 static LithoCube *noisy_cube(int n1, int n2, int nt, double missing)
 {
-    LithoCube *cube = fx_cube(n1, n2, nt);
     GRand *rand = g_rand_new_with_seed(29);
-    for (int i = 0; i < n1; i++)
-        for (int j = 0; j < n2; j++)
-            for (int t = 0; t < nt; t++)
-                cube->samples[((gint64)i * n2 + j) * nt + t] =
-                    (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
-                            0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
+    LithoCube *cube = fx_noisy_cube(n1, n2, nt, rand);
     for (gint64 k = 0; k < (gint64)n1 * n2; k++) {
         if (g_rand_double(rand) >= missing)
             continue;
