@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "core/engine/probe.h"
+#include "core/engine/quality_sums.h"
 #include "core/error.h"
 #include "core/text.h"
-
-// e of the formula: small against the noise, large against the rounding of single precision.
-#define STEP 0.1
 
 struct LithoJudge {
     LithoEngine *plain, *probed, *hidden;
     // Cubes made for the last question, kept for the next one.
-    LithoCube *cut;         // what the area depends on, or the area as a cube of its own
-    guint64 cut_of;         // serial of the input it was cut out of
-    LithoBox cut_box;       // and where
-    LithoCube *probe, *sum; // b, and y + e b
+    LithoCube *cut;               // what the area depends on, or the area as a cube of its own
+    guint64 cut_of;               // serial of the input it was cut out of
+    LithoBox cut_box;             // and where
+    LithoCube *probe, *sum;       // b, and y + e b
     guint64 probe_of, guesses_of; // serials of y; 0 = none
     guint32 probe_seed;
     LithoNoise probe_noise;
@@ -101,15 +99,6 @@ static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const Lit
 }
 
 // --- the cube that is judged --------------------------------------------------------------------
-
-// One question, on the grid it is computed on.
-typedef struct Case {
-    const LithoFlow *flow;
-    LithoCube *in, *out; // borrowed
-    LithoCube *guesses;  // of the input where it bursts; borrowed; NULL = nowhere
-    LithoBox area;       // of their grid
-    gint64 shift[3];     // to the grid of the question
-} Case;
 
 // The grid of the samples in `box`: axes and coordinates begin there.
 static LithoGrid grid_of_box(const LithoGrid *grid, LithoBox box)
@@ -201,12 +190,13 @@ gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoB
 
 // A flow that measures its input, or is loaded to a device, is shown what the area depends on and
 // no more: of a flow that is local a part of the same grid, else the area as a cube of its own.
-static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c, GError **error)
+static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQualityCase *c,
+                          GError **error)
 {
     const LithoBox area = litho_box_empty(ask->area) ? ask->in->held : ask->area;
     const gboolean local = litho_flow_is_local(ask->flow);
     LithoBox box = area;
-    *c = (Case){.flow = ask->flow, .in = ask->in, .area = area};
+    *c = (LithoQualityCase){.flow = ask->flow, .in = ask->in, .area = area};
     if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error) ||
         !litho_quality_need(ask->flow, &ask->in->grid, area, &box, error))
         return FALSE;
@@ -223,77 +213,15 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c
     return same_shape(ask->flow, &c->in->grid, error); // the cut may be too small for the operator
 }
 
-// --- sums ---------------------------------------------------------------------------------------
-
-typedef struct Sums {
-    gint64 n, n_bursts;  // those of bursts are in no other number but the last two
-    double yy, rr;       // |y|^2, |y - f(y)|^2
-    double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
-    double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
-    double ss, ee, nn;   // truth, its misfit to output and to input
-    double guessed, off; // |guess|^2 there, and |guess - f(y)|^2
-} Sums;
-
-static const float *row(const LithoCube *cube, gint64 i, gint64 j)
-{
-    return litho_cube_trace(cube, i, j) - cube->held.lo[LITHO_SAMPLE];
-}
-
-// Adds the counted samples of one trace: energies, and the divergence where there is a probe.
-static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *moved, gint64 i,
-                      gint64 j, Sums *sums)
-{
-    gint64 from, to;
-    if (!litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
-        return;
-    const float *y = row(c->in, i, j), *f = row(c->out, i, j);
-    const float *b = probe ? row(probe, i, j) : NULL, *g = probe ? row(moved, i, j) : NULL;
-    const float *guess = probe && c->guesses ? row(c->guesses, i, j) : y;
-    double div = 0, pass = 0;
-    for (gint64 t = from; t < to; t++) {
-        const double r = (double)y[t] - f[t];
-        if (!isfinite(r))
-            continue;
-        sums->n++;
-        if (guess[t] != y[t]) {
-            sums->n_bursts++;
-            sums->guessed += (double)guess[t] * guess[t];
-            sums->off += pow((double)guess[t] - f[t], 2);
-            continue;
-        }
-        sums->yy += (double)y[t] * y[t];
-        sums->rr += r * r;
-        if (b) {
-            const double moves = ((double)g[t] - f[t]) / STEP;
-            div += b[t] * moves;
-            pass += moves * moves;
-        }
-    }
-    sums->div += div;
-    sums->pass += pass;
-    sums->scatter += div * div;
-}
-
-static void add_traces(const Case *c, const LithoCube *probe, const LithoCube *moved, Sums *sums)
-{
-    gint64 traces = 0;
-    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
-        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++, traces++)
-            add_trace(c, probe, moved, i, j, sums);
-    // Traces' sums are nearly independent: n times their variance is that of the total.
-    if (traces > 0)
-        sums->scatter = MAX(sums->scatter - sums->div * sums->div / traces, 0);
-}
-
 // A burst is no signal, however well it is kept. Where the input bursts, the output is held against
 // the guess, which has no noise of its own: as if noise of the level lay upon it and were removed.
-static void count_bursts(Sums *sums, double variance)
+static void count_bursts(LithoQualitySums *sums, double variance)
 {
     sums->yy += sums->guessed + (double)sums->n_bursts * variance;
     sums->rr += sums->off + (double)sums->n_bursts * variance;
 }
 
-static gboolean find_bursts(LithoJudge *judge, Case *c, LithoRun *run, GError **error)
+static gboolean find_bursts(LithoJudge *judge, LithoQualityCase *c, LithoRun *run, GError **error)
 {
     if (judge->guesses_of != c->in->serial) {
         LithoRun search = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
@@ -307,25 +235,6 @@ static gboolean find_bursts(LithoJudge *judge, Case *c, LithoRun *run, GError **
     return TRUE;
 }
 
-static void add_reference(const Case *c, const LithoCube *reference, Sums *sums)
-{
-    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
-        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
-            if (!litho_cube_is_live(c->in, i, j))
-                continue;
-            const float *s = row(reference, i + c->shift[0], j + c->shift[1]) + c->shift[2];
-            const float *y = row(c->in, i, j), *f = row(c->out, i, j);
-            for (gint64 t = c->area.lo[2]; t < c->area.hi[2]; t++) {
-                const double e = (double)f[t] - s[t], n = (double)y[t] - s[t];
-                if (!isfinite(e + n))
-                    continue;
-                sums->ss += (double)s[t] * s[t];
-                sums->ee += e * e;
-                sums->nn += n * n;
-            }
-        }
-}
-
 // --- expected SNR -------------------------------------------------------------------------------
 
 static gboolean same_noise(const LithoNoise *a, const LithoNoise *b)
@@ -335,7 +244,7 @@ static gboolean same_noise(const LithoNoise *a, const LithoNoise *b)
 }
 
 // b over everything the area depends on, and y + e b.
-static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
+static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const LithoQualityCase *c,
                            GError **error)
 {
     LithoBox need;
@@ -354,7 +263,7 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
         return FALSE;
     const gint64 n = litho_box_count(need);
     for (gint64 k = 0; k < n; k++)
-        judge->sum->samples[k] += (float)STEP * judge->probe->samples[k];
+        judge->sum->samples[k] += (float)LITHO_QUALITY_STEP * judge->probe->samples[k];
     judge->probe_of = c->in->serial;
     judge->probe_seed = ask->seed;
     judge->probe_noise = litho_noise_copy(ask->noise);
@@ -367,7 +276,7 @@ static double decibel(double ratio)
 }
 
 // SURE with a noise level `factor` times the given one: mean squared error of the output.
-static double sure(const Sums *s, double variance, double factor)
+static double sure(const LithoQualitySums *s, double variance, double factor)
 {
     return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
 }
@@ -375,7 +284,7 @@ static double sure(const Sums *s, double variance, double factor)
 // Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter
 // of the probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on
 // this noise follows |n|^2 as well as its interval says.
-static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
+static double sure_deviation(const LithoQualitySums *s, const LithoNoise *noise, double mse)
 {
     const double energy = noise->high > noise->low ? 0 : 2 * litho_noise_fourth(noise);
     const double own = energy + 4 * noise->total * noise->total * mse;
@@ -383,7 +292,7 @@ static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
 }
 
 // The error n - (y - f) is no smaller than what its two parts differ by.
-static double error_at_least(const Sums *s, double sigma)
+static double error_at_least(const LithoQualitySums *s, double sigma)
 {
     const double off = sigma - sqrt(s->rr / s->n);
     return off * off;
@@ -393,13 +302,13 @@ static double error_at_least(const Sums *s, double sigma)
 // linear filters; where a threshold jumps, the probe moves up to two thirds more. A filter that is
 // designed on the data follows the probe, so that at least two decibels are left above the
 // estimate: of packets 1.7 were needed where one decibel had been left.
-static double least_error(const Sums *s, double mse)
+static double least_error(const LithoQualitySums *s, double mse)
 {
     return MIN(0.6 * s->pass / s->n, 0.63 * mse);
 }
 
 // The error n - (y - f) is no larger than its two parts together.
-static double error_at_most(const Sums *s, double sigma)
+static double error_at_most(const LithoQualitySums *s, double sigma)
 {
     const double both = sigma + sqrt(s->rr / s->n);
     return both * both;
@@ -413,14 +322,13 @@ static void tell_filtered(LithoQuality *q)
     q->is_clean = FALSE;
     q->expected_is_bound = FALSE;
     q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
-    g_strlcpy(
-        q->why,
-        _("the data look clean or filtered: noise that was left with their events counts as "
-          "signal, and what events spread as noise, so that no SNR can be told"),
-        sizeof q->why);
+    g_strlcpy(q->why,
+              _("the data look clean or filtered: noise that was left with their events counts as "
+                "signal, and what events spread as noise, so that no SNR can be told"),
+              sizeof q->why);
 }
 
-static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
+static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQuality *q)
 {
     const double variance = noise->total * noise->total;
     const double signal = s->yy / s->n - variance, bound = error_at_least(s, noise->total);
@@ -470,8 +378,15 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
         tell_filtered(q);
 }
 
-static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
-                            Runs *runs, Sums *sums, LithoQuality *q, GError **error)
+static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
+{
+    q->count = sums->n;
+    q->removed = sums->energy > 0 ? sums->removed / sums->energy : NAN;
+}
+
+static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
+                            const LithoQualityCase *c, Runs *runs, LithoQualitySums *sums,
+                            LithoQuality *q, GError **error)
 {
     if (!make_probe(judge, ask, c, error))
         return FALSE;
@@ -479,8 +394,8 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask, const
         run_flow(judge->probed, ask->flow, judge->sum, &c->area, runs, error);
     if (!moved)
         return FALSE;
-    memset(sums, 0, sizeof *sums);
-    add_traces(c, judge->probe, moved, sums);
+    litho_quality_sum(c, judge->probe, moved, runs->whole, sums);
+    tell_removed(sums, q);
     count_bursts(sums, ask->noise->total * ask->noise->total);
     if (sums->n > 0)
         expect(sums, ask->noise, q);
@@ -507,8 +422,8 @@ static LithoFlow *filling_flow(const LithoFlow *flow, gboolean *fills)
 }
 
 // A copy of what the area needs without the traces of one fold.
-static LithoCube *hide_traces(const LithoQualityAsk *ask, const LithoFlow *flow, const Case *c,
-                              guint fold, GError **error)
+static LithoCube *hide_traces(const LithoQualityAsk *ask, const LithoFlow *flow,
+                              const LithoQualityCase *c, guint fold, GError **error)
 {
     LithoBox need;
     if (!litho_walk_input_box(flow, &c->in->grid, c->area, NULL, &need, error))
@@ -531,8 +446,8 @@ typedef struct Hidden {
     double yy, ee, pp; // recorded, misfit, predicted
 } Hidden;
 
-static void add_hidden(const LithoQualityAsk *ask, const Case *c, const LithoCube *out, guint fold,
-                       Hidden *h)
+static void add_hidden(const LithoQualityAsk *ask, const LithoQualityCase *c, const LithoCube *out,
+                       guint fold, Hidden *h)
 {
     for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
         for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
@@ -540,8 +455,8 @@ static void add_hidden(const LithoQualityAsk *ask, const Case *c, const LithoCub
             if (!litho_probe_hides(i + c->shift[0], j + c->shift[1], ask->hide, fold, ask->seed) ||
                 !litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
                 continue;
-            const float *y = row(c->in, i, j), *p = row(out, i, j);
-            const float *guess = c->guesses ? row(c->guesses, i, j) : y;
+            const float *y = litho_quality_row(c->in, i, j), *p = litho_quality_row(out, i, j);
+            const float *guess = c->guesses ? litho_quality_row(c->guesses, i, j) : y;
             h->traces++;
             for (gint64 t = from; t < to; t++) {
                 const double e = (double)y[t] - p[t];
@@ -555,8 +470,9 @@ static void add_hidden(const LithoQualityAsk *ask, const Case *c, const LithoCub
         }
 }
 
-static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
-                             guint folds, Runs *runs, LithoQuality *q, GError **error)
+static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
+                             const LithoQualityCase *c, guint folds, Runs *runs, LithoQuality *q,
+                             GError **error)
 {
     gboolean fills;
     g_autoptr(LithoFlow) flow = filling_flow(ask->flow, &fills);
@@ -584,8 +500,8 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask, cons
 
 // --- the question -------------------------------------------------------------------------------
 
-static gboolean judge_similarity(const LithoQualityAsk *ask, const Case *c, LithoRun *run,
-                                 LithoQuality *q, GError **error)
+static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityCase *c,
+                                 LithoRun *run, LithoQuality *q, GError **error)
 {
     LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
     if (!ask->similarity)
@@ -597,8 +513,8 @@ static gboolean judge_similarity(const LithoQualityAsk *ask, const Case *c, Lith
     return TRUE;
 }
 
-static gboolean judge_reference(const LithoQualityAsk *ask, const Case *c, LithoQuality *q,
-                                GError **error)
+static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCase *c,
+                                LithoQuality *q, GError **error)
 {
     if (!ask->reference)
         return TRUE;
@@ -609,10 +525,10 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const Case *c, Litho
                             "the reference has another shape than the input");
     if (!litho_cube_host(ask->reference, error))
         return FALSE;
-    Sums sums = {0};
-    add_reference(c, ask->reference, &sums);
-    q->snr_db = decibel(sums.ss / sums.ee);
-    q->gain_db = q->snr_db - decibel(sums.ss / sums.nn);
+    LithoQualityErrors errors;
+    litho_quality_sum_errors(c, ask->reference, &errors);
+    q->snr_db = decibel(errors.ss / errors.ee);
+    q->gain_db = q->snr_db - decibel(errors.ss / errors.nn);
     return TRUE;
 }
 
@@ -641,7 +557,7 @@ static LithoQuality nothing_known(void)
 gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
                          LithoQuality *quality, GError **error)
 {
-    Case c;
+    LithoQualityCase c;
     LithoQuality q = nothing_known();
     *quality = q;
     if (!make_case(judge, ask, &c, error))
@@ -661,10 +577,11 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     g_clear_pointer(&judge->in, litho_cube_unref);
     judge->in = c.in;
     judge->area = c.area;
-    Sums sums = {0};
-    add_traces(&c, NULL, NULL, &sums);
-    q.count = sums.n;
-    q.removed = sums.yy > 0 ? sums.rr / sums.yy : NAN;
+    LithoQualitySums sums;
+    if (!ask->noise) { // else with the sums of the expected SNR
+        litho_quality_sum(&c, NULL, NULL, run, &sums);
+        tell_removed(&sums, &q);
+    }
     q.noise_sigma = ask->noise ? ask->noise->total : NAN;
     if (((ask->noise || folds > 0) && !find_bursts(judge, &c, run, error)) ||
         (ask->noise && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||

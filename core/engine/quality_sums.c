@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/quality_sums.h"
+
+#include <math.h>
+
+#include "core/engine/probe.h"
+
+const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j)
+{
+    return litho_cube_trace(cube, i, j) - cube->held.lo[LITHO_SAMPLE];
+}
+
+// The pointers are NULL where there is no such cube.
+typedef struct Trace {
+    const float *y, *f, *b, *g, *guess;
+    gint64 from, to;
+} Trace;
+
+// Sums stand in registers along a trace: through a pointer each sample would wait for memory.
+static void sum_removed(const Trace *t, LithoQualitySums *sums)
+{
+    gint64 n = 0;
+    double energy = 0, removed = 0;
+    for (gint64 k = t->from; k < t->to; k++) {
+        const double y = t->y[k], r = y - t->f[k];
+        if (!isfinite(r))
+            continue;
+        n++;
+        energy += y * y;
+        removed += r * r;
+    }
+    sums->n += n;
+    sums->energy += energy;
+    sums->removed += removed;
+}
+
+static void sum_probed(const Trace *t, LithoQualitySums *sums)
+{
+    gint64 n = 0;
+    double yy = 0, rr = 0, div = 0, pass = 0;
+    for (gint64 k = t->from; k < t->to; k++) {
+        const double y = t->y[k], r = y - t->f[k];
+        if (!isfinite(r))
+            continue;
+        n++;
+        yy += y * y;
+        rr += r * r;
+        const double moves = ((double)t->g[k] - t->f[k]) / LITHO_QUALITY_STEP;
+        div += t->b[k] * moves;
+        pass += moves * moves;
+    }
+    sums->n += n;
+    sums->energy += yy;
+    sums->removed += rr;
+    sums->yy += yy;
+    sums->rr += rr;
+    sums->div += div;
+    sums->pass += pass;
+    sums->scatter += div * div;
+}
+
+static gboolean bursts(const Trace *t)
+{
+    for (gint64 k = t->from; t->guess && k < t->to; k++)
+        if (t->guess[k] != t->y[k])
+            return TRUE;
+    return FALSE;
+}
+
+// Stretches between bursts as traces of their own would scatter less: the trace has one product.
+static void sum_bursting(const Trace *t, LithoQualitySums *sums)
+{
+    LithoQualitySums own = {0};
+    for (gint64 k = t->from; k < t->to; k++) {
+        const double y = t->y[k], r = y - t->f[k];
+        Trace one = *t;
+        one.from = k;
+        one.to = k + 1;
+        if (t->guess[k] == t->y[k]) {
+            sum_probed(&one, &own);
+        } else if (isfinite(r)) {
+            sum_removed(&one, &own);
+            own.n_bursts++;
+            own.guessed += (double)t->guess[k] * t->guess[k];
+            own.off += pow((double)t->guess[k] - t->f[k], 2);
+        }
+    }
+    sums->n += own.n;
+    sums->energy += own.energy;
+    sums->removed += own.removed;
+    sums->n_bursts += own.n_bursts;
+    sums->guessed += own.guessed;
+    sums->off += own.off;
+    sums->yy += own.yy;
+    sums->rr += own.rr;
+    sums->div += own.div;
+    sums->pass += own.pass;
+    sums->scatter += own.div * own.div;
+}
+
+static void sum_inline(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
+                       gint64 i, LithoQualitySums *sums)
+{
+    for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
+        Trace t = {0};
+        if (!litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &t.from, &t.to))
+            continue;
+        t.y = litho_quality_row(c->in, i, j);
+        t.f = litho_quality_row(c->out, i, j);
+        if (!probe) {
+            sum_removed(&t, sums);
+            continue;
+        }
+        t.b = litho_quality_row(probe, i, j);
+        t.g = litho_quality_row(moved, i, j);
+        t.guess = c->guesses ? litho_quality_row(c->guesses, i, j) : NULL;
+        if (bursts(&t))
+            sum_bursting(&t, sums);
+        else
+            sum_probed(&t, sums);
+    }
+}
+
+static void add(LithoQualitySums *to, const LithoQualitySums *from)
+{
+    to->n += from->n;
+    to->energy += from->energy;
+    to->removed += from->removed;
+    to->n_bursts += from->n_bursts;
+    to->yy += from->yy;
+    to->rr += from->rr;
+    to->div += from->div;
+    to->scatter += from->scatter;
+    to->pass += from->pass;
+    to->guessed += from->guessed;
+    to->off += from->off;
+}
+
+// A team meets later than one thread sums a few traces.
+static int team(const LithoQualityCase *c, const LithoRun *run)
+{
+    enum { WORTH = 1 << 17 }; // samples a thread: 0.3 ms of one core
+    return (int)CLAMP(litho_box_count(c->area) / WORTH, 1, litho_run_threads(run));
+}
+
+void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
+                       const LithoRun *run, LithoQualitySums *sums)
+{
+    const gint64 n = litho_box_size(c->area, 0), traces = n * litho_box_size(c->area, 1);
+    g_autofree LithoQualitySums *inlines = g_new0(LithoQualitySums, MAX(n, 1));
+    *sums = (LithoQualitySums){0};
+#pragma omp parallel for num_threads(team(c, run)) schedule(static)
+    for (gint64 i = 0; i < n; i++)
+        sum_inline(c, probe, moved, c->area.lo[0] + i, &inlines[i]);
+    for (gint64 i = 0; i < n; i++)
+        add(sums, &inlines[i]);
+    // Traces' sums are nearly independent: n times their variance is that of the total.
+    if (traces > 0)
+        sums->scatter = MAX(sums->scatter - sums->div * sums->div / traces, 0);
+}
+
+void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *reference,
+                              LithoQualityErrors *errors)
+{
+    *errors = (LithoQualityErrors){0};
+    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
+        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
+            if (!litho_cube_is_live(c->in, i, j))
+                continue;
+            const float *s =
+                litho_quality_row(reference, i + c->shift[0], j + c->shift[1]) + c->shift[2];
+            const float *y = litho_quality_row(c->in, i, j), *f = litho_quality_row(c->out, i, j);
+            double ss = 0, ee = 0, nn = 0;
+            for (gint64 t = c->area.lo[2]; t < c->area.hi[2]; t++) {
+                const double e = (double)f[t] - s[t], n = (double)y[t] - s[t];
+                if (!isfinite(e + n))
+                    continue;
+                ss += (double)s[t] * s[t];
+                ee += e * e;
+                nn += n * n;
+            }
+            errors->ss += ss;
+            errors->ee += ee;
+            errors->nn += nn;
+        }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "core/flow.h"
+#include "core/run.h"
+
+// Sums over the samples of an area that the figures of core/engine/quality.h are made of. Each is
+// summed along a trace, over the traces of an inline and over the inlines, in this order whatever
+// the number of threads.
+
+// e of the estimate's divergence: small against the noise, large against the rounding of single
+// precision.
+#define LITHO_QUALITY_STEP 0.1
+
+// One question, on the grid it is computed on. All borrowed.
+typedef struct LithoQualityCase {
+    const LithoFlow *flow;
+    LithoCube *in, *out; // y and f(y); host samples
+    LithoCube *guesses;  // of the input where it bursts; NULL = nowhere
+    LithoBox area;       // of their grid
+    gint64 shift[3];     // to the grid of the question
+} LithoQualityCase;
+
+typedef struct LithoQualitySums {
+    gint64 n;               // finite samples of live traces within their span
+    double energy, removed; // |y|^2 and |y - f(y)|^2 of all n
+    // Where there is a probe. Samples of bursts count in `guessed` and `off` alone.
+    gint64 n_bursts;
+    double yy, rr;       // |y|^2, |y - f(y)|^2
+    double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
+    double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
+    double guessed, off; // |guess|^2 of bursts, and |guess - f(y)|^2
+} LithoQualitySums;
+
+typedef struct LithoQualityErrors {
+    double ss, ee, nn; // truth, its misfit to output and to input
+} LithoQualityErrors;
+
+// Samples of a trace by their index in the grid; `cube` has host samples and holds the trace.
+const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
+
+// `probe`: b, and `moved`: f(y + e b), over the area; both NULL = `n`, `energy` and `removed`
+// alone. `run` lends threads; NULL = all. Never fails.
+void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
+                       const LithoRun *run, LithoQualitySums *sums);
+// Against the truth on the grid of the question; it holds the area and has host samples.
+void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *reference,
+                              LithoQualityErrors *errors);
