@@ -136,6 +136,62 @@ static void test_about(void)
     gui_spin(&gui, 0.2);
 }
 
+// --- places -------------------------------------------------------------------------------------
+
+static void check_sliders(GtkWidget *widget, guint *n)
+{
+    if (!gtk_widget_get_mapped(widget))
+        return;
+    if (GTK_IS_SCALE(widget)) {
+        (*n)++;
+        g_test_message("a slider of %d px", gtk_widget_get_width(widget));
+        g_assert_cmpint(gtk_widget_get_width(widget), >=, 76);
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        check_sliders(c, n);
+}
+
+// Property: at the usual width of the window a hand finds its value on every slider; 55 px for
+// hundreds of values are none.
+static void test_sliders(void)
+{
+    static const char *const keys[] = {"fx", "patch", "wavepacket", "migrate"};
+    guint n = 0;
+    resize(1280, 800);
+    for (guint k = 0; k < G_N_ELEMENTS(keys); k++) {
+        const LithoOperator *op = litho_operator_find(keys[k]);
+        if (!op)
+            continue;
+        gui_use_operator(&gui, op);
+        gui_settle(&gui);
+        check_sliders(gui.window->params, &n);
+    }
+    g_assert_cmpuint(n, >, 0);
+    gui_use_operator(&gui, &litho_operator_template);
+    gui_settle(&gui);
+}
+
+// Property: the sentence of an error covers no title of a view, and moves no view.
+static void test_error_bar(void)
+{
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    GtkWidget *bar = litho_bar_widget(litho_tellers_error(gui.window->tellers));
+    graphene_rect_t before, after, over;
+    g_assert_true(gtk_widget_compute_bounds(GTK_WIDGET(canvas), GTK_WIDGET(gui.window), &before));
+    litho_bar_tell(litho_tellers_error(gui.window->tellers),
+                   "this file is none that can be read: it has no samples, and its text header "
+                   "says that it is a letter",
+                   "details");
+    gui_spin(&gui, 0.8);
+    gui_screenshot(&gui, "error");
+    g_assert_true(gtk_widget_compute_bounds(GTK_WIDGET(canvas), GTK_WIDGET(gui.window), &after));
+    g_assert_true(graphene_rect_equal(&before, &after));
+    g_assert_true(gtk_widget_compute_bounds(bar, GTK_WIDGET(canvas), &over));
+    g_assert_cmpfloat(over.size.height, >, 10);
+    g_assert_cmpfloat(over.origin.y, >, after.size.height / 2 + 30); // below the lower titles
+    litho_bar_hide(litho_tellers_error(gui.window->tellers));
+}
+
 // --- text ---------------------------------------------------------------------------------------
 
 // Labels of which less is shown than they say, and that say the rest nowhere.
@@ -300,8 +356,8 @@ static void test_contrast(void)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-// Property: where people write a decimal comma, the window shows it and takes both it and the point;
-// commands and recipes keep the point.
+// Property: where people write a decimal comma, the window shows it and takes both it and the
+// point; commands and recipes keep the point.
 static void test_comma(void)
 {
     gui_show_operator(&gui, &litho_operator_template);
@@ -374,6 +430,8 @@ int main(int argc, char **argv)
     g_test_add_func("/look/full-screen", test_full_screen);
     g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/about", test_about);
+    g_test_add_func("/look/sliders", test_sliders);
+    g_test_add_func("/look/error-bar", test_error_bar);
     g_test_add_func("/look/text", test_text);
     g_test_add_func("/look/pages", test_pages);
     g_test_add_func("/look/contrast", test_contrast);

@@ -242,7 +242,7 @@ def samples_whose_squares_leave_a_float_are_refused():
     burst[20, 10] *= np.float32(2.0**60)
     for name, cube in ("loud", plain * np.float32(2.0**60)), ("faint", plain * np.float32(2.0**-80)), ("burst", burst), ("half", part):
         np.save(f"{name}.npy", cube)
-    slabs = ["--memory", "0.0045", "--threads", "2"]  # the whole takes 0.0058 to 0.0061 with vectors of 8 and 16
+    slabs = ["--memory", "0.006", "--threads", "2"]
     assert re.search(r"slabs +[2-9]", cli("run", "fx", "plain.npy", "never.npy", *slabs, "--dry-run").stdout)
     for op in ("fx", "patch", "wavepacket"):
         for name in ("loud.npy", "faint.npy"):
@@ -263,27 +263,6 @@ def samples_whose_squares_leave_a_float_are_refused():
     cli("convert", "--scale", str(2.0**80), "faint.npy", "back.npy", "--force")
     assert np.array_equal(np.load("back.npy"), plain)
     cli("convert", "--scale", "0", "faint.npy", "never.npy", status=2)
-
-
-@test
-def traces_of_zeros_without_headers_are_filled():
-    """A NumPy cube marks missing traces by zeros at least as often as by NaN: both are filled, none is taken for silence."""
-    i, j, k = np.mgrid[:24, :20, :96]
-    cube = np.sin(0.5 * (k - 0.6 * i + 0.4 * j)).astype("f4")
-    lost = np.random.default_rng(5).random((24, 20)) < 0.3
-    for name, mark in ("zero", 0), ("nan", np.nan):
-        holed = cube.copy()
-        holed[lost] = mark
-        np.save(f"{name}.npy", holed)
-        cli("run", "patch", "preset=fill", f"{name}.npy", f"{name}-filled.npy", "--dt", "0.004")
-    zero, nan = np.load("zero-filled.npy"), np.load("nan-filled.npy")
-    assert np.array_equal(zero, nan)
-    assert np.sum((zero - cube)[lost] ** 2) < 0.05 * np.sum(cube[lost] ** 2)
-    said = cli("run", "patch", "zero.npy", "kept.npy", "--dt", "0.004", "--keep-zero-traces").stderr
-    assert "of zeros" not in said and np.any(np.load("kept.npy")[lost] != 0)
-    told = cli("run", "patch", "zero.npy", "left.npy", "--dt", "0.004").stderr
-    assert f"{lost.sum()} traces of zeros count as missing" in told, told
-    assert not np.load("left.npy")[lost].any()  # zeros again, not NaN
 
 
 @test

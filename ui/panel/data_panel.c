@@ -138,7 +138,7 @@ static void load_spectrum(LithoDataPanel *self)
     litho_plot_set_y_range(LITHO_PLOT(self->spectrum), floor, 3);
     litho_plot_set_x_range(LITHO_PLOT(self->spectrum), 0, nyquist);
     litho_plot_set_axes(LITHO_PLOT(self->spectrum), is_depth ? "1/km" : "Hz",
-                        _("dB below the input"));
+                        both[0] ? _("dB below the input") : _("dB below its top"));
     // The band is one of the input's: in Hz it has no place among the wavenumbers of an image.
     load_band(self, is_depth == is_of_depth(self, TRUE) ? nyquist : 0);
 }

@@ -6,7 +6,7 @@
 #include "ui/panel/parts.h"
 #include "ui/view/medium_picture.h"
 
-enum { PICTURE_H = 110 };
+enum { PICTURE_H = 110, PLAIN_H = 12 }; // PLAIN_H: of one value everywhere
 
 typedef struct MediumPanel {
     LithoSession *session;
@@ -31,6 +31,7 @@ static void refresh(MediumPanel *self)
         g_strdup_printf(_("%s under the inline in front, %s"), litho_text(layer->label), range);
     gtk_label_set_text(GTK_LABEL(self->title), litho_text(layer->label));
     gtk_label_set_text(GTK_LABEL(self->range), range);
+    gtk_widget_set_size_request(self->picture, -1, lo < hi ? PICTURE_H : PLAIN_H);
     gtk_picture_set_paintable(GTK_PICTURE(self->picture), GDK_PAINTABLE(texture));
     litho_name_widget(self->picture, name);
     gtk_range_set_value(GTK_RANGE(self->opacity), 100 * litho_medium_opacity(medium));
@@ -59,7 +60,7 @@ GtkWidget *litho_medium_panel_new(LithoSession *session)
     self->range = litho_label_new(NULL, "numeric");
     self->opacity = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 100, 5);
     gtk_picture_set_content_fit(GTK_PICTURE(self->picture), GTK_CONTENT_FIT_FILL);
-    gtk_widget_set_size_request(self->picture, -1, PICTURE_H);
+    gtk_picture_set_can_shrink(GTK_PICTURE(self->picture), TRUE);
     gtk_label_set_wrap(GTK_LABEL(self->range), TRUE);
     gtk_widget_set_hexpand(self->opacity, TRUE);
     litho_name_widget(self->opacity, _("Opacity over the sections in percent"));

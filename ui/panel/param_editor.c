@@ -9,7 +9,14 @@
 #include "ui/view/tooltip.h"
 
 // Sizes of a numeric row: its name (long ones take two lines), slider and number.
-enum { NAME_WIDTH = 104, SLIDER_WIDTH = 60, SHORT_SLIDER = 44, NUMBER_CHARS = 9, LONG_UNIT = 6 };
+enum {
+    NAME_WIDTH = 92,
+    NAME_CHARS = 11,
+    SLIDER_WIDTH = 96,
+    SHORT_SLIDER = 76,
+    NUMBER_CHARS = 8,
+    LONG_UNIT = 6
+};
 
 struct _LithoParamEditor {
     GtkBox parent;
@@ -436,7 +443,7 @@ static void fill_number(LithoParamEditor *self, GtkWidget *line)
     self->slider = make_slider(self);
     gtk_widget_set_hexpand(self->name, FALSE);
     gtk_widget_set_size_request(self->name, NAME_WIDTH, -1);
-    gtk_label_set_max_width_chars(GTK_LABEL(self->name), 12);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->name), NAME_CHARS);
     gtk_box_append(GTK_BOX(line), self->slider);
     gtk_box_append(GTK_BOX(line), self->spin);
     gtk_widget_set_halign(self->spin, GTK_ALIGN_END);
@@ -478,7 +485,7 @@ static void fill(LithoParamEditor *self)
     gtk_label_set_wrap(GTK_LABEL(self->name), TRUE);
     gtk_label_set_width_chars(
         GTK_LABEL(self->name),
-        MIN((int)g_utf8_strlen(litho_text(row->label), -1), number ? 12 : 15));
+        MIN((int)g_utf8_strlen(litho_text(row->label), -1), number ? NAME_CHARS : 15));
     gtk_widget_set_hexpand(self->name, TRUE);
     gtk_box_append(GTK_BOX(line), self->name);
     gtk_box_append(GTK_BOX(self), line);

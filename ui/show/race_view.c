@@ -69,25 +69,29 @@ static guint n_panels(LithoRaceView *self)
 static LithoRect panel_rect(LithoRaceView *self, guint k, double width, double height)
 {
     // A clock and the name beside it are read as two.
-    const double scale = litho_text_scale(GTK_WIDGET(self)), head = 30 * scale, between = 24 * scale,
-                 n = MAX(n_panels(self), 1), w = (width - 2 * GAP - (n - 1) * between) / n;
+    const double scale = litho_text_scale(GTK_WIDGET(self)), head = 30 * scale,
+                 between = 24 * scale, n = MAX(n_panels(self), 1),
+                 w = (width - 2 * GAP - (n - 1) * between) / n;
     return (LithoRect){GAP + k * (w + between), head, MAX(w, 1), MAX(height - head - GAP, 1)};
 }
 
-// Text of a lane's clock.
-static char *clock_text(LithoRaceView *self, guint k)
+// Text of a lane's clock; *is_words: not a time.
+static char *clock_text(LithoRaceView *self, guint k, gboolean *is_words)
 {
     const LithoRaceLane *lane = g_ptr_array_index(self->race->lanes, k);
     const Panel *p = &self->panel[k];
     const gint64 now = g_get_monotonic_time();
+    *is_words = TRUE;
     if (lane->why)
         return g_strdup(_("does not run"));
+    *is_words = FALSE;
     if (self->replay_us > 0)
         return litho_format_duration(MIN((double)(now - self->replay_us) / 1000, lane->shown_ms));
     if (self->over)
         return litho_format_duration(lane->ms);
     if (p->began_us > 0 && p->stage == 1)
         return litho_format_duration((double)(now - p->began_us) / 1000);
+    *is_words = TRUE;
     if (p->stage > 1)
         return g_strdup_printf(_("timed run %u"), p->stage - 1);
     return g_strdup(p->began_us > 0 ? _("making plans") : _("waits"));
@@ -126,9 +130,12 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
                                                           (int)r.w, (int)r.h, ms),
                                  floor(r.x), floor(r.y));
         cairo_paint(cr);
-        g_autofree char *clock = clock_text(self, k);
+        gboolean words;
+        g_autofree char *clock = clock_text(self, k, &words);
         draw_text(self, cr, lane->label, (LithoRect){r.x, 5 * scale, r.w * 0.62, 24}, 0, 15);
-        draw_text(self, cr, clock, (LithoRect){r.x + r.w * 0.62, 3 * scale, r.w * 0.38, 24}, 1, 18);
+        draw_text(self, cr, clock,
+                  (LithoRect){r.x + r.w * 0.62, (words ? 6 : 3) * scale, r.w * 0.38, 24}, 1,
+                  words ? 13 : 18);
         if (lane->why)
             draw_text(self, cr, lane->why, (LithoRect){r.x + 12, r.y + 12, r.w - 24, 24}, 0, 12);
     }
@@ -518,7 +525,8 @@ gboolean litho_race_view_is_running(LithoRaceView *self)
 
 char *litho_race_view_clock(LithoRaceView *self, guint k)
 {
-    return k < n_panels(self) ? clock_text(self, k) : NULL;
+    gboolean words;
+    return k < n_panels(self) ? clock_text(self, k, &words) : NULL;
 }
 
 guint litho_race_view_pieces(LithoRaceView *self, guint k)

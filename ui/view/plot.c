@@ -180,38 +180,60 @@ static guint log_ticks(double lo, double hi, double room, Tick ticks[LITHO_TICKS
     return n;
 }
 
-static guint make_ticks(double lo, double hi, double room, gboolean log,
-                        Tick ticks[LITHO_TICKS_MAX])
+static guint plain_ticks(double lo, double hi, double room, int power, Tick ticks[LITHO_TICKS_MAX])
 {
-    if (log)
-        return log_ticks(lo, hi, room, ticks);
-    LithoTicks plain = litho_ticks(lo, hi, room, FALSE);
+    const double unit = pow(10, power);
+    LithoTicks plain = litho_ticks(lo / unit, hi / unit, room, FALSE);
     for (guint k = 0; k < plain.n; k++) {
-        ticks[k].at = plain.value[k];
+        ticks[k].at = plain.value[k] * unit;
         litho_format_number(ticks[k].text, sizeof ticks[k].text, plain.value[k], plain.step);
     }
     return plain.n;
+}
+
+// Power of ten, in thousands, that stands once beside the axis' name and not in each number, as on
+// the colour bar: three of "-1.0e-4" have no room side by side.
+static int x_power(const LithoPlotArea *a)
+{
+    const double top = MAX(fabs(a->x0), fabs(a->x1));
+    if (a->log_x || !(top > 0) || !isfinite(top) || (top >= 0.01 && top < 1e5))
+        return 0;
+    return 3 * (int)floor(log10(top) / 3);
+}
+
+static char *x_name(const LithoPlot *self, int power)
+{
+    char decade[32];
+    if (power == 0)
+        return g_strdup(self->x_label);
+    format_decade(decade, sizeof decade, power);
+    return g_strdup_printf("%s%s×%s", self->x_label ? self->x_label : "", self->x_label ? " " : "",
+                           power == 3 ? "10³" : decade);
 }
 
 static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotArea *a, int line)
 {
     GdkRGBA faint = litho_plot_ink(GTK_WIDGET(self), 0.12);
     Tick ticks[LITHO_TICKS_MAX];
-    guint n = make_ticks(a->x0, a->x1, a->w / (3.6 * line), a->log_x, ticks);
+    const int power = x_power(a);
+    guint n = a->log_x ? log_ticks(a->x0, a->x1, a->w / (3.6 * line), ticks)
+                       : plain_ticks(a->x0, a->x1, a->w / (3.6 * line), power, ticks);
     for (guint k = 0; k < n; k++) {
         double x = a->x + (ticks[k].at - a->x0) / (a->x1 - a->x0) * a->w;
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(x), a->y, 1, a->h));
         litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, x,
                               a->y + a->h + 0.6 * line, 0.5, 0.75);
     }
-    n = make_ticks(a->y0, a->y1, a->h / (1.8 * line), a->log_y, ticks);
+    n = a->log_y ? log_ticks(a->y0, a->y1, a->h / (1.8 * line), ticks)
+                 : plain_ticks(a->y0, a->y1, a->h / (1.8 * line), 0, ticks);
     for (guint k = 0; k < n; k++) {
         double y = a->y + a->h - (ticks[k].at - a->y0) / (a->y1 - a->y0) * a->h;
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(a->x, floor(y), a->w, 1));
         litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, a->x - 4, y, 1, 0.75);
     }
-    if (self->x_label)
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, self->x_label, a->x + a->w,
+    g_autofree char *name = x_name(self, power);
+    if (name)
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, name, a->x + a->w,
                               a->y + a->h + 1.55 * line, 1, 0.75);
 }
 

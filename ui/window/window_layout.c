@@ -16,7 +16,7 @@
 static GtkWidget *make_left(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_widget_set_size_request(box, 312, -1);
+    gtk_widget_set_size_request(box, 336, -1);
     gtk_widget_add_css_class(box, "litho-side");
     self->params = litho_param_panel_new(self->session);
     gtk_widget_set_vexpand(self->params, TRUE);
@@ -67,12 +67,13 @@ static GtkWidget *make_middle(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *overlay = litho_middle_widget(self->middle);
-    GtkWidget *error = litho_bar_widget(litho_tellers_error(self->tellers));
-    // Over the views: it comes in the middle of a drag, and nothing may move under the pointer.
-    gtk_widget_set_valign(error, GTK_ALIGN_START);
-    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), error);
-    gtk_overlay_add_overlay(GTK_OVERLAY(overlay),
-                            litho_notice_widget(litho_tellers_notice(self->tellers)));
+    // Over the views: sentences come in the middle of a drag, and nothing may move under the
+    // pointer. At their foot, where no title lies.
+    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_valign(foot, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(foot), litho_notice_widget(litho_tellers_notice(self->tellers)));
+    gtk_box_append(GTK_BOX(foot), litho_bar_widget(litho_tellers_error(self->tellers)));
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), foot);
     gtk_box_append(GTK_BOX(box), litho_snapshot_bar_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), litho_job_bar_widget(self->job));
