@@ -375,18 +375,6 @@ static void mark_best(Sweep *sweep)
 
 // --- asking -------------------------------------------------------------------------------------
 
-// The value in the flow, or what the operator uses where it is left to it; NAN = not known.
-static double present(LithoSession *session, const LithoStep *step, const LithoParam *row)
-{
-    if (!litho_param_special(row, step->params))
-        return litho_param_get(row, step->params);
-    g_autoptr(GArray) numbers = litho_session_report_numbers(session);
-    for (guint k = 0; numbers && k < numbers->len; k++)
-        if (litho_number_is_used(&g_array_index(numbers, LithoNumber, k), step->op->key, row->key))
-            return g_array_index(numbers, LithoNumber, k).value;
-    return NAN;
-}
-
 static LithoSweepTask *make_task(Sweep *sweep)
 {
     LithoSession *session = litho_window_session(sweep->window);
@@ -413,7 +401,7 @@ static LithoSweepTask *make_task(Sweep *sweep)
     const LithoStep *step = litho_flow_step(task->flow, task->step);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         task->axis[k] = sweep->axis[k];
-        task->now[k] = present(session, step, sweep->axis[k].row);
+        task->now[k] = litho_param_get(sweep->axis[k].row, step->params);
     }
     return task;
 }
@@ -433,7 +421,8 @@ static gboolean read_axes(Sweep *sweep, GError **error)
         LithoSweepLine *line = LITHO_SWEEP_LINE(sweep->line[k]);
         const LithoParam *row = litho_sweep_line_row(line);
         if (!litho_sweep_line_fill(line, two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE,
-                                   row ? present(session, step, row) : NAN, &sweep->axis[k], error))
+                                   row ? litho_param_get(row, step->params) : NAN, &sweep->axis[k],
+                                   error))
             return FALSE;
     }
     return sweep->axis[0].row != NULL;

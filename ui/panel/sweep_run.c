@@ -38,7 +38,8 @@ void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double f
         axis->value[k] =
             litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
     axis->n = without_doubles(axis->value, n);
-    if (now > axis->value[0] && now < axis->value[axis->n - 1]) {
+    const gboolean special = litho_param_is_special(row, now);
+    if (special || (now > axis->value[0] && now < axis->value[axis->n - 1])) {
         axis->value[axis->n] = now;
         axis->n = without_doubles(axis->value, axis->n + 1);
     }

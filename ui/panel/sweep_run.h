@@ -27,7 +27,7 @@ typedef struct LithoSweepAxis {
 } LithoSweepAxis;
 
 // `n` values from `from` to `to`, in ratios for log rows, whole for ints (then fewer when the range
-// holds fewer), and `now` among them when it lies between (NAN = none). No more than the axis
+// holds fewer), and `now` among them when it lies between or is special. No more than the axis
 // holds.
 void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
                            guint n, double now);
