@@ -115,3 +115,17 @@ void litho_text_unmark(char *typed)
     if (mark != '.' && comma && !strchr(comma + 1, mark) && !strchr(typed, '.'))
         *comma = '.';
 }
+
+char *litho_text_plain(const char *name, int most)
+{
+    g_autofree char *valid = g_utf8_make_valid(name, -1);
+    GString *plain = g_string_new(NULL);
+    const char *at = valid;
+    for (int k = 0; k < most && *at; k++, at = g_utf8_next_char(at)) {
+        const gunichar c = g_utf8_get_char(at);
+        g_string_append_unichar(plain, g_unichar_isprint(c) ? c : '?');
+    }
+    if (*at)
+        g_string_append(plain, "...");
+    return g_string_free(plain, FALSE);
+}

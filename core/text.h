@@ -6,16 +6,20 @@
 #include <glib.h>
 
 // Texts in the language of the person. Sentences stand in English in the source; _() marks one that
-// is shown where it stands, N_() one in a table, which whoever shows it hands to litho_text(). Keys,
-// names of parameters and choices, files, JSON and commands are the same in every language.
+// is shown where it stands, N_() one in a table, which whoever shows it hands to litho_text().
+// Keys, names of parameters and choices, files, JSON and commands are the same in every language.
 #define _(text) litho_text(text)
 #define N_(text) text
 
 // The translation, or `text` itself; NULL is NULL. Lives as long as the program. Any thread.
 const char *litho_text(const char *text) G_GNUC_FORMAT(1);
 
-// A label such as "Time" inside a sentence: "time" in English and in languages that write nouns small,
-// "Zeit" in German. g_free().
+// A name out of a file for a line of text: valid UTF-8, control characters as '?', `most`
+// characters and "..." at the most. g_free().
+char *litho_text_plain(const char *name, int most);
+
+// A label such as "Time" inside a sentence: "time" in English and in languages that write nouns
+// small, "Zeit" in German. g_free().
 char *litho_text_inside(const char *label);
 
 // Takes the language from the environment (LANGUAGE, LC_ALL, LC_MESSAGES, LANG) and finds the
@@ -23,8 +27,8 @@ char *litho_text_inside(const char *label);
 // decimal point of the C library stays a point.
 void litho_text_init(void);
 
-// Numbers that are read, not parsed: "2,5" where the person writes a comma. Only a program that asked
-// for it by litho_text_take_mark() has another mark than the point.
+// Numbers that are read, not parsed: "2,5" where the person writes a comma. Only a program that
+// asked for it by litho_text_take_mark() has another mark than the point.
 //
 // Takes the decimal mark of LC_NUMERIC. Once, at start, before threads.
 void litho_text_take_mark(void);

@@ -234,7 +234,8 @@ static void test_shapes(void)
     H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Sclose(space);
     H5Fclose(file);
-    assert_refused(h5, "three dimensions");
+    assert_refused(
+        h5, "three dimensions; (inline, crossline, sample) is needed, found: /x (50 numbers)");
     for (int k = 0; k < 2; k++) {
         file = H5Fcreate(h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         space = H5Screate_simple(3, k ? wide : huge, NULL);
@@ -342,6 +343,225 @@ static void test_checksum_and_fill(void)
     g_assert_nonnull(strstr(error->message, "cannot be unpacked"));
 }
 
+// --- attributes ---------------------------------------------------------------------------------
+
+// Numbers 0, 1, 2... as int16 or bytes; attributes come from `put`.
+static void write_stored(const char *path, int mode, nc_type type, void (*put)(int file, int v))
+{
+    static const char *const names[] = {"iline", "xline", "twt"};
+    const int n[3] = {2, 3, 40};
+    short x[240];
+    int file, dimension[3], v;
+    for (int k = 0; k < 240; k++)
+        x[k] = (short)(type == NC_BYTE && k > 127 ? k - 256 : k);
+    g_assert_cmpint(nc_create(path, mode | NC_CLOBBER, &file), ==, NC_NOERR);
+    for (int k = 0; k < 3; k++)
+        nc_def_dim(file, names[k], n[k], &dimension[k]);
+    nc_def_var(file, "data", type, 3, dimension, &v);
+    put(file, v);
+    nc_enddef(file);
+    g_assert_cmpint(nc_put_var_short(file, v, x), ==, NC_NOERR);
+    g_assert_cmpint(nc_close(file), ==, NC_NOERR);
+}
+
+static void put_packed(int file, int v)
+{
+    const double scale = 0.5, offset = -7;
+    const short fill = 41, more[2] = {43, 45};
+    nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &scale);
+    nc_put_att_double(file, v, "add_offset", NC_DOUBLE, 1, &offset);
+    nc_put_att_short(file, v, "_FillValue", NC_SHORT, 1, &fill);
+    nc_put_att_short(file, v, "missing_value", NC_SHORT, 2, more);
+}
+
+static void put_unsigned(int file, int v)
+{
+    nc_put_att_text(file, v, "_Unsigned", 4, "true");
+}
+
+static void put_zero_scale(int file, int v)
+{
+    const double scale = 0;
+    nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &scale);
+}
+
+static void put_text_scale(int file, int v)
+{
+    nc_put_att_text(file, v, "scale_factor", 4, "half");
+}
+
+static void put_two_offsets(int file, int v)
+{
+    const float offset[2] = {1, 2};
+    nc_put_att_float(file, v, "add_offset", NC_FLOAT, 2, offset);
+}
+
+static void put_many_fills(int file, int v) // under a name that the library does not know
+{
+    short fill[256] = {0};
+    nc_put_att_short(file, v, "_FillValuX", NC_SHORT, 256, fill);
+}
+
+static void check_stored(const char *path, gboolean is_packed)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (int k = 0; k < 240; k++) {
+        const gboolean is_missing = is_packed && (k == 41 || k == 43 || k == 45);
+        // One missing sample masks its trace.
+        g_assert_cmpint(cube->live[k / 40], ==, !(is_packed && k / 40 == 1));
+        if (cube->live[k / 40] && !is_missing)
+            g_assert_cmpfloat(cube->samples[k], ==, is_packed ? 0.5f * k - 7 : k);
+    }
+}
+
+// Property: samples are what the attributes make of the stored numbers, by netCDF and by HDF5
+// alone; attributes that make no sense are refused with what was found.
+static void test_attributes(void)
+{
+    static const int modes[] = {0, NC_CDF5, NC_NETCDF4};
+    static const struct {
+        void (*put)(int file, int v);
+        const char *words;
+    } odd[] = {{put_zero_scale, "scale_factor of data is 0; one number other than 0"},
+               {put_text_scale, "scale_factor of data is 'half'"},
+               {put_two_offsets, "add_offset of data is 2 numbers; one number"}};
+    g_autofree char *path = in_folder("stored.nc");
+    for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+        write_stored(path, modes[m], NC_SHORT, put_packed);
+        check_stored(path, TRUE);
+        write_stored(path, modes[m], NC_BYTE, put_unsigned);
+        check_stored(path, FALSE);
+        for (guint k = 0; k < G_N_ELEMENTS(odd); k++) {
+            write_stored(path, modes[m], NC_SHORT, odd[k].put);
+            assert_refused(path, odd[k].words);
+        }
+    }
+    write_stored(path, NC_NETCDF4, NC_SHORT, put_packed);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Adelete(file, "_NCProperties"); // plain HDF5 from here on
+    H5Fclose(file);
+    check_stored(path, TRUE);
+    // More fill values than one overran the reader's place for it.
+    gsize length, at = 0;
+    g_autofree char *data = NULL;
+    write_stored(path, 0, NC_SHORT, put_many_fills);
+    g_assert_true(g_file_get_contents(path, &data, &length, NULL));
+    while (at + 10 < length && memcmp(data + at, "_FillValuX", 10) != 0)
+        at++;
+    g_assert_cmpuint(at + 10, <, length);
+    data[at + 9] = 'e';
+    g_assert_true(g_file_set_contents(path, data, (gssize)length, NULL));
+    assert_refused(path, "_FillValue of data is 256 numbers");
+}
+
+// Property: a classic file that is cut off is refused, also where its first bytes would hold the
+// cube; the netCDF library reads zeros there.
+static void test_cut(void)
+{
+    static const int modes[] = {0, NC_64BIT_OFFSET, NC_CDF5};
+    const size_t n[4] = {NC_UNLIMITED, 5, 50, 4000}, start[3] = {0, 0, 0}, count[3] = {6, 5, 50};
+    g_autofree char *path = in_folder("cut.nc");
+    float x[1500];
+    double coordinates[4000] = {0};
+    for (int k = 0; k < 1500; k++)
+        x[k] = (float)(k + 1);
+    for (guint m = 0; m < 2 * G_N_ELEMENTS(modes); m++) {
+        int file, dimension[4], first, v;
+        nc_create(path, modes[m / 2] | NC_CLOBBER, &file);
+        for (int k = 0; k < 4; k++) {
+            g_autofree char *name = g_strdup_printf("d%d", k);
+            nc_def_dim(file, name, k == 0 && m % 2 ? 6 : n[k], &dimension[k]);
+        }
+        nc_def_var(file, "first", NC_DOUBLE, 1, &dimension[3], &first);
+        nc_def_var(file, "data", NC_FLOAT, 3, dimension, &v);
+        nc_enddef(file);
+        nc_put_var_double(file, first, coordinates);
+        g_assert_cmpint(nc_put_vara_float(file, v, start, count, x), ==, NC_NOERR);
+        g_assert_cmpint(nc_close(file), ==, NC_NOERR);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoSurvey) survey = open_file(path, &error);
+        g_assert_no_error(error);
+        GStatBuf info;
+        g_assert_cmpint(g_stat(path, &info), ==, 0);
+        g_assert_cmpint(truncate(path, info.st_size - 4), ==, 0);
+        assert_refused(path, "cut off");
+    }
+}
+
+// --- where the array lies -----------------------------------------------------------------------
+
+static void write_set(hid_t place, const char *name, hid_t layout)
+{
+    const hsize_t size[3] = {N1, N2, N3};
+    g_autofree float *x = make_samples();
+    const hid_t space = H5Screate_simple(3, size, NULL);
+    const hid_t set =
+        H5Dcreate2(place, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    g_assert_cmpint(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x), >=, 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+// Property: the array is found in groups of netCDF, behind bytes of another program and in the
+// file's own headers; samples in other files and groups without end are refused in a sentence.
+static void test_places(void)
+{
+    g_autofree char *path = in_folder("places.h5"), *other = in_folder("other.raw");
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE), create = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_userblock(create, 1024);
+    H5Pset_layout(layout, H5D_COMPACT);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, create, H5P_DEFAULT);
+    write_set(file, "cube", layout);
+    H5Fclose(file);
+    check_boxes(path, "HDF5");
+    H5Pclose(layout);
+    H5Pclose(create);
+
+    layout = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(layout, other, 0, H5F_UNLIMITED);
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    write_set(file, "cube", layout);
+    H5Fclose(file);
+    H5Pclose(layout);
+    assert_refused(path, "keeps its samples in another file");
+
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t group = H5Gopen2(file, "/", H5P_DEFAULT);
+    for (int k = 0; k < 1000; k++) { // the library's own walk takes a minute for these
+        const hid_t next = H5Gcreate2(group, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Gclose(group);
+        group = next;
+    }
+    write_set(group, "cube", H5P_DEFAULT);
+    H5Gclose(group);
+    H5Fclose(file);
+    assert_refused(path, "found: no array, and groups more than 32 levels deep");
+
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    write_set(group, "cube", H5P_DEFAULT);
+    H5Lcreate_hard(file, "/g", group, "again", H5P_DEFAULT, H5P_DEFAULT); // round and round
+    H5Gclose(group);
+    H5Fclose(file);
+    check_boxes(path, "HDF5");
+
+    int nc, inner, dimension[3], v;
+    g_autofree float *x = make_samples();
+    nc_create(path, NC_NETCDF4 | NC_CLOBBER, &nc);
+    nc_def_grp(nc, "inner", &inner);
+    nc_def_dim(inner, "iline", N1, &dimension[0]);
+    nc_def_dim(inner, "xline", N2, &dimension[1]);
+    nc_def_dim(inner, "twt", N3, &dimension[2]);
+    nc_def_var(inner, "data", NC_FLOAT, 3, dimension, &v);
+    g_assert_cmpint(nc_put_var_float(inner, v, x), ==, NC_NOERR);
+    nc_close(nc);
+    check_boxes(path, "HDF5");
+}
+
 // Property: a file that changes after it was opened is no mixture of both.
 static void test_change(void)
 {
@@ -381,6 +601,9 @@ int main(int argc, char **argv)
     g_test_add_func("/arrays/checksum-and-fill", test_checksum_and_fill);
     g_test_add_func("/arrays/netcdf", test_netcdf);
     g_test_add_func("/arrays/shapes", test_shapes);
+    g_test_add_func("/arrays/attributes", test_attributes);
+    g_test_add_func("/arrays/cut", test_cut);
+    g_test_add_func("/arrays/places", test_places);
     g_test_add_func("/arrays/damage", test_damage);
     g_test_add_func("/arrays/change", test_change);
     const int status = g_test_run();

@@ -307,6 +307,32 @@ def chunks_may_be_missing():
     assert samples[:N[2]] == WANTED[:N[2]] and all(x != x or x == 0 for x in last), last
 
 
+# Property: samples are what the attributes make of the stored numbers (xarray packs so); attributes that make no sense are
+# refused by name.
+@test
+def attributes_change_samples():
+    for version in (2, 3):
+        top = Path(f"packed{version}.zarr")
+        (write2 if version == 2 else write3)(top, ">i2")
+        meta = json.loads((top / ("zarr.json" if version == 3 else ".zarray")).read_text())
+
+        def attributes(**own):
+            put(top / "zarr.json", {**meta, "attributes": own}) if version == 3 else put(top / ".zattrs", own)
+        attributes(scale_factor=0.25, add_offset=-3, _FillValue=-32768)
+        want = [x * 0.25 - 3 for x in WANTED]
+        got = read(top)
+        # The number of chunks that are not there, 0 here, stands for no sample in a packed array.
+        for t in range(0, len(want), N[2]):
+            if 0 in WANTED[t:t + N[2]]:
+                assert not any(got[k] == -3 for k in range(t, t + N[2]))
+            else:
+                assert got[t:t + N[2]] == want[t:t + N[2]], (version, t)
+        for bad in ({"scale_factor": 0}, {"scale_factor": "half"}, {"add_offset": [1, 2]}, {"missing_value": list(range(9))}):
+            attributes(**bad)
+            said = read(top, status=1)
+            assert f"an attribute {list(bad)[0]} that makes no sense" in said, said
+
+
 # Property: a cube of one value takes hardly a byte on the disk, and is no damaged one.
 @test
 def constants_are_read():

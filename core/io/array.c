@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/io/array.h"
 
-#include <math.h>
-
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -49,13 +47,6 @@ static gint64 next_box(const LithoArray *array, gint64 at, gint64 left, gint64 f
     return count[0] * count[1] * count[2];
 }
 
-static void mark_missing(const LithoArray *array, float *x, gint64 n)
-{
-    for (gint64 k = 0; array->has_fill && k < n; k++)
-        if (x[k] == array->fill)
-            x[k] = NAN;
-}
-
 gint64 litho_array_read_bytes(LithoArray *array, void *buffer, gint64 n, gint64 at, GError **error)
 {
     const gint64 size = (gint64)sizeof(float);
@@ -67,7 +58,7 @@ gint64 litho_array_read_bytes(LithoArray *array, void *buffer, gint64 n, gint64 
         const gint64 here = next_box(array, from + done, wanted - done, first, count);
         if (!array->read(array, first, count, out + done, error))
             return -1;
-        mark_missing(array, out + done, here);
+        litho_array_values_apply(&array->values, out + done, here);
         done += here;
     }
     return wanted * size;

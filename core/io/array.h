@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/grid.h"
+#include "core/io/array_values.h"
 
 // Arrays that a library reads: HDF5, netCDF, and the chunks of Zarr. A reader sees them as a file of native float32
 // samples without headers, inline slowest; the library finds and unpacks them.
@@ -17,8 +18,7 @@ struct LithoArray {
     gint64 stored;      // bytes that the samples lie in; 0 = of the file itself
     gboolean is_packed; // samples may take less in the file, or nothing at all
     guint8 *live;       // owned; n[0] * n[1], 0 = the file says there is no trace; NULL = all are
-    gboolean has_fill;
-    float fill; // samples of this value are missing
+    LithoArrayValues values; // what the numbers that read() gives stand for
 };
 
 // Bytes of the seeming file: `n` from byte `at` on, both whole samples. Fewer at its end; -1 sets

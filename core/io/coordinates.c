@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/survey_private.h"
 #include "core/text.h"
 
 gboolean litho_coordinates_even(const double *value, gint64 n, double *first, double *step)
@@ -27,8 +28,8 @@ static gboolean starts_like(const char *name, const char *const *words)
     return FALSE;
 }
 
-void litho_coordinates_samples(const double *value, const char *name, const char *unit,
-                               LithoGrid *grid)
+gboolean litho_coordinates_samples(const double *value, const char *name, const char *unit,
+                                   LithoGrid *grid)
 {
     static const char *const depths[] = {"depth", "z", NULL};
     static const struct {
@@ -42,14 +43,14 @@ void litho_coordinates_samples(const double *value, const char *name, const char
         const char *begin;
         double factor;
         gboolean is_depth;
-    } words[] = {{"second", 1, FALSE},      {"millis", 1e-3, FALSE}, {"msec", 1e-3, FALSE},
-                 {"microsec", 1e-6, FALSE}, {"nanosec", 1e-9, FALSE},      {"meter", 1, TRUE},
-                 {"metre", 1, TRUE},        {"kilomet", 1e3, TRUE},        {"foot", 0.3048, TRUE},
+    } words[] = {{"second", 1, FALSE},      {"millis", 1e-3, FALSE},  {"msec", 1e-3, FALSE},
+                 {"microsec", 1e-6, FALSE}, {"nanosec", 1e-9, FALSE}, {"meter", 1, TRUE},
+                 {"metre", 1, TRUE},        {"kilomet", 1e3, TRUE},   {"foot", 0.3048, TRUE},
                  {"feet", 0.3048, TRUE}};
     LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
     double first, step, factor = 0;
     if (!litho_coordinates_even(value, axis->n, &first, &step) || step <= 0)
-        return;
+        return FALSE;
     grid->is_depth = starts_like(name, depths);
     for (guint k = 0; k < G_N_ELEMENTS(units); k++)
         if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
@@ -68,18 +69,34 @@ void litho_coordinates_samples(const double *value, const char *name, const char
     axis->source = LITHO_FROM_FILE;
     g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
     g_snprintf(axis->evidence, sizeof axis->evidence, _("coordinates '%.30s'"), name);
+    return TRUE;
 }
 
-void litho_coordinates_lines(const double *value, const char *name, LithoAxis *axis)
+gboolean litho_coordinates_lines(const double *value, const char *name, LithoAxis *axis)
 {
     double first, step;
     if (!litho_coordinates_even(value, axis->n, &first, &step) || first != rint(first) ||
         step != rint(step))
-        return;
+        return FALSE;
     axis->first = first;
     axis->step = step;
     axis->source = LITHO_FROM_FILE;
     g_snprintf(axis->evidence, sizeof axis->evidence, _("coordinates '%.30s'"), name);
+    return TRUE;
+}
+
+void litho_coordinates_note(LithoSurvey *survey, const char *name, gboolean is_sample)
+{
+    g_autofree char *plain = litho_text_plain(name, 60);
+    if (is_sample)
+        litho_survey_note(survey,
+                          "the coordinates %s do not rise in even steps and were not used; the "
+                          "first sample is taken for the uppermost",
+                          plain);
+    else
+        litho_survey_note(survey,
+                          "the coordinates %s are no whole numbers in even steps and were not used",
+                          plain);
 }
 
 gboolean litho_coordinates_check_order(const char *path, const char *variable,

@@ -79,13 +79,30 @@ static gboolean hdf5_read(LithoArray *array, const gint64 first[3], const gint64
 
 // --- finding the array --------------------------------------------------------------------------
 
+enum { MOST_LEVELS = 32, MOST_LISTED = 3 };
+
 typedef struct Found {
     char *name; // of the largest array of numbers with three dimensions
     gint64 n[3];
     double samples;
-    guint cubes, objects;
+    guint cubes, objects, others, too_deep;
+    GString *listed;     // arrays that are no cube of numbers, the first of them
+    GHashTable *seen;    // groups that more than one name leads to
     gboolean has_unsafe; // some array of numbers that is not to be read
 } Found;
+
+static void found_begin(Found *found)
+{
+    found->listed = g_string_new(NULL);
+    found->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+static void found_end(Found *found)
+{
+    g_free(found->name);
+    g_string_free(found->listed, TRUE);
+    g_hash_table_unref(found->seen);
+}
 
 // Plain numbers of 1, 2, 4 or 8 bytes, all bits of them used. A damaged type of another size than
 // the chunks were made for would let the library read beyond them.
@@ -127,28 +144,117 @@ static gboolean is_unpacked_here(hid_t set)
     return good;
 }
 
-static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void *data)
+// "/c (9 x 33 numbers)", for the sentence of a file without a cube.
+static void list_other(Found *found, const char *name, hid_t set)
 {
-    Found *found = data;
+    if (found->others++ >= MOST_LISTED)
+        return;
+    g_autofree char *plain = litho_text_plain(name, 60);
+    g_string_append_printf(found->listed, "%s/%s (", found->others > 1 ? ", " : "", plain);
+    hsize_t size[H5S_MAX_RANK];
+    const hid_t space = set > 0 ? H5Dget_space(set) : -1, type = set > 0 ? H5Dget_type(set) : -1;
+    const int rank = space > 0 ? H5Sget_simple_extent_dims(space, size, NULL) : -1;
+    for (int k = 0; k < rank; k++)
+        g_string_append_printf(found->listed, "%s%" PRIu64, k ? " x " : "", (uint64_t)size[k]);
+    unsigned version[3] = {0, 0, 0};
+    H5get_libversion(&version[0], &version[1], &version[2]);
+    if (rank < 0 || type <= 0)
+        g_string_append_printf(found->listed, _("not readable by HDF5 %u.%u.%u"), version[0],
+                               version[1], version[2]);
+    else
+        g_string_append_printf(found->listed, "%s%s", rank > 0 ? " " : "",
+                               H5Tget_class(type) == H5T_STRING ? _("texts")
+                               : is_plain_number(type)          ? _("numbers")
+                                                                : _("values of another type"));
+    g_string_append_c(found->listed, ')');
+    if (type > 0)
+        H5Tclose(type);
+    if (space > 0)
+        H5Sclose(space);
+}
+
+static void look_at_set(Found *found, const char *name, hid_t set)
+{
     gint64 n[3];
+    const gboolean is_cube = set > 0 && sizes_of(set, n);
+    found->has_unsafe |= set <= 0 || !((is_cube && is_unpacked_here(set)) || is_safe(set));
+    if (!is_cube) {
+        list_other(found, name, set);
+        return;
+    }
+    const double samples = (double)n[0] * (double)n[1] * (double)n[2];
+    found->cubes++;
+    if (samples > found->samples) {
+        g_free(found->name);
+        found->name = g_strdup(name);
+        found->samples = samples;
+        memcpy(found->n, n, sizeof n);
+    }
+}
+
+// FALSE when the object has been seen under another name.
+static gboolean is_new(Found *found, hid_t object)
+{
+    char *key = NULL;
+#if H5_VERSION_GE(1, 12, 0)
+    H5O_info2_t info;
+    if (H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 && info.rc > 1)
+        key = g_base64_encode((const guchar *)&info.token, sizeof info.token);
+#else
+    H5O_info_t info;
+    if (H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 && info.rc > 1)
+        key = g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)info.addr);
+#endif
+    return !key || g_hash_table_add(found->seen, key);
+}
+
+typedef struct Level {
+    Found *found;
+    const char *path; // of the group, "" = of the root
+    int depth;
+} Level;
+
+static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, void *data);
+
+// The library's own walk over all objects has no end to its depth, and takes the square of it in
+// time.
+static void look_in(hid_t group, const Level *level)
+{
+    if (level->depth > MOST_LEVELS)
+        level->found->too_deep++;
+    else
+        H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at, (void *)level);
+}
+
+static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, void *data)
+{
+    const Level *level = data;
+    Found *found = level->found;
     if (++found->objects > MOST_OBJECTS)
         return 1;
-    const hid_t set = info->type == H5O_TYPE_DATASET ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
-    const gboolean is_ours = set > 0 && sizes_of(set, n) && is_unpacked_here(set);
-    found->has_unsafe |= info->type == H5O_TYPE_DATASET && (set <= 0 || !(is_ours || is_safe(set)));
-    if (set > 0 && sizes_of(set, n)) {
-        const double samples = (double)n[0] * (double)n[1] * (double)n[2];
-        found->cubes++;
-        if (samples > found->samples) {
-            g_free(found->name);
-            found->name = g_strdup(name);
-            found->samples = samples;
-            memcpy(found->n, n, sizeof n);
-        }
-    }
-    if (set > 0)
-        H5Dclose(set);
-    return 0;
+    if (info->type != H5L_TYPE_HARD)
+        return 0;
+    g_autofree char *path =
+        *level->path ? g_strdup_printf("%s/%s", level->path, name) : g_strdup(name);
+    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    const H5I_type_t kind = object > 0 ? H5Iget_type(object) : H5I_BADID;
+    if (kind == H5I_BADID || (kind == H5I_DATASET && is_new(found, object)))
+        look_at_set(found, path, object);
+    else if (kind == H5I_GROUP && is_new(found, object))
+        look_in(object, &(Level){found, path, level->depth + 1});
+    if (object > 0)
+        H5Oclose(object);
+    return found->objects > MOST_OBJECTS;
+}
+
+static void look_through(hid_t file, Found *found)
+{
+    const hid_t root = H5Gopen2(file, "/", H5P_DEFAULT);
+    if (root <= 0)
+        return;
+    is_new(found, root);
+    look_in(root, &(Level){found, "", 0});
+    H5Gclose(root);
 }
 
 static int sample_bytes(hid_t set)
@@ -160,6 +266,14 @@ static int sample_bytes(hid_t set)
     return (int)CLAMP(bytes, 1, 16);
 }
 
+// Where samples lie that the library is not to read; NULL = in the file itself.
+static const char *elsewhere(hid_t layout)
+{
+    if (H5Pget_layout(layout) == H5D_VIRTUAL)
+        return _("is a virtual array, its samples lie in other files");
+    return H5Pget_external_count(layout) > 0 ? _("keeps its samples in another file") : NULL;
+}
+
 // TRUE when the library can read no further than it has read in: samples as they are, in one piece
 // or in whole chunks. HDF5 1.10 trusts what a filter unpacks to be as large as it should be and
 // reads beyond it where a file is damaged.
@@ -169,7 +283,11 @@ static gboolean is_safe(hid_t set)
     hsize_t size[H5S_MAX_RANK], chunks = 0;
     const hid_t layout = H5Dget_create_plist(set), space = H5Dget_space(set);
     gboolean good = layout > 0 && space > 0;
-    if (good && H5Pget_layout(layout) != H5D_CONTIGUOUS) {
+    good = good && !elsewhere(layout);
+    if (good && H5Pget_layout(layout) == H5D_COMPACT) {
+        const hssize_t samples = H5Sget_simple_extent_npoints(space);
+        good = samples > 0 && H5Dget_storage_size(set) == (hsize_t)samples * sample_bytes(set);
+    } else if (good && H5Pget_layout(layout) != H5D_CONTIGUOUS) {
         const int rank = H5Pget_chunk(layout, H5S_MAX_RANK, size);
         hsize_t bytes = (hsize_t)sample_bytes(set);
         for (int k = 0; k < rank; k++)
@@ -200,7 +318,12 @@ static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
     hsize_t size[3] = {1, 1, 1};
     const gboolean is_packed = layout > 0 && litho_hdf5_can_unpack(layout);
     gboolean good = is_packed || (layout > 0 && is_safe(plain));
-    if (!good)
+    const char *where = layout > 0 ? elsewhere(layout) : NULL;
+    if (!good && where)
+        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                     "%s: the array /%s %s; 'h5repack -l CONTI IN OUT' makes a file that is read",
+                     self->path, name, where);
+    else if (!good)
         litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                      "%s: the array /%s is packed with a filter that is not read (deflate and "
                      "shuffle are), or its chunks are damaged; 'h5repack -f NONE IN OUT' makes a "
@@ -229,6 +352,67 @@ static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
                                  self->path, name));
 }
 
+// Text of a fixed length; "" = none, or of another kind.
+static void attribute_text(hid_t attribute, hid_t type, char *text, gsize size)
+{
+    *text = 0;
+    if (H5Tis_variable_str(type) == 0 && H5Tget_size(type) < size &&
+        H5Aread(attribute, type, text) >= 0)
+        text[H5Tget_size(type)] = 0;
+    else
+        *text = 0;
+}
+
+// What netCDF and others write beside packed samples.
+static gboolean read_attributes(Hdf5Array *self, const char *name, GError **error)
+{
+    const hid_t stored = H5Dget_type(self->set);
+    const int bytes = H5Tget_class(stored) == H5T_INTEGER ? self->array.sample_bytes : 0;
+    g_autofree char *plain = litho_text_plain(name, 60);
+    gboolean good = TRUE;
+    H5Tclose(stored);
+    for (guint k = 0; good && litho_array_attributes[k]; k++) {
+        const char *key = litho_array_attributes[k];
+        const hid_t a = H5Aexists(self->set, key) > 0 ? H5Aopen(self->set, key, H5P_DEFAULT) : -1;
+        if (a <= 0)
+            continue;
+        const hid_t type = H5Aget_type(a), space = H5Aget_space(a);
+        const hssize_t n = space > 0 ? H5Sget_simple_extent_npoints(space) : 0;
+        double number[LITHO_ARRAY_MISSING];
+        char text[32] = "";
+        const gboolean is_number = type > 0 && is_plain_number(type);
+        const gboolean fits = is_number && n >= 1 && n <= (hssize_t)G_N_ELEMENTS(number) &&
+                              H5Aread(a, H5T_NATIVE_DOUBLE, number) >= 0;
+        if (!is_number && type > 0 && n == 1 && H5Tget_class(type) == H5T_STRING)
+            attribute_text(a, type, text, sizeof text);
+        good = litho_array_values_read(&self->array.values, self->path, plain, key,
+                                       fits ? number : NULL,
+                                       fits || (is_number && n > 1) ? (guint)MIN(n, G_MAXINT) : 0,
+                                       is_number ? NULL : text, bytes, error);
+        if (type > 0)
+            H5Tclose(type);
+        if (space > 0)
+            H5Sclose(space);
+        H5Aclose(a);
+    }
+    return good;
+}
+
+static gboolean refuse_others(const char *path, const Found *found, GError **error)
+{
+    GString *listed = g_string_new(found->others ? found->listed->str : _("no array"));
+    if (found->others > MOST_LISTED)
+        g_string_append_printf(listed, _(" and %u more"), found->others - MOST_LISTED);
+    if (found->too_deep)
+        g_string_append_printf(listed, _(", and groups more than %d levels deep"), MOST_LEVELS);
+    litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                 "%s is an HDF5 file without an array of plain numbers with three dimensions; "
+                 "(inline, crossline, sample) is needed, found: %s",
+                 path, listed->str);
+    g_string_free(listed, TRUE);
+    return FALSE;
+}
+
 static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // sentences are ours
@@ -238,15 +422,11 @@ static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
                             "%s: the HDF5 library cannot open the file, it is damaged or still "
                             "being written; copy it again",
                             self->path);
-    H5Ovisit2(self->file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, found, H5O_INFO_BASIC);
+    look_through(self->file, found);
     if (!found->name)
-        return litho_refuse(
-            error, LITHO_ERROR_GEOMETRY,
-            "%s is an HDF5 file without an array of plain numbers with three dimensions; "
-            "(inline, crossline, sample) is needed",
-            self->path);
+        return refuse_others(self->path, found, error);
     memcpy(self->array.n, found->n, sizeof found->n);
-    return open_set(self, found->name, error);
+    return open_set(self, found->name, error) && read_attributes(self, found->name, error);
 }
 
 // netCDF reads coordinates too: all arrays must be safe, but for the packed cube, which is read
@@ -254,17 +434,18 @@ static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
 gboolean litho_hdf5_is_netcdf(const char *path)
 {
     Found found = {0};
+    found_begin(&found);
     litho_array_lock();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     gboolean good = file > 0 && H5Aexists(file, "_NCProperties") > 0;
     if (good)
-        H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, &found, H5O_INFO_BASIC);
+        look_through(file, &found);
     good = good && !found.has_unsafe && found.objects <= MOST_OBJECTS;
     if (file > 0)
         H5Fclose(file);
     litho_array_unlock();
-    g_free(found.name);
+    found_end(&found);
     return good;
 }
 
@@ -297,18 +478,23 @@ LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **erro
 {
     Hdf5Array *self = g_new0(Hdf5Array, 1);
     Found found = {0};
+    found_begin(&found);
     self->array = (LithoArray){.read = hdf5_read, .free = hdf5_free};
     self->path = g_strdup(path);
     litho_array_lock();
     const gboolean good = open_array(self, &found, error);
     litho_array_unlock();
     if (good) {
-        survey->format = g_strdup_printf(_("HDF5, array /%s"), found.name);
+        g_autofree char *plain = litho_text_plain(found.name, 200);
+        survey->format = g_strdup_printf(_("HDF5, array /%s"), plain);
         if (found.cubes > 1)
             litho_survey_note(survey, "%u arrays have three dimensions; the largest is read: /%s",
-                              found.cubes, found.name);
+                              found.cubes, plain);
+        if (found.too_deep)
+            litho_survey_note(survey, "groups more than %d levels deep were not looked into",
+                              MOST_LEVELS);
     }
-    g_free(found.name);
+    found_end(&found);
     if (!good)
         hdf5_free(&self->array);
     return good ? &self->array : NULL;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // netCDF, classic and netCDF-4: the one variable of three dimensions that a file holds, and the
 // coordinates of its dimensions, through the netCDF library.
+#include <glib/gstdio.h>
 #include <netcdf.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/io/array.h"
 #include "core/io/coordinates.h"
+#include "core/io/netcdf_size.h"
 #include "core/io/survey_private.h"
 #include "core/text.h"
 
@@ -45,9 +47,11 @@ static gboolean netcdf_read(LithoArray *array, const gint64 first[3], const gint
     litho_array_lock();
     const int status = nc_get_vara_float(self->file, self->variable, start, size, out);
     litho_array_unlock();
-    return status == NC_NOERR || litho_refuse(error, LITHO_ERROR_FORMAT,
-                                              "%s: the netCDF library cannot read the samples: %s",
-                                              self->path, nc_strerror(status));
+    // A number beyond float becomes infinite, which readers of surveys count.
+    return status == NC_NOERR || status == NC_ERANGE ||
+           litho_refuse(error, LITHO_ERROR_FORMAT,
+                        "%s: the netCDF library cannot read the samples: %s", self->path,
+                        nc_strerror(status));
 }
 
 // --- axes ---------------------------------------------------------------------------------------
@@ -66,38 +70,83 @@ static void text_attribute(int file, int variable, const char *key, char *out, s
         *out = 0;
 }
 
+// Attributes that say what stored numbers stand for.
+static gboolean read_attributes(const char *path, int file, int variable, LithoArrayValues *values,
+                                GError **error)
+{
+    char name[NC_MAX_NAME + 1] = "?";
+    nc_type stored = NC_FLOAT;
+    nc_inq_varname(file, variable, name);
+    nc_inq_vartype(file, variable, &stored);
+    const gboolean is_float = stored == NC_FLOAT || stored == NC_DOUBLE;
+    size_t bytes = 0;
+    nc_inq_type(file, stored, NULL, &bytes);
+    gboolean has_fill = FALSE;
+    for (guint k = 0; litho_array_attributes[k]; k++) {
+        const char *key = litho_array_attributes[k];
+        double number[LITHO_ARRAY_MISSING];
+        char text[32] = "";
+        size_t n = 0;
+        nc_type type;
+        if (nc_inq_att(file, variable, key, &type, &n) != NC_NOERR)
+            continue;
+        const gboolean is_number = type != NC_CHAR && type < NC_STRING;
+        const gboolean fits = n <= G_N_ELEMENTS(number);
+        if (!is_number)
+            text_attribute(file, variable, key, text, sizeof text);
+        else if (fits && nc_get_att_double(file, variable, key, number) != NC_NOERR)
+            n = 0;
+        if (!litho_array_values_read(values, path, name, key, is_number && fits ? number : NULL,
+                                     is_number ? (guint)MIN(n, G_MAXUINT) : 0,
+                                     is_number ? NULL : text, is_float ? 0 : (int)bytes, error))
+            return FALSE;
+        has_fill |= strcmp(key, "_FillValue") == 0;
+    }
+    // Samples that were never written; integers of this kind may be samples.
+    static const double unwritten = NC_FILL_FLOAT;
+    if (!has_fill && is_float)
+        litho_array_values_take(values, "_FillValue", &unwritten, 1, NULL, 0);
+    return TRUE;
+}
+
 // A dimension's coordinates; NULL = it has none. g_free().
 static double *values_of(int file, const char *name, gint64 n, int *variable)
 {
     int rank;
+    LithoArrayValues how = {0};
     if (n < 2 || n > MOST_VALUES || nc_inq_varid(file, name, variable) != NC_NOERR ||
         nc_inq_varndims(file, *variable, &rank) != NC_NOERR || rank != 1)
         return NULL;
     double *value = g_new(double, n);
     const size_t start = 0, count = (size_t)n;
-    if (nc_get_vara_double(file, *variable, &start, &count, value) == NC_NOERR)
-        return value;
-    g_free(value);
-    return NULL;
+    if (nc_get_vara_double(file, *variable, &start, &count, value) != NC_NOERR ||
+        !read_attributes(name, file, *variable, &how, NULL)) {
+        g_free(value);
+        return NULL;
+    }
+    for (gint64 k = 0; k < n; k++)
+        value[k] = litho_array_value(&how, value[k]);
+    return value;
 }
 
-static void sample_axis(int file, const char *name, LithoGrid *grid)
+static void sample_axis(int file, const char *name, LithoSurvey *survey)
 {
     char unit[32];
     int variable;
-    g_autofree double *value = values_of(file, name, grid->axis[LITHO_SAMPLE].n, &variable);
+    g_autofree double *value = values_of(file, name, survey->grid.axis[LITHO_SAMPLE].n, &variable);
     if (!value)
         return;
     text_attribute(file, variable, "units", unit, sizeof unit);
-    litho_coordinates_samples(value, name, unit, grid);
+    if (!litho_coordinates_samples(value, name, unit, &survey->grid))
+        litho_coordinates_note(survey, name, TRUE);
 }
 
-static void line_axis(int file, const char *name, LithoAxis *axis)
+static void line_axis(int file, const char *name, LithoSurvey *survey, LithoAxis *axis)
 {
     int variable;
     g_autofree double *value = values_of(file, name, axis->n, &variable);
-    if (value)
-        litho_coordinates_lines(value, name, axis);
+    if (value && !litho_coordinates_lines(value, name, axis))
+        litho_coordinates_note(survey, name, FALSE);
 }
 
 // --- finding the array --------------------------------------------------------------------------
@@ -134,6 +183,39 @@ static int find_variable(int file, gint64 n[3], int dimension[3], guint *cubes)
     return best;
 }
 
+// "amp (9 x 33 numbers), ...", for the sentence of a file without a cube. g_free().
+static char *list_variables(int file)
+{
+    enum { MOST_LISTED = 3 };
+    int count = 0;
+    nc_inq_nvars(file, &count);
+    GString *listed = g_string_new(count > 0 ? NULL : _("no variable"));
+    for (int v = 0; v < MIN(count, MOST_LISTED); v++) {
+        char name[NC_MAX_NAME + 1] = "?";
+        int rank = 0;
+        nc_type type = NC_FLOAT;
+        nc_inq_varname(file, v, name);
+        nc_inq_varndims(file, v, &rank);
+        nc_inq_vartype(file, v, &type);
+        g_autofree char *plain = litho_text_plain(name, 60);
+        g_autofree int *own = g_new0(int, MAX(rank, 1));
+        nc_inq_vardimid(file, v, own);
+        g_string_append_printf(listed, "%s%s (", v ? ", " : "", plain);
+        for (int k = 0; k < MIN(rank, 8); k++) {
+            size_t size = 0;
+            nc_inq_dimlen(file, own[k], &size);
+            g_string_append_printf(listed, "%s%zu", k ? " x " : "", size);
+        }
+        g_string_append_printf(listed, "%s%s)", rank > 0 ? " " : "",
+                               type == NC_CHAR || type == NC_STRING ? _("texts")
+                               : type < NC_STRING                   ? _("numbers")
+                                                                    : _("values of another type"));
+    }
+    if (count > MOST_LISTED)
+        g_string_append_printf(listed, _(" and %u more"), (guint)(count - MOST_LISTED));
+    return g_string_free(listed, FALSE);
+}
+
 // Reads how the samples are stored, and sets a cache for chunks.
 static gboolean set_chunks(NetcdfArray *self, GError **error)
 {
@@ -168,12 +250,21 @@ static gboolean open_array(NetcdfArray *self, LithoSurvey *survey, GError **erro
                             "%s: the netCDF library cannot open the file (%s); copy it again",
                             self->path, nc_strerror(status));
     }
+    GStatBuf info;
+    const gint64 told = litho_netcdf_size(self->path);
+    if (g_stat(self->path, &info) == 0 && info.st_size < told)
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "%s has %" PRId64 " bytes and %" PRId64
+                            " by its own header: it is cut off, copy it again",
+                            self->path, (gint64)info.st_size, told);
     self->variable = find_variable(self->file, self->array.n, dimension, &cubes);
-    if (self->variable < 0)
+    if (self->variable < 0) {
+        g_autofree char *found = list_variables(self->file);
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "%s is a netCDF file without a variable of three dimensions; "
-                            "(inline, crossline, sample) is needed",
-                            self->path);
+                            "(inline, crossline, sample) is needed, found: %s",
+                            self->path, found);
+    }
     nc_inq_varname(self->file, self->variable, variable);
     for (int k = 0; k < 3; k++)
         nc_inq_dimname(self->file, dimension[k], name[k]);
@@ -181,15 +272,16 @@ static gboolean open_array(NetcdfArray *self, LithoSurvey *survey, GError **erro
     if (!litho_coordinates_check_order(self->path, variable, names, error))
         return FALSE;
     survey->grid = litho_grid_new(self->array.n[0], self->array.n[1], self->array.n[2]);
-    line_axis(self->file, name[0], &survey->grid.axis[LITHO_INLINE]);
-    line_axis(self->file, name[1], &survey->grid.axis[LITHO_XLINE]);
-    sample_axis(self->file, name[2], &survey->grid);
-    self->array.has_fill =
-        nc_get_att_float(self->file, self->variable, "_FillValue", &self->array.fill) == NC_NOERR;
-    survey->format = g_strdup_printf(_("netCDF, variable %.60s"), variable);
+    line_axis(self->file, name[0], survey, &survey->grid.axis[LITHO_INLINE]);
+    line_axis(self->file, name[1], survey, &survey->grid.axis[LITHO_XLINE]);
+    sample_axis(self->file, name[2], survey);
+    if (!read_attributes(self->path, self->file, self->variable, &self->array.values, error))
+        return FALSE;
+    g_autofree char *plain = litho_text_plain(variable, 60);
+    survey->format = g_strdup_printf(_("netCDF, variable %s"), plain);
     if (cubes > 1)
         litho_survey_note(survey, "%u variables have three dimensions; the largest is read: %s",
-                          cubes, variable);
+                          cubes, plain);
     return set_chunks(self, error);
 }
 
@@ -202,14 +294,23 @@ LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **er
     litho_array_lock();
     gboolean good = open_array(self, survey, error);
     char name[NC_MAX_NAME + 1];
-    const gboolean is_named =
-        good && nc_inq_varname(self->file, self->variable, name) == NC_NOERR;
+    const gboolean is_named = good && nc_inq_varname(self->file, self->variable, name) == NC_NOERR;
     litho_array_unlock();
 #ifdef LITHO_HAVE_HDF5
     if (is_named && self->array.is_packed)
         good = litho_hdf5_unpacker(path, name, self->array.n, &self->packed, error);
 #else
     (void)is_named;
+#endif
+#ifdef LITHO_HAVE_HDF5
+    // The cube of a file with groups lies below them, where HDF5 looks.
+    int kind = 0;
+    if (!good && self->file >= 0 && self->variable < 0 &&
+        nc_inq_format(self->file, &kind) == NC_NOERR && kind == NC_FORMAT_NETCDF4) {
+        netcdf_free(&self->array);
+        g_clear_error(error);
+        return litho_hdf5_open(survey, path, error);
+    }
 #endif
     if (!good)
         netcdf_free(&self->array);

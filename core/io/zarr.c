@@ -241,7 +241,8 @@ static void place_numbers(const LithoZarrMeta *m, const guint8 *raw, const gint6
     for (gint64 i = i0; i < MIN(i0 + m->chunk[1], n[0]); i++)
         for (gint64 j = j0; j < MIN(j0 + m->chunk[2], n[1]); j++) {
             const gsize k = (gsize)((i - i0) * m->chunk[2] + j - j0);
-            value[i * n[1] + j] = raw ? litho_zarr_number(m, raw, k) : m->fill;
+            value[i * n[1] + j] =
+                litho_array_value(&m->values, raw ? litho_zarr_number(m, raw, k) : m->fill);
         }
 }
 
@@ -314,10 +315,9 @@ static void read_axis(ZarrArray *self, LithoSurvey *survey, int k)
     }
     g_autofree double *value =
         found ? found : read_mdio(self->path, k, self->meta.n[k], self->meta.dimension[k]);
-    if (value && k == LITHO_SAMPLE)
-        litho_coordinates_samples(value, name, unit, &survey->grid);
-    else if (value)
-        litho_coordinates_lines(value, name, &survey->grid.axis[k]);
+    if (value && !(k == LITHO_SAMPLE ? litho_coordinates_samples(value, name, unit, &survey->grid)
+                                     : litho_coordinates_lines(value, name, &survey->grid.axis[k])))
+        litho_coordinates_note(survey, name, k == LITHO_SAMPLE);
 }
 
 // --- opening ------------------------------------------------------------------------------------
@@ -358,6 +358,7 @@ static gboolean open_found(ZarrArray *self, LithoSurvey *survey, Found *found, G
     memcpy(self->array.n, self->meta.n, sizeof self->array.n);
     self->array.sample_bytes = self->meta.bytes;
     self->array.is_packed = TRUE;
+    self->array.values = self->meta.values;
     if (!check(self, name, error))
         return FALSE;
     survey->grid = litho_grid_new(self->meta.n[0], self->meta.n[1], self->meta.n[2]);

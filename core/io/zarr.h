@@ -30,6 +30,7 @@ typedef struct LithoZarrMeta {
     LithoZarrCodec codec[LITHO_ZARR_CODECS];
     guint n_codecs;                     // in the order in which they are undone
     double fill;                        // of chunks that are not there
+    LithoArrayValues values;            // what the stored numbers stand for
     char dimension[3][LITHO_ZARR_NAME]; // "" = has no name
     char unread[2 * LITHO_ZARR_NAME];   // what of it cannot be read, "the codec 'delta'"; "" = all
 } LithoZarrMeta;
@@ -57,7 +58,7 @@ gboolean litho_zarr_is_array(const char *folder);
 // Unit of the numbers of an array, "ms"; "" = not told.
 void litho_zarr_read_unit(const char *folder, int version, char *out, gsize size);
 
-// What MDIO keeps of the traces of the cube in `folder`, beside it or under `root` (zarr_traces.c): the
-// mask goes to array->live, coordinates to survey->grid. Axes come first.
+// What MDIO keeps of the traces of the cube in `folder`, beside it or under `root` (zarr_traces.c):
+// the mask goes to array->live, coordinates to survey->grid. Axes come first.
 void litho_zarr_read_traces(LithoSurvey *survey, LithoArray *array, const char *root,
                             const char *folder);

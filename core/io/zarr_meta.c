@@ -181,6 +181,33 @@ static gboolean read_version_3(JsonObject *object, LithoZarrMeta *meta)
     return TRUE;
 }
 
+// Attributes that change samples, as xarray writes them.
+static void read_values(JsonObject *attributes, LithoZarrMeta *meta)
+{
+    const int bytes = meta->kind == 'i' || meta->kind == 'u' ? meta->bytes : 0;
+    for (guint k = 0; attributes && litho_array_attributes[k]; k++) {
+        const char *key = litho_array_attributes[k];
+        JsonNode *node = json_object_get_member(attributes, key);
+        if (!node)
+            continue;
+        double number[LITHO_ARRAY_MISSING];
+        JsonArray *list = JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+        guint n = list ? json_array_get_length(list) : 1, found = 0;
+        if (n <= G_N_ELEMENTS(number))
+            while (found < n &&
+                   litho_json_node_number(list ? json_array_get_element(list, found) : node,
+                                          &number[found]))
+                found++;
+        if (n <= G_N_ELEMENTS(number) && found < n)
+            n = 0;
+        if (litho_array_values_take(&meta->values, key, n <= G_N_ELEMENTS(number) ? number : NULL,
+                                    n, litho_json_node_string(node), bytes))
+            cannot_read(meta, N_("an attribute %.60s that makes no sense"), key);
+    }
+    if (meta->values.is_packed && isfinite(meta->fill))
+        litho_array_values_take(&meta->values, "_FillValue", &meta->fill, 1, NULL, 0);
+}
+
 gboolean litho_zarr_meta_read(JsonObject *object, JsonObject *attributes, LithoZarrMeta *meta)
 {
     *meta = (LithoZarrMeta){.version =
@@ -190,6 +217,8 @@ gboolean litho_zarr_meta_read(JsonObject *object, JsonObject *attributes, LithoZ
                                                : FALSE;
     const int rank = meta->rank;
     meta->fill = read_fill(json_object_get_member(object, "fill_value"));
+    read_values(meta->version == 3 ? litho_json_object_or_null(object, "attributes") : attributes,
+                meta);
     return good && read_sizes(litho_json_array_or_null(object, "shape"), 0, meta, meta->n) &&
            meta->rank == rank && (meta->separator == '.' || meta->separator == '/');
 }

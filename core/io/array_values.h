@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// How samples follow from the numbers that a netCDF, HDF5 or Zarr array stores, told by its
+// attributes: https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data
+
+enum { LITHO_ARRAY_MISSING = 8 };
+
+typedef struct LithoArrayValues {
+    gboolean is_packed;   // sample = stored * scale + offset
+    double scale, offset; // used when is_packed
+    double turn; // > 0: added to negative numbers, which are unsigned ones; < 0: added to those of
+                 // -turn / 2 and more
+    guint n_missing;
+    float missing[LITHO_ARRAY_MISSING]; // stored numbers that stand for no sample
+} LithoArrayValues;
+
+// Names of the attributes that change samples, NULL-terminated.
+extern const char *const litho_array_attributes[];
+
+// Takes one of them: n numbers, or a text (n = 0). `bytes` of a stored integer, 0 = floats are
+// stored. NULL = it was taken, or says nothing here; else the words for what is needed in its
+// place, static.
+const char *litho_array_values_take(LithoArrayValues *values, const char *key, const double *number,
+                                    guint n, const char *text, int bytes);
+// The attribute of the array `name` in the file `path`, taken or refused with a sentence of what
+// was found and what is needed.
+gboolean litho_array_values_read(LithoArrayValues *values, const char *path, const char *name,
+                                 const char *key, const double *number, guint n, const char *text,
+                                 int bytes, GError **error);
+// The sample that a stored number stands for; NaN = none.
+double litho_array_value(const LithoArrayValues *values, double stored);
+// All of them, in place.
+void litho_array_values_apply(const LithoArrayValues *values, float *x, gint64 n);
