@@ -67,7 +67,7 @@ static double report(const Side *s, const char *key)
 
 // Property: transform and adjoint on the GPU are those of the CPU, to single precision (4e-6 of the
 // norm: the places between taps are kept to 4e-6 of a cell), in both forms of the
-// adjoint, for odd and rectangular sizes, both kernels, all designs. The tile form twice gives
+// adjoint, for odd and rectangular sizes and lines, both kernels, all designs. The tile form twice gives
 // the same bits; the papers' gather finds its places anew and reads the kernel from a table, so it
 // is held to the 4e-6.
 static void test_transform(void)
@@ -79,7 +79,9 @@ static void test_transform(void)
     } cases[] = {{{64, 64, 64}, 1, 0, 5, 1.5}, {{33, 47, 20}, 1, 0, 5, 1.5},
                  {{16, 17, 18}, 0, 0, 4, 2},   {{24, 40, 31}, 1, 1, 11, 2},
                  {{40, 24, 28}, 1, 0, 8, 2},   {{20, 24, 20}, 2, 0, 7, 1.5},
-                 {{96, 18, 50}, 1, 0, 12, 2}};
+                 {{96, 18, 50}, 1, 0, 12, 2},  {{1, 120, 90}, 1, 0, 5, 1.5},
+                 {{101, 1, 60}, 1, 0, 5, 1.5}, {{1, 40, 37}, 2, 0, 7, 1.5},
+                 {{3, 50, 40}, 1, 0, 5, 1.5}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autoptr(LithoCube) in = test_cube(cases[k].n[0], cases[k].n[1], cases[k].n[2], TRUE);
         const gint64 n = litho_grid_samples(&in->grid);
@@ -125,12 +127,12 @@ static void test_transform(void)
 }
 
 // Property: every mode gives the CPU's result; numbers agree. 1e-3: a coefficient at the threshold
-// may fall on either side of it, the rest is equal to 1e-6.
-static void test_modes(void)
+// may fall on either side of it, the rest is equal to 1e-6. Lines, too.
+static void check_modes(gint64 n1, gint64 n2, gint64 n3)
 {
-    g_autoptr(LithoCube) in = test_cube(48, 40, 64, TRUE);
+    g_autoptr(LithoCube) in = test_cube(n1, n2, n3, TRUE);
     const gint64 n = litho_grid_samples(&in->grid);
-    for (gint64 t = 0; t < 48 * 40; t += 3)
+    for (gint64 t = 0; t < n1 * n2; t += 3)
         in->live[t] = 0;
     for (int mode = 0; mode < 4; mode++)
         for (int block = 0; block <= 32; block += 32) {
@@ -147,8 +149,8 @@ static void test_modes(void)
                 out[i] = apply(&s[i], in);
             }
             double error = wp_test_error(out[1]->samples, out[0]->samples, n);
-            g_test_message("mode %d, block %d: GPU - CPU %.1e; SNR %.2f / %.2f dB", mode, block,
-                           error, report(&s[0], "snr"), report(&s[1], "snr"));
+            g_test_message("%d x %d, mode %d, block %d: GPU - CPU %.1e; SNR %.2f / %.2f dB", (int)n1,
+                           (int)n2, mode, block, error, report(&s[0], "snr"), report(&s[1], "snr"));
             g_assert_cmpfloat(error, <, mode == WP_RECONSTRUCT ? 5e-6 : 2e-3);
             g_assert_cmpfloat(fabs(report(&s[0], "snr") - report(&s[1], "snr")), <, 0.2);
             if (mode == WP_DENOISE)
@@ -159,6 +161,13 @@ static void test_modes(void)
                 clear(&s[i]);
             }
         }
+}
+
+static void test_modes(void)
+{
+    check_modes(48, 40, 64);
+    check_modes(1, 200, 150);
+    check_modes(150, 1, 120);
 }
 
 // Property: a NaN in a live trace is refused, zeros stay zeros, cancel is no failure and leaves the

@@ -85,22 +85,26 @@ static void inverse_along(Complex *v, const int n[3], int axis)
 // Property: all coefficients of a box are the inverse FFT of window times exact spectrum, in a box
 // of every scale and kind. 5 taps at oversampling 1.5 err by 4e-4; 8 taps at 2 are limited by
 // single precision. A transposed frame, a shift of the lattice or the wrong half gives errors
-// near 1.
+// near 1. Lines along either axis are transformed in two dimensions.
 static void test_coefficients(void)
 {
     const struct {
+        gint64 n[3];
         int width;
         double oversampling, limit;
-    } cases[] = {{5, 1.5, 5e-4}, {5, 2, 1.5e-4}, {8, 2, 1e-6}};
+    } cases[] = {{{18, 16, 17}, 5, 1.5, 5e-4}, {{18, 16, 17}, 5, 2, 1.5e-4},
+                 {{18, 16, 17}, 8, 2, 1e-6},   {{1, 40, 37}, 5, 1.5, 5e-4},
+                 {{1, 40, 37}, 8, 2, 1e-6},    {{33, 1, 36}, 8, 2, 1e-6}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        WpSpec spec = spec_of(18, 16, 17, cases[k].width, cases[k].oversampling);
+        const gint64 *n = cases[k].n, samples = n[0] * n[1] * n[2];
+        WpSpec spec = spec_of(n[0], n[1], n[2], cases[k].width, cases[k].oversampling);
         WpGeometry *g = wp_geometry_new(&spec, NULL, NULL);
         WpEngine *engine = wp_engine_cpu(g, 0, NULL, NULL);
-        float *u = engine->class->alloc(engine, 18 * 16 * 17, NULL);
+        float *u = engine->class->alloc(engine, samples, NULL);
         float *c = engine->class->alloc(engine, WP_COEFFICIENTS, NULL);
-        Complex *e[3] = {g_new(Complex, 18), g_new(Complex, 16), g_new(Complex, 17)};
+        Complex *e[3] = {g_new(Complex, n[0]), g_new(Complex, n[1]), g_new(Complex, n[2])};
         double worst = 0;
-        wp_test_noise(u, 18 * 16 * 17, 3);
+        wp_test_noise(u, samples, 3);
         g_assert_true(engine->class->forward(engine, u, c, NULL, NULL));
         for (int b = 0; b < g->n_boxes - 1; b += 7) { // the coarse one and every seventh direction
             const WpBox *box = &g->boxes[b];
@@ -127,8 +131,8 @@ static void test_coefficients(void)
             }
             worst = MAX(worst, sqrt(error / norm));
         }
-        g_test_message("%d taps, oversampling %g: worst box %.1e", cases[k].width,
-                       cases[k].oversampling, worst);
+        g_test_message("%d x %d x %d, %d taps, oversampling %g: worst box %.1e", (int)n[0],
+                       (int)n[1], (int)n[2], cases[k].width, cases[k].oversampling, worst);
         g_assert_cmpfloat(worst, <=, cases[k].limit);
         for (int a = 0; a < 3; a++)
             g_free(e[a]);
@@ -143,12 +147,12 @@ static void test_coefficients(void)
 // complex sum over all boxes and lattice points, at samples in the middle, on faces and in corners.
 // 8 taps at oversampling 2: single precision (5e-6 of the largest value). Points that fold on the
 // wrong side, or the planes at the ends of the half spectrum counted once or twice, show at 1e-2.
-static void test_half_spectrum(void)
+static void check_half_spectrum(gint64 n1, gint64 n2, gint64 n3)
 {
-    WpSpec spec = spec_of(16, 18, 17, 8, 2);
+    WpSpec spec = spec_of(n1, n2, n3, 8, 2);
     WpGeometry *g = wp_geometry_new(&spec, NULL, NULL);
     WpEngine *engine = wp_engine_cpu(g, 0, NULL, NULL);
-    float *u = engine->class->alloc(engine, 16 * 18 * 17, NULL);
+    float *u = engine->class->alloc(engine, n1 * n2 * n3, NULL);
     float *c = engine->class->alloc(engine, WP_COEFFICIENTS, NULL);
     enum { SAMPLES = 24 };
     gint64 at[SAMPLES][3];
@@ -185,7 +189,7 @@ static void test_half_spectrum(void)
     }
     g_assert_true(engine->class->adjoint(engine, c, u, NULL, NULL));
     for (int s = 0; s < SAMPLES; s++) {
-        const double found = u[(at[s][0] * 18 + at[s][1]) * 17 + at[s][2]];
+        const double found = u[(at[s][0] * n2 + at[s][1]) * n3 + at[s][2]];
         largest = MAX(largest, fabs(sum[s]));
         worst = MAX(worst, fabs(found - sum[s]));
     }
@@ -196,6 +200,13 @@ static void test_half_spectrum(void)
     engine->class->release(engine, c);
     wp_engine_free(engine);
     wp_geometry_free(g);
+}
+
+static void test_half_spectrum(void)
+{
+    check_half_spectrum(16, 18, 17);
+    check_half_spectrum(1, 40, 37);
+    check_half_spectrum(33, 1, 36);
 }
 
 // --- through the operator ------------------------------------------------------------------------
@@ -228,11 +239,12 @@ static LithoCube *events(gint64 n1, gint64 n2, gint64 n3)
 }
 
 // Property: volumes thinner than 16 samples along an axis, down to 4, go through as well as others,
-// whole and in segments. What is cut beyond the volume and not taken for zeros, or pasted there,
+// and so do lines, by themselves and up to three of them, whole and in segments. What is cut beyond the volume and not taken for zeros, or pasted there,
 // would show at once (and under a memory checker).
 static void test_thin(void)
 {
-    const gint64 sizes[][3] = {{10, 40, 75}, {33, 4, 40}, {24, 36, 9}};
+    const gint64 sizes[][3] = {{10, 40, 75}, {33, 4, 40},  {24, 36, 9}, {1, 70, 75},
+                               {90, 1, 64},  {3, 40, 120}, {50, 2, 40}, {1, 5, 200}};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++)
         for (int block = 0; block <= 32; block += 32) {
             g_autoptr(LithoCube) in = events(sizes[k][0], sizes[k][1], sizes[k][2]);

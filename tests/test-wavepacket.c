@@ -68,7 +68,7 @@ static void test_partition(void)
     GRand *rand = g_rand_new_with_seed(5);
     for (int edge = 3; edge <= 5; edge++) {
         WpDesign design = wp_design(WP_DEFAULT, edge);
-        WpTiling *t = wp_tiling_new(&design, 2, edge);
+        WpTiling *t = wp_tiling_new(&design, 2, edge, -1);
         double worst = 0;
         for (int i = 0; i < (edge == 3 ? 3000 : 200); i++) {
             double xi[3], mirrored[3];
@@ -95,7 +95,7 @@ static void test_partition(void)
 static void test_window_rows(void)
 {
     WpDesign design = wp_design(WP_DEFAULT, 3);
-    WpTiling *t = wp_tiling_new(&design, 3, 3);
+    WpTiling *t = wp_tiling_new(&design, 3, 3, -1);
     GRand *rand = g_rand_new_with_seed(6);
     for (int trial = 0; trial < 60; trial++) {
         int k = 1 + trial % 3, m = g_rand_int_range(rand, 0, t->dir[k].n), count;

@@ -32,6 +32,26 @@ static void cross3(const double a[3], const double b[3], double out[3])
         out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
 }
 
+int wp_flat_axis(const gint64 n[3])
+{
+    return n[0] == 1 ? 0 : n[1] == 1 ? 1 : -1;
+}
+
+gint64 wp_shortest(const gint64 n[3])
+{
+    const int flat = wp_flat_axis(n);
+    return MIN(flat == 0 ? n[1] : n[0], MIN(flat == 1 ? n[0] : n[1], n[2]));
+}
+
+// Frame of a direction of a line: e1 = nu, e2 across the line, e3 within it.
+static void flat_frame(const double nu[3], int flat, double R[3][3])
+{
+    memcpy(R[0], nu, sizeof(double[3]));
+    memset(R[1], 0, sizeof(double[3]));
+    R[1][flat] = 1;
+    cross3(R[0], R[1], R[2]);
+}
+
 // Frame with e1 = nu; e2 = nu x (axis nu is least along), e3 = nu x e2.
 static void start_frame(const double nu[3], double R[3][3])
 {
@@ -75,6 +95,8 @@ enum { SHELLS = 49, CONES = 41, AZIMUTHS = 48 };
 typedef struct Sampled {
     const WpTiling *tiling;
     int scale, direction, neighbours;
+    int azimuths; // of a circle: those of a line are two
+    double from;  // the first one
     WpNeighbour *nb;
     double R[3][3];
 } Sampled;
@@ -83,14 +105,15 @@ typedef struct Sampled {
 static gboolean any_on_circle(const Sampled *w, double r, double angle)
 {
     float x[3][AZIMUTHS], phi[AZIMUTHS];
-    for (int a = 0; a < AZIMUTHS; a++) {
-        double az = 2 * M_PI * a / AZIMUTHS;
+    for (int a = 0; a < w->azimuths; a++) {
+        double az = w->from + 2 * M_PI * a / w->azimuths;
         for (int d = 0; d < 3; d++)
             x[d][a] = (float)(r * (cos(angle) * w->R[0][d] +
                                    sin(angle) * (cos(az) * w->R[1][d] + sin(az) * w->R[2][d])));
     }
-    wp_window_points(w->tiling, w->scale, w->nb, w->neighbours, AZIMUTHS, x[0], x[1], x[2], phi);
-    for (int a = 0; a < AZIMUTHS; a++)
+    wp_window_points(w->tiling, w->scale, w->nb, w->neighbours, w->azimuths, x[0], x[1], x[2],
+                     phi);
+    for (int a = 0; a < w->azimuths; a++)
         if (phi[a] > 0)
             return TRUE;
     return FALSE;
@@ -124,13 +147,19 @@ static void widen_by_shell(const Sampled *w, double r, double wide, Extent *e)
     }
 }
 
-static Extent sample_extent(const WpTiling *t, int k, int m)
+static Extent sample_extent(const WpTiling *t, int k, int m, int flat)
 {
-    Sampled w = {.tiling = t, .scale = k, .direction = m};
+    Sampled w = {.tiling = t, .scale = k, .direction = m, .azimuths = AZIMUTHS};
     double r0 = t->a[k], r1 = corners(t, k) ? sqrt(3) * (0.5 + t->taper) : t->b[k + 1];
     double wide = MIN(wp_radius(t, k, m, r0), M_PI / 2);
     w.nb = wp_neighbours(t, k, m, &w.neighbours);
-    start_frame(t->dir[k].nu[m], w.R);
+    if (flat < 0) {
+        start_frame(t->dir[k].nu[m], w.R);
+    } else {
+        flat_frame(t->dir[k].nu[m], flat, w.R);
+        w.azimuths = 2;
+        w.from = M_PI / 2; // along e3
+    }
     Extent e = {.lo = G_MAXDOUBLE, .hi = -G_MAXDOUBLE};
     for (int s = SHELLS - 1; s >= 0; s--)
         widen_by_shell(&w, r0 + (r1 - r0) * s / (SHELLS - 1), wide, &e);
@@ -164,7 +193,7 @@ static int *classes_of(const WpDirections *d)
 
 // Directions that a symmetry of the cube maps on each other have the same extent. FALSE: told to
 // stop.
-static gboolean scale_extents(const WpTiling *t, int k, const LithoRun *run, Extent *out)
+static gboolean scale_extents(const WpTiling *t, int k, int flat, const LithoRun *run, Extent *out)
 {
     const WpDirections *d = &t->dir[k];
     g_autofree int *class = classes_of(d);
@@ -174,7 +203,7 @@ static gboolean scale_extents(const WpTiling *t, int k, const LithoRun *run, Ext
         if (class[m] != m)
             continue;
         else if (litho_run_checkpoint(run))
-            out[m] = sample_extent(t, k, m);
+            out[m] = sample_extent(t, k, m, flat);
         else
             g_atomic_int_set(&stopped, 1);
     for (int m = 0; m < d->n; m++)
@@ -200,7 +229,7 @@ static int next_extents;
 static gboolean has_extents_of(const KeptExtents *e, const WpTiling *t, int k)
 {
     const WpDesign *d = &e->design, *o = &t->design;
-    return e->extent && e->edge == t->dir[k].edge && e->corners == corners(t, k) &&
+    return e->extent && e->edge == t->dir[k].edge && e->n == t->dir[k].n && e->corners == corners(t, k) &&
            e->a[0] == t->a[k] && e->a[1] == t->a[k + 1] && e->b[0] == t->b[k] &&
            e->b[1] == t->b[k + 1] && d->alpha == o->alpha && d->gamma == o->gamma &&
            d->beta == o->beta && d->full == o->full;
@@ -274,14 +303,20 @@ static gboolean shifts_clear(const double R[3][3], const double reach[3], const 
     return TRUE;
 }
 
+// A line has one frame for each direction, and a period of one sample across it.
 static void choose_frame(WpBox *box, const gint64 n[3], const double d[3])
 {
-    double start[3][3], reach[3], best = G_MAXDOUBLE;
-    start_frame(box->R[0], start);
-    for (int q = 0; q < 18; q++) {
+    const int flat = wp_flat_axis(n);
+    const double reaches[3] = {d[0], flat < 0 ? d[1] : 0, d[2]};
+    double start[3][3], reach[3] = {0}, best = G_MAXDOUBLE;
+    if (flat < 0)
+        start_frame(box->R[0], start);
+    else
+        flat_frame(box->R[0], flat, start);
+    for (int q = 0; q < (flat < 0 ? 18 : 1); q++) {
         double R[3][3], M[3], r[3];
         spin_frame(start, q * 5 * M_PI / 180, R);
-        smallest_periods(n, R, d, r, M);
+        smallest_periods(n, R, reaches, r, M);
         if (M[0] * M[1] * M[2] >= best * (1 - 1e-9))
             continue;
         best = M[0] * M[1] * M[2];
@@ -291,7 +326,8 @@ static void choose_frame(WpBox *box, const gint64 n[3], const double d[3])
     }
     while (!shifts_clear(box->R, reach, box->M))
         for (int i = 0; i < 3; i++)
-            box->M[i] *= 1.01;
+            if (flat < 0 || i != 1)
+                box->M[i] *= 1.01;
 }
 
 // Lattice sizes: the rounding up to a fast FFT size is spent on a longer period.
@@ -299,6 +335,10 @@ static void choose_lattice(WpBox *box)
 {
     for (int i = 0; i < 3; i++) {
         double length = box->hi[i] - box->lo[i];
+        if (length == 0) { // across a line: one plane, as flat_frame() has it
+            box->n[i] = 1;
+            continue;
+        }
         box->n[i] = wp_smooth((int)ceil(length * box->M[i]) + 1, FALSE);
         box->M[i] = (box->n[i] - 1) / length;
         box->j0[i] = (int)ceil(box->lo[i] * box->M[i] - 1e-9);
@@ -322,6 +362,11 @@ static void add_coarse(WpGeometry *g)
     unit_frame(box);
     for (int i = 0; i < 3; i++) {
         double edge = t->b[1];
+        if (g->n[i] == 1) {
+            box->n[i] = 1;
+            box->M[i] = 1;
+            continue;
+        }
         int n = (int)ceil(2 * edge * (g->n[i] + t->design.cm / (t->b[1] - t->a[1]))) + 1;
         do
             n = wp_smooth(n + (n % 2 == 0), FALSE);
@@ -341,7 +386,7 @@ static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
     const WpDirections *d = &t->dir[k];
     g_autofree Extent *extent = g_new0(Extent, d->n);
     if (!recall_extents(t, k, extent)) {
-        if (!scale_extents(t, k, run, extent))
+        if (!scale_extents(t, k, wp_flat_axis(g->n), run, extent))
             return FALSE;
         keep_extents(t, k, extent);
     }
@@ -366,8 +411,10 @@ static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
         memcpy(box->R[0], d->nu[m], sizeof(double[3]));
         box->lo[0] = e->lo;
         box->hi[0] = e->hi;
-        box->lo[1] = box->lo[2] = -e->ht;
-        box->hi[1] = box->hi[2] = e->ht;
+        box->lo[1] = wp_flat_axis(g->n) < 0 ? -e->ht : 0;
+        box->hi[1] = -box->lo[1];
+        box->lo[2] = -e->ht;
+        box->hi[2] = e->ht;
         choose_frame(box, g->n, (double[3]){radial, across, across});
         choose_lattice(box);
     }
@@ -383,7 +430,7 @@ static void add_residual(WpGeometry *g)
     unit_frame(box);
     for (int i = 0; i < 3; i++) {
         double margin = t->design.cm / (t->b[t->scales + 1] - t->a[t->scales + 1]);
-        box->n[i] = wp_smooth((int)ceil(g->n[i] + margin), TRUE);
+        box->n[i] = g->n[i] == 1 ? 1 : wp_smooth((int)ceil(g->n[i] + margin), TRUE);
         box->M[i] = box->n[i];
         box->lo[i] = -0.5;
         box->hi[i] = 0.5;
@@ -437,7 +484,7 @@ static void fill_grid(WpGeometry *g)
 static gboolean check_size(const WpSpec *spec, GError **error)
 {
     for (int a = 0; a < 3; a++)
-        if (spec->n[a] < WP_THINNEST) {
+        if (spec->n[a] < WP_THINNEST && a != wp_flat_axis(spec->n)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                         _("the volume is %" PRId64 " x %" PRId64 " x %" PRId64
                           "; wave packets need 16 or more along every axis"),
@@ -451,12 +498,11 @@ static gboolean check_size(const WpSpec *spec, GError **error)
 // refuses it.
 static WpGeometry *lay_out(const WpSpec *spec, const LithoRun *run)
 {
-    gint64 shortest = MIN(spec->n[0], MIN(spec->n[1], spec->n[2]));
-    int scales = spec->scales > 0 ? spec->scales : wp_auto_scales(shortest);
+    int scales = spec->scales > 0 ? spec->scales : wp_auto_scales(wp_shortest(spec->n));
     WpDesign design = wp_design(spec->design, spec->directions);
     WpGeometry *g = g_new0(WpGeometry, 1);
     memcpy(g->n, spec->n, sizeof g->n);
-    g->tiling = wp_tiling_new(&design, scales, spec->directions);
+    g->tiling = wp_tiling_new(&design, scales, spec->directions, wp_flat_axis(spec->n));
     wp_kernel_init(&g->kernel, spec->kernel, spec->width, spec->oversampling);
     fill_grid(g);
 

@@ -12,7 +12,14 @@
 // batch), then the real residual box. Box `b` begins at float box->at, a multiple of 16; what lies
 // between a box's end and the next multiple is always zero.
 
-enum { WP_THINNEST = 16 }; // samples of a volume along any axis, at least
+enum { WP_THINNEST = 16 }; // samples of a volume along any axis, at least; but for a line
+
+// A line is a volume with one inline or one crossline. Its spectrum does not depend on the
+// frequency across it: boxes lie in the plane where that is zero and have one lattice point there,
+// so that transform, adjoint and windows are those in two dimensions.
+// The axis that a volume of n samples does not have, or -1; the fewest samples along the others.
+int wp_flat_axis(const gint64 n[3]);
+gint64 wp_shortest(const gint64 n[3]);
 
 enum { WP_PROFILE = 64 };  // bands of |xi_3| from 0 to 1/2
 

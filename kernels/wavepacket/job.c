@@ -97,13 +97,19 @@ static int margin_of(const LithoWavepacketParams *p)
     return p->mode == WP_DENOISE ? 2 : 0;
 }
 
+// Axis across which there is no slope to speak of: lines are transformed one by one. -1 = none.
+static int flat_axis(const LithoGrid *in)
+{
+    return in->axis[0].n < WP_FEWEST ? 0 : in->axis[1].n < WP_FEWEST ? 1 : -1;
+}
+
 // Denoising has a scale more than the other modes: the coarse box, whose noise stays, is an eighth
 // of the volume then, and directions are finer.
 static int scales_of(const LithoWavepacketParams *p, const gint64 n[3])
 {
     return p->scales > 0 || p->mode != WP_DENOISE
                ? p->scales
-               : MIN(wp_auto_scales(MIN(n[0], MIN(n[1], n[2]))) + 1, WP_MAX_SCALES);
+               : MIN(wp_auto_scales(wp_shortest(n)) + 1, WP_MAX_SCALES);
 }
 
 static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int block)
@@ -118,28 +124,33 @@ static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int b
     spec.oversampling = p->oversampling;
     for (int a = 0; a < 3; a++)
         spec.n[a] =
-            MAX(block > 0 ? MIN(block, in->axis[a].n + 2 * margin) : in->axis[a].n + 2 * margin,
-                WP_THINNEST);
+            a == flat_axis(in)
+                ? 1
+                : MAX(block > 0 ? MIN(block, in->axis[a].n + 2 * margin)
+                                : in->axis[a].n + 2 * margin,
+                      WP_THINNEST);
     spec.scales = scales_of(p, spec.n);
     return spec;
 }
 
-static gint64 overlap_of(const LithoWavepacketParams *p, int block)
+// Segments along an axis and how they overlap: lines do not.
+static WpCuts cuts_of(const LithoGrid *in, const LithoWavepacketParams *p, const WpSpec *spec,
+                      int block, int axis)
 {
-    return block > 0 ? MIN(MAX(MAX(p->overlap, 16), block / 8), block / 2) : 0;
+    const gboolean lines = axis == flat_axis(in);
+    WpCuts c = {.margin = lines ? 0 : margin_of(p), .block = spec->n[axis]};
+    c.n = in->axis[axis].n + 2 * c.margin;
+    if (block > 0 && !lines)
+        c.overlap = MIN(MAX(MAX(p->overlap, 16), block / 8), block / 2);
+    c.count = blocks_along(c.n, c.block, c.overlap);
+    return c;
 }
 
 void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *p, int block, WpCuts cuts[3])
 {
     const WpSpec spec = spec_of(in, p, block);
-    const gint64 overlap = overlap_of(p, block);
     for (int a = 0; a < 3; a++)
-        cuts[a] = (WpCuts){.n = in->axis[a].n + 2 * margin_of(p),
-                           .margin = margin_of(p),
-                           .block = spec.n[a],
-                           .overlap = overlap,
-                           .count = blocks_along(in->axis[a].n + 2 * margin_of(p), spec.n[a],
-                                                 overlap)};
+        cuts[a] = cuts_of(in, p, &spec, block, a);
 }
 
 // --- memory -----------------------------------------------------------------------------------
@@ -240,11 +251,10 @@ static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *
     const WpSpec spec = spec_of(in, p, block);
     WpSizes s;
     guint64 blocks = 1;
-    if (block <= 0 || !wp_geometry_sizes(&spec, &s, NULL))
-        return 0;
     for (int a = 0; a < 3; a++)
-        blocks *=
-            blocks_along(in->axis[a].n + 2 * margin_of(p), spec.n[a], overlap_of(p, block));
+        blocks *= cuts_of(in, p, &spec, block, a).count;
+    if ((block <= 0 && blocks == 1) || !wp_geometry_sizes(&spec, &s, NULL))
+        return 0;
     const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
     const guint64 kept = memory_with(in, p, block, machine->gpu) - one + all;
     return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;

@@ -20,7 +20,8 @@ gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachin
                       LithoRun *run, GError **error)
 {
     const int devices = machine->devices ? machine->devices(litho_run_devices(run)) : 1;
-    const gboolean spread = devices > 1 && job->n_blocks == 1;
+    // The first axis' samples are shared out: a line of one inline has none to share.
+    const gboolean spread = devices > 1 && job->n_blocks == 1 && job->spec.n[0] > 1;
     const int n = spread ? 1 : MIN(devices, job->n_blocks);
     job->lanes = g_new0(WpLane, n);
     for (int k = 0; k < n; k++) {

@@ -8,10 +8,10 @@
 
 enum { N = WP_LOCAL, FINE = 2 * N }; // frequencies that the noise's spectrum is summed over
 
-void wp_local_taper(float taper[WP_LOCAL])
+void wp_local_taper(int n, float taper[WP_LOCAL])
 {
     for (int k = 0; k < N; k++)
-        taper[k] = (float)sin(G_PI * (k + 0.5) / N);
+        taper[k] = n == 1 ? 1 : (float)sin(G_PI * (k + 0.5) / N);
 }
 
 // share[k][f]: power that noise of frequency f / FINE leaves in coefficient k.
@@ -25,6 +25,14 @@ static void window_spectrum(double share[N][FINE])
                        cexp(-2 * G_PI * I * n * ((double)k / N - (double)f / FINE));
             share[k][f] = (creal(sum) * creal(sum) + cimag(sum) * cimag(sum)) / FINE;
         }
+}
+
+// Of a line, in the middle of its window and weighed by one, wherever it came from.
+static void line_spectrum(double share[N][FINE])
+{
+    for (int k = 0; k < N; k++)
+        for (int f = 0; f < FINE; f++)
+            share[k][f] = 1.0 / FINE;
 }
 
 // The noise's power at |xi_3| = f cycles per sample.
@@ -58,7 +66,9 @@ static double lattice_power(const WpTiling *tiling, const WpBox *box, const Lith
 {
     double xi[3];
     for (int a = 0; a < 3; a++)
-        xi[a] = (double)(index[a] < N ? index[a] : index[a] - FINE) / FINE * box->n[a] / box->M[a];
+        xi[a] = box->n[a] == 1 ? 0
+                               : (double)(index[a] < N ? index[a] : index[a] - FINE) / FINE *
+                                     box->n[a] / box->M[a];
     const double phi =
         box->kind == WP_COARSE ? wp_window_coarse(tiling, xi) : wp_window_residual(tiling, xi);
     return phi * phi * power_at(noise, fabs(xi[2]));
@@ -69,17 +79,18 @@ double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoi
 {
     g_autofree double *a = g_new(double, FINE *FINE *FINE);
     double *b = g_new(double, N *FINE *FINE);
-    double share[N][FINE];
-    window_spectrum(share);
+    double window[N][FINE], line[N][FINE];
+    window_spectrum(window);
+    line_spectrum(line);
 #pragma omp parallel for num_threads(threads)
     for (int i = 0; i < FINE; i++)
         for (int j = 0; j < FINE; j++)
             for (int l = 0; l < FINE; l++)
                 a[(i * FINE + j) * FINE + l] =
                     lattice_power(tiling, box, noise, (const int[3]){i, j, l});
-    contract(share, a, FINE * FINE, b); // [k3][f1][f2]
-    contract(share, b, N * FINE, a);    // [k2][k3][f1]
-    contract(share, a, N * N, b);       // [k1][k2][k3]
+    contract(box->n[2] == 1 ? line : window, a, FINE * FINE, b); // [k3][f1][f2]
+    contract(box->n[1] == 1 ? line : window, b, N * FINE, a);    // [k2][k3][f1]
+    contract(box->n[0] == 1 ? line : window, a, N * N, b);       // [k1][k2][k3]
     return b;
 }
 

@@ -17,7 +17,8 @@
 
 enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
 
-void wp_local_taper(float taper[WP_LOCAL]);
+// Of an axis of n samples.
+void wp_local_taper(int n, float taper[WP_LOCAL]);
 
 // Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, the residual or
 // the coarse one: noise of the spectrum `noise`, or white with deviation 1 (NULL). Tens of
@@ -27,10 +28,11 @@ double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoi
 // |F|^2 of a pair of windows below which its coefficients are dropped: k^2 times their mean. g_free().
 float *wp_local_limits(const double *powers, double k);
 
-// Windows, and pairs of them, along an axis of n samples.
+// Windows, and pairs of them, along an axis of n samples. Across a line there is one, whose taper is
+// one: the line stands in its middle, and all wavenumbers across are alike.
 static inline int wp_local_windows(int n)
 {
-    return (n + WP_LOCAL / 2 - 1) / (WP_LOCAL / 2) + 1;
+    return n == 1 ? 1 : (n + WP_LOCAL / 2 - 1) / (WP_LOCAL / 2) + 1;
 }
 static inline int wp_local_pairs(int n)
 {

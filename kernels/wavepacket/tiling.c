@@ -97,7 +97,26 @@ static void fill_directions(WpDirections *d, int edge)
             }
 }
 
-WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge)
+// Of a line: half a circle in the plane of the two other axes, cells as wide as those of a face. A
+// cell's solid angle is that of a square: windows in the plane overlap as those in space do.
+static void fill_flat_directions(WpDirections *d, int edge, int flat)
+{
+    const double cell = M_PI / (2 * edge);
+    const int axes[2] = {flat == 0 ? 1 : 0, 2};
+    d->edge = edge;
+    d->n = 2 * edge;
+    d->nu = g_malloc0(sizeof(double[3]) * d->n);
+    d->omega = g_new(double, d->n);
+    for (int m = 0; m < d->n; m++) {
+        const int face = m / edge;
+        const double angle = (m % edge + 0.5 - 0.5 * edge) * cell;
+        d->nu[m][axes[face]] = cos(angle);
+        d->nu[m][axes[1 - face]] = (face ? -1 : 1) * sin(angle);
+        d->omega[m] = cell * cell;
+    }
+}
+
+WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge, int flat)
 {
     WpTiling *t = g_new0(WpTiling, 1);
     t->design = *design;
@@ -107,7 +126,11 @@ WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge)
         t->a[k] = ldexp(1.0 / 6, k - scales);
         t->b[k] = ldexp(1.0 / 3, k - scales);
         // Angular width and length follow the parabolic law: sqrt 2 more directions a scale.
-        fill_directions(&t->dir[k], 2 * (int)floor(edge * pow(2, (k - 1) / 2.0) / 2) + 1);
+        const int cells = 2 * (int)floor(edge * pow(2, (k - 1) / 2.0) / 2) + 1;
+        if (flat < 0)
+            fill_directions(&t->dir[k], cells);
+        else
+            fill_flat_directions(&t->dir[k], cells, flat);
     }
     t->a[scales + 1] = TOP_START;
     t->b[scales + 1] = TOP_END;

@@ -26,9 +26,10 @@ typedef struct WpDesign {
 
 enum { WP_MAX_SCALES = 8, WP_STEP_NODES = 8193, WP_BUMP_TERMS = 18 };
 
-// Directions of one scale, half a sphere: the cells of the cube faces +1, +2, +3.
+// Directions of one scale, half a sphere: the cells of the cube faces +1, +2, +3; of a line half a
+// circle.
 typedef struct WpDirections {
-    int edge, n;     // cells along a face's edge; n = 3 edge^2
+    int edge, n;     // cells along a face's edge; n = 3 edge^2, of a line 2 edge
     double (*nu)[3]; // unit vectors
     double *omega;   // solid angles of the cells, sr
 } WpDirections;
@@ -55,8 +56,9 @@ enum { WP_ROW = 64 }; // points per call of wp_window_points()
 WpDesign wp_design(WpDesignKind kind, int directions);
 // K for a volume whose smallest axis has n samples.
 int wp_auto_scales(gint64 n);
-// `edge`: direction cells per face edge at scale 1 (3 or more).
-WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge);
+// `edge`: direction cells per face edge at scale 1 (3 or more). `flat`: the axis that a line does
+// not have, -1 = none: directions then lie in the plane of the two others.
+WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge, int flat);
 void wp_tiling_free(WpTiling *tiling); // NULL is fine
 
 double wp_bessel_i0(double x);

@@ -123,10 +123,6 @@ static const LithoParam rows[] = {
                            "way.")),
 };
 
-// Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no
-// slope to speak of.
-enum { MIN_SAMPLES = 4 };
-
 static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
     (void)known;
@@ -136,12 +132,15 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                     _("segments of %d samples are too small; block is 0 or 32 and more"), p->block);
         return FALSE;
     }
-    for (int a = 0; a < 3 && in; a++)
-        if (in->axis[a].n < MIN_SAMPLES) {
+    // Thinner volumes are extended with zeros to the transform's 16 samples; below this lines are
+    // taken one by one.
+    const gboolean one = in && (in->axis[0].n < WP_FEWEST) != (in->axis[1].n < WP_FEWEST);
+    for (int a = one ? 2 : 0; a < 3 && in; a++)
+        if (in->axis[a].n < WP_FEWEST) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                         _("the cube has %" PRId64 " %s; wave packets need %d or more"),
                         in->axis[a].n, (const char *[]){"inlines", "crosslines", "samples"}[a],
-                        MIN_SAMPLES);
+                        WP_FEWEST);
             return FALSE;
         }
     return TRUE;

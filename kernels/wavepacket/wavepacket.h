@@ -27,6 +27,9 @@ typedef struct LithoWavepacketParams {
     double erratic;         // denoise: bursts are above so many times the neighbours; 0 = none
 } LithoWavepacketParams;
 
+// Samples, and lines of a cube, at least; of fewer lines each is transformed by itself.
+enum { WP_FEWEST = 4 };
+
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };
 enum LithoWavepacketAdjoint { WP_TILES, WP_GATHER };
 

@@ -19,7 +19,7 @@ typedef struct Job {
     const float *x;
     float *out;
     float limit[SAMPLES] __attribute__((aligned(64))); // [k1][k3][k2]
-    float taper[N];
+    float taper[3][N];
     gboolean soft;
     const LithoRun *run;
     int failed; // atomic: no memory
@@ -58,7 +58,7 @@ LITHO_CLONES static void load_pair(const Job *job, const int at[3], Scratch *s)
                 memcpy(row + from, job->x + first_of(job, at, i, j) + from,
                        (end - from) * sizeof *row);
             for (int t = 0; t < N; t++) {
-                const float w = job->taper[t] * (job->taper[i] * job->taper[j]);
+                const float w = job->taper[2][t] * (job->taper[0][i] * job->taper[1][j]);
                 re[t] = w * row[t];
                 im[t] = w * row[HALF + t];
             }
@@ -77,7 +77,7 @@ LITHO_CLONES static void add_pair(const Job *job, const int at[3], const Scratch
             const float *re = s->re + (i * N + j) * N, *im = s->im + (i * N + j) * N;
             float w[N], row[SPAN] = {0};
             for (int t = 0; t < N; t++) {
-                w[t] = job->taper[t] * scale * (job->taper[i] * job->taper[j]);
+                w[t] = job->taper[2][t] * scale * (job->taper[0][i] * job->taper[1][j]);
                 row[t] = w[t] * re[t];
             }
             for (int t = 0; t < N; t++)
@@ -164,7 +164,8 @@ gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule
     if (!job)
         return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory to denoise in windows");
     *job = (Job){.n = box->n, .x = x, .out = out, .soft = rule->soft, .run = run};
-    wp_local_taper(job->taper);
+    for (int a = 0; a < 3; a++)
+        wp_local_taper(box->n[a], job->taper[a]);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             for (int t = 0; t < N; t++)

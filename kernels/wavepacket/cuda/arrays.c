@@ -166,8 +166,9 @@ static gboolean shrink_local(WpCuda *cuda, const WpBox *box, const float *x, flo
 {
     const int count[3] = {wp_local_windows(box->n[0]), wp_local_windows(box->n[1]),
                           wp_local_pairs(box->n[2])};
-    float taper[WP_LOCAL];
-    wp_local_taper(taper);
+    float taper[3 * WP_LOCAL];
+    for (int a = 0; a < 3; a++)
+        wp_local_taper(box->n[a], taper + a * WP_LOCAL);
     litho_cuda_mark(cuda->context, "local windows", LITHO_STAGE_COMPUTE,
                     24.0 * (double)box->floats, 8 * 2 * 3 * 5 * 4.0 * (double)box->floats);
     return LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,

@@ -169,7 +169,7 @@ int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const f
                    int soft, const float *key, const float *x, float *out, unsigned long long *kept,
                    cudaStream_t stream);
 // Thresholds of the residual box x in local Fourier windows (local.h), added to `out`. count: windows
-// along inlines and crosslines, pairs along samples. taper: of 16, host. kept: grows.
+// along inlines and crosslines, pairs along samples. taper: of 16 for each axis, host. kept: grows.
 int wp_cuda_local(const int n[3], const int count[3], const float *taper, const float *x,
                   float *out, const float *limit, int soft, unsigned long long *kept,
                   cudaStream_t stream);

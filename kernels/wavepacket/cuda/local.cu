@@ -13,7 +13,7 @@ enum { N = 16, HALF = N / 2, SPAN = N + HALF, LINES = N * N, PAD = N + 1 };
 typedef struct Windows {
     int n[3];
     int colour[3];
-    float taper[N];
+    float taper[3][N];
 } Windows;
 
 // One value of the pair at inline i, crossline j, sample t.
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void load_pair(const Windows &w, const int at[
         float2 v = make_float2(0, 0);
         if (p >= 0 && p < w.n[0] && q >= 0 && q < w.n[1]) {
             const float *row = x + ((int64_t)p * w.n[1] + q) * w.n[2];
-            const float f = w.taper[i] * w.taper[j] * w.taper[t];
+            const float f = w.taper[0][i] * w.taper[1][j] * w.taper[2][t];
             v.x = r >= 0 && r < w.n[2] ? f * row[r] : 0;
             v.y = r + HALF >= 0 && r + HALF < w.n[2] ? f * row[r + HALF] : 0;
         }
@@ -79,9 +79,9 @@ static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3
         const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
         if (p < 0 || p >= w.n[0] || q < 0 || q >= w.n[1] || r < 0 || r >= w.n[2])
             continue;
-        float sum = t < N ? w.taper[t] * value_of(s, i, j, t).x : 0;
-        sum += t >= HALF ? w.taper[t - HALF] * value_of(s, i, j, t - HALF).y : 0;
-        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * w.taper[i] * w.taper[j] * sum;
+        float sum = t < N ? w.taper[2][t] * value_of(s, i, j, t).x : 0;
+        sum += t >= HALF ? w.taper[2][t - HALF] * value_of(s, i, j, t - HALF).y : 0;
+        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * w.taper[0][i] * w.taper[1][j] * sum;
     }
 }
 
@@ -147,9 +147,10 @@ int wp_cuda_local(const int n[3], const int count[3], const float *taper, const 
                   float *out, const float *limit, int soft, unsigned long long *kept,
                   cudaStream_t stream)
 {
-    Windows w = {{n[0], n[1], n[2]}, {0, 0, 0}, {0}};
-    for (int k = 0; k < N; k++)
-        w.taper[k] = taper[k];
+    Windows w = {{n[0], n[1], n[2]}, {0, 0, 0}, {{0}}};
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < N; k++)
+            w.taper[a][k] = taper[a * N + k];
     for (int c = 0; c < 8; c++) {
         unsigned places[3];
         for (int a = 0; a < 3; a++) {
