@@ -101,9 +101,16 @@ int litho_twsm_fill(const TwsmGpuLeg *leg, int row, int rows, int k, int near, v
                     cudaStream_t stream);
 // P *= phase over n elements.
 int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream);
-// The same of rows of n elements (even), and y[r] = their products with x, in one pass over them.
-int litho_twsm_turn_product(void *p, const void *phase, int rows, int n, const void *x, void *y,
-                            cudaStream_t stream);
+// The same n_k times, of rows of n elements (even); the first time only with `turn_first`. After
+// each turn f, y[f * y_step + r] = product of row r with x + f * x_step (steps in complex numbers).
+int litho_twsm_turn_products(void *p, const void *phase, int rows, int n, int n_k, int turn_first,
+                             const void *x, long long x_step, void *y, long long y_step,
+                             cudaStream_t stream);
+// Sums of n_k = 16, 4 or 1 frequencies over a strip that litho_twsm_fill() made at the first of
+// them, for targets row .. row + rows - 1: y, and with the near part y_near, as above.
+int litho_twsm_near_products(const TwsmGpuLeg *leg, const void *p, int row, int rows, int n_k,
+                             const void *x, long long x_step, void *y, void *y_near,
+                             long long y_step, cudaStream_t stream);
 // columns[k * step + j] = u[j * stride + k], n of them for each of n_k frequencies.
 int litho_twsm_columns(const void *u, int stride, int n, int n_k, long long step, void *columns,
                        cudaStream_t stream);

@@ -4,8 +4,9 @@
 #include "core/error.h"
 #include "kernels/twsm/cuda/twsm.h"
 
-enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
-enum { ROWS = 128 };      // of a strip that keep a card busy, a block a row
+enum { TURNS = 32 };      // frequencies of a strip that are summed in a launch
+enum { STRIP_STEPS = 8 }; // launches between looks for a cancel, unless they have much to do
+#define STEP_ELEMENTS 1e9 // times frequencies: some milliseconds
 
 // --- stored strips ----------------------------------------------------------------------------
 
@@ -58,18 +59,51 @@ static gboolean strip_product(Strips *s, int rows, int k, GError **error)
                         error);
 }
 
+// Whether frequencies are summed several at a time, by kernels of ours; else each has its product.
+static gboolean sums_together(const Strips *s)
+{
+    return s->task->how->algorithm == TWSM_MOD2 && s->task->chain->n_rhs == 1;
+}
+
+// How many, of `left`.
+static int frequencies_together(const Strips *s, int left)
+{
+    if (!sums_together(s))
+        return 1;
+    if (s->leg.near)
+        return left >= 16 ? 16 : left >= 4 ? 4 : 1;
+    return MIN(left, TURNS);
+}
+
+// Strip `row` at `many` frequencies from k of the band on: elements and products.
+static gboolean strip_together(Strips *s, int row, int rows, int k, int many, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(s->card->context);
+    const int kk = s->task->band.k0 + k;
+    s->near_pass = 1;
+    float *near_sums = sums_of(s, k);
+    s->near_pass = 0;
+    if ((k == 0 || s->leg.near) &&
+        !LITHO_CUDA(litho_twsm_fill(&s->leg, row, rows, kk, 0, s->p, s->phase, stream), error))
+        return FALSE;
+    if (s->leg.near)
+        return LITHO_CUDA(litho_twsm_near_products(&s->leg, s->p, row, rows, many, column_of(s, k),
+                                                   columns_step(s), sums_of(s, k), near_sums,
+                                                   sums_step(s), stream),
+                          error);
+    return LITHO_CUDA(litho_twsm_turn_products(s->p, s->phase, rows, s->leg.n_from, many, k > 0,
+                                               column_of(s, k), columns_step(s), sums_of(s, k),
+                                               sums_step(s), stream),
+                      error);
+}
+
 // Strip `row` at frequency k of the band: elements and product.
 static gboolean strip_frequency(Strips *s, int row, int rows, int k, gboolean fill, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(s->card->context);
     const int kk = s->task->band.k0 + k;
     const gboolean steps = !fill && s->phase;
-    s->near_pass = 0;
-    if (steps && s->task->chain->n_rhs == 1 && rows >= ROWS)
-        return LITHO_CUDA(litho_twsm_turn_product(s->p, s->phase, rows, s->leg.n_from,
-                                                  column_of(s, k), sums_of(s, k), stream),
-                          error);
-    for (; s->near_pass <= s->leg.near; s->near_pass++) {
+    for (s->near_pass = 0; s->near_pass <= s->leg.near; s->near_pass++) {
         gboolean ok =
             steps
                 ? LITHO_CUDA(litho_twsm_turn(s->p, s->phase, (gint64)rows * s->leg.n_from, stream),
@@ -158,21 +192,31 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
         return FALSE;
     // Algorithm 1 has frequencies outside, the others strips.
     gboolean outer_k = task->how->algorithm == TWSM_ALG1;
-    int strips = (s.leg.n_to + s.width - 1) / s.width, n = task->band.n;
-    double elements = (double)s.leg.n_from * s.leg.n_to * n;
-    litho_cuda_mark(card->context, "strips", LITHO_STAGE_COMPUTE, 32 * elements, 14 * elements);
+    int strips = (s.leg.n_to + s.width - 1) / s.width, n = task->band.n, launches = 0, many = 1;
+    const int most = frequencies_together(&s, n);
+    const gboolean together = sums_together(&s);
+    double elements = (double)s.leg.n_from * s.leg.n_to, since = 0;
+    const double chunks = (n + most - 1) / most;
+    const double bytes = !together ? 32.0 * n : s.leg.near ? 16 * chunks : 16 + 24 * chunks;
+    litho_cuda_mark(card->context, "strips", LITHO_STAGE_COMPUTE, bytes * elements,
+                    14 * elements * n);
     if (!turn_columns(&s, error))
         return FALSE;
-    for (gint64 at = 0; at < (gint64)strips * n; at++) {
+    for (gint64 at = 0; at < (gint64)strips * n; at += many) {
         int strip = (int)(outer_k ? at % strips : at / n),
             k = (int)(outer_k ? at / strips : at % n);
         int row = strip * s.width, rows = MIN(s.width, s.leg.n_to - row);
         gboolean fill = task->how->algorithm != TWSM_MOD2 || k == 0;
-        if (!strip_frequency(&s, row, rows, k, fill, error) ||
-            ((k + 1) % s.kept == 0 && !finish_strip(&s, row, rows, k, error)))
+        many = frequencies_together(&s, n - k);
+        if (!(together ? strip_together(&s, row, rows, k, many, error)
+                       : strip_frequency(&s, row, rows, k, fill, error)) ||
+            ((k + many) % s.kept == 0 && !finish_strip(&s, row, rows, k + many - 1, error)))
             return FALSE;
-        if (at % STRIP_STEPS == STRIP_STEPS - 1 &&
-            !twsm_card_step(card, task, (double)at / ((gint64)strips * n), error))
+        since += (double)rows * s.leg.n_from * many;
+        if (++launches % STRIP_STEPS != 0 && since < STEP_ELEMENTS)
+            continue;
+        since = 0;
+        if (!twsm_card_step(card, task, (double)at / ((gint64)strips * n), error))
             return FALSE;
     }
     litho_cuda_mark_end(card->context);

@@ -67,48 +67,152 @@ int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream
     return (int)cudaGetLastError();
 }
 
-// A block a row, two elements a thread: 40 bytes read, of which the field's 16 come from a cache, and
-// 16 written; turn_kernel and a product after it read the row once more.
-__global__ void turn_product_kernel(float4 *p, const float4 *phase, int pairs, const float4 *x,
-                                    float2 *y)
+// Sums over the block of TURNS values a thread: over each warp, then over the warps in their order.
+template <int TURNS>
+__device__ void sum_block(float re[TURNS], float im[TURNS], float2 part[][TURNS])
 {
-    __shared__ float2 part[THREADS / 32];
-    const size_t row = (size_t)blockIdx.x * pairs;
-    float re = 0, im = 0;
-    for (int e = threadIdx.x; e < pairs; e += THREADS) {
-        const float4 a = p[row + e], b = __ldcs(phase + row + e), u = x[e];
-        const float4 z = make_float4(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x,
-                                     a.z * b.z - a.w * b.w, a.z * b.w + a.w * b.z);
-        p[row + e] = z;
-        re += z.x * u.x - z.y * u.y + z.z * u.z - z.w * u.w;
-        im += z.x * u.y + z.y * u.x + z.z * u.w + z.w * u.z;
+#pragma unroll
+    for (int f = 0; f < TURNS; f++) {
+        for (int by = 16; by; by /= 2) {
+            re[f] += __shfl_xor_sync(~0u, re[f], by);
+            im[f] += __shfl_xor_sync(~0u, im[f], by);
+        }
+        if (threadIdx.x % 32 == 0)
+            part[threadIdx.x / 32][f] = make_float2(re[f], im[f]);
     }
-    for (int by = 16; by; by /= 2) {
-        re += __shfl_xor_sync(~0u, re, by);
-        im += __shfl_xor_sync(~0u, im, by);
-    }
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = make_float2(re, im);
     __syncthreads();
-    if (threadIdx.x > 0)
-        return;
-    for (int w = 1; w < THREADS / 32; w++) {
-        re += part[w].x;
-        im += part[w].y;
-    }
-    y[blockIdx.x] = make_float2(re, im);
 }
 
-int litho_twsm_turn_product(void *p, const void *phase, int rows, int n, const void *x, void *y,
-                            cudaStream_t stream)
+// Of value threadIdx.x.
+template <int TURNS> __device__ float2 sum_warps(const float2 part[][TURNS])
 {
-    turn_product_kernel<<<rows, THREADS, 0, stream>>>((float4 *)p, (const float4 *)phase, n / 2,
-                                                      (const float4 *)x, (float2 *)y);
+    float2 sum = part[0][threadIdx.x];
+    for (int w = 1; w < THREADS / 32; w++) {
+        sum.x += part[w][threadIdx.x].x;
+        sum.y += part[w][threadIdx.x].y;
+    }
+    return sum;
+}
+
+// A block a row, two elements a thread. An element and its phase stay in registers while it turns
+// from frequency to frequency, so that a row is read and written once for TURNS of them; the field
+// comes from a cache.
+template <int TURNS>
+__global__ void __launch_bounds__(THREADS, 2)
+    turn_products_kernel(float4 *p, const float4 *phase, int pairs, bool turn_first,
+                         const float2 *x, long long x_step, float2 *y, long long y_step)
+{
+    __shared__ float2 part[THREADS / 32][TURNS];
+    const size_t row = (size_t)blockIdx.x * pairs;
+    float re[TURNS], im[TURNS];
+#pragma unroll
+    for (int f = 0; f < TURNS; f++)
+        re[f] = im[f] = 0;
+    for (int e = threadIdx.x; e < pairs; e += THREADS) {
+        const float4 b = __ldcs(phase + row + e);
+        float4 z = p[row + e];
+#pragma unroll
+        for (int f = 0; f < TURNS; f++) {
+            const float4 a = z, u = ((const float4 *)(x + f * x_step))[e];
+            if (f > 0 || turn_first)
+                z = make_float4(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x, a.z * b.z - a.w * b.w,
+                                a.z * b.w + a.w * b.z);
+            re[f] += z.x * u.x - z.y * u.y + z.z * u.z - z.w * u.w;
+            im[f] += z.x * u.y + z.y * u.x + z.z * u.w + z.w * u.z;
+        }
+        p[row + e] = z;
+    }
+    sum_block<TURNS>(re, im, part);
+    if (threadIdx.x < TURNS)
+        y[threadIdx.x * y_step + blockIdx.x] = sum_warps<TURNS>(part);
+}
+
+int litho_twsm_turn_products(void *p, const void *phase, int rows, int n, int n_k, int turn_first,
+                             const void *x, long long x_step, void *y, long long y_step,
+                             cudaStream_t stream)
+{
+    const float2 *from = (const float2 *)x;
+    float2 *to = (float2 *)y;
+    for (int done = 0; done < n_k;) {
+        const bool turns = done > 0 || turn_first;
+        const int left = n_k - done, now = left >= 32 ? 32 : left >= 8 ? 8 : 1;
+        auto kernel = now == 32  ? turn_products_kernel<32>
+                      : now == 8 ? turn_products_kernel<8>
+                                 : turn_products_kernel<1>;
+        kernel<<<rows, THREADS, 0, stream>>>((float4 *)p, (const float4 *)phase, n / 2, turns,
+                                             from + done * x_step, x_step, to + done * y_step,
+                                             y_step);
+        done += now;
+    }
     return (int)cudaGetLastError();
 }
 
-// A block has THREADS elements of one frequency; the frequencies of an element lie side by side, and
-// the cache serves those that follow.
+// With a near field: its beams are the stored ones divided by 2 pi t, so that one pass makes both
+// sums. Times and phases are computed anew; the elements stay as they are.
+template <int TURNS>
+__global__ void __launch_bounds__(THREADS, 2)
+    near_products_kernel(const TwsmGpuLeg leg, const float4 *p, int first, const float2 *x,
+                         long long x_step, float2 *y, float2 *y_near, long long y_step)
+{
+    __shared__ float2 part[THREADS / 32][TURNS], part_near[THREADS / 32][TURNS];
+    const int pairs = leg.n_from / 2, i = first + blockIdx.x;
+    const size_t row = (size_t)blockIdx.x * pairs;
+    const float4 to = ((const float4 *)leg.to)[i], normal = ((const float4 *)leg.to_normal)[i];
+    float re[TURNS], im[TURNS], near_re[TURNS], near_im[TURNS];
+#pragma unroll
+    for (int f = 0; f < TURNS; f++)
+        re[f] = im[f] = near_re[f] = near_im[f] = 0;
+    for (int e = threadIdx.x; e < pairs; e += THREADS) {
+        float4 z = p[row + e];
+        float2 turn[2];
+        float w[2];
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            const int j = 2 * e + q;
+            float t, are, aim;
+            twsm_device_pair<false>(leg, ((const float4 *)leg.from)[j],
+                                    ((const float4 *)leg.from_normal)[j], to, normal, &t, &are,
+                                    &aim);
+            twsm_turn_times(1.0f, t, &turn[q].x, &turn[q].y);
+            w[q] = 0.159154943f / t;
+        }
+#pragma unroll
+        for (int f = 0; f < TURNS; f++) {
+            const float4 a = z, u = ((const float4 *)(x + f * x_step))[e];
+            if (f > 0)
+                z = make_float4(
+                    a.x * turn[0].x - a.y * turn[0].y, a.x * turn[0].y + a.y * turn[0].x,
+                    a.z * turn[1].x - a.w * turn[1].y, a.z * turn[1].y + a.w * turn[1].x);
+            const float r0 = z.x * u.x - z.y * u.y, i0 = z.x * u.y + z.y * u.x;
+            const float r1 = z.z * u.z - z.w * u.w, i1 = z.z * u.w + z.w * u.z;
+            re[f] += r0 + r1;
+            im[f] += i0 + i1;
+            near_re[f] += w[0] * r0 + w[1] * r1;
+            near_im[f] += w[0] * i0 + w[1] * i1;
+        }
+    }
+    sum_block<TURNS>(re, im, part);
+    sum_block<TURNS>(near_re, near_im, part_near);
+    if (threadIdx.x < TURNS) {
+        y[threadIdx.x * y_step + blockIdx.x] = sum_warps<TURNS>(part);
+        y_near[threadIdx.x * y_step + blockIdx.x] = sum_warps<TURNS>(part_near);
+    }
+}
+
+int litho_twsm_near_products(const TwsmGpuLeg *leg, const void *p, int row, int rows, int n_k,
+                             const void *x, long long x_step, void *y, void *y_near,
+                             long long y_step, cudaStream_t stream)
+{
+    auto kernel = n_k == 16  ? near_products_kernel<16>
+                  : n_k == 4 ? near_products_kernel<4>
+                             : near_products_kernel<1>;
+    kernel<<<rows, THREADS, 0, stream>>>(*leg, (const float4 *)p, row, (const float2 *)x, x_step,
+                                         (float2 *)y, (float2 *)y_near, y_step);
+    return (int)cudaGetLastError();
+}
+
+// A block has THREADS elements of one frequency; the frequencies of an element lie side by side,
+// and the cache serves those that follow.
 __global__ void columns_kernel(const float2 *u, int stride, int n, long long step, float2 *columns)
 {
     const int j = blockIdx.y * THREADS + threadIdx.x, k = blockIdx.x;
@@ -125,8 +229,8 @@ int litho_twsm_columns(const void *u, int stride, int n, int n_k, long long step
 }
 
 __global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const float2 *near_sum,
-                              long long step, int k0, float sig, int row, int rows,
-                              const float2 *u, float2 *y, int stride)
+                              long long step, int k0, float sig, int row, int rows, const float2 *u,
+                              float2 *y, int stride)
 {
     const int r = blockIdx.y * THREADS + threadIdx.x, i = blockIdx.x, k = k0 + i;
     if (r >= rows)
