@@ -41,6 +41,14 @@ struct LithoWorker {
     LithoSurvey *measured_of;
 };
 
+typedef struct Pass {
+    LithoWorker *worker;
+    const LithoWish *wish;
+    double wish_ms, begun_ms;
+    LithoReport *report;
+    GPtrArray *views; // of LithoCube, computed so far
+} Pass;
+
 static double now_s(void)
 {
     return g_get_monotonic_time() * 1e-6;
@@ -81,14 +89,15 @@ void litho_result_unref(LithoResult *result)
     g_free(result);
 }
 
-static LithoResult *result_new(const LithoWish *wish, double wish_ms)
+static LithoResult *result_new(const Pass *pass)
 {
     LithoResult *result = g_new0(LithoResult, 1);
-    result->tag = wish->tag;
+    result->tag = pass->wish->tag;
     result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
-    result->device = wish->device;
-    result->wish_ms = wish_ms;
-    result->seconds = (litho_now_ms() - wish_ms) * 1e-3;
+    result->device = pass->wish->device;
+    result->wish_ms = pass->wish_ms;
+    result->begun_ms = pass->begun_ms;
+    result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
     result->refs = 1;
     return result;
 }
@@ -126,6 +135,7 @@ static void publish(LithoWorker *worker, LithoResult *result)
 {
     g_mutex_lock(&worker->lock);
     result->generation = ++worker->generation;
+    result->ready_ms = litho_now_ms();
     LithoResult *old = worker->newest;
     if (old && !old->complete && !result->complete && !result->error)
         for (guint k = 0, at = 0; k < old->parts->len; k++) {
@@ -140,14 +150,6 @@ static void publish(LithoWorker *worker, LithoResult *result)
 }
 
 // --- one pass ---------------------------------------------------------------------------------
-
-typedef struct Pass {
-    LithoWorker *worker;
-    const LithoWish *wish;
-    double wish_ms;
-    LithoReport *report;
-    GPtrArray *views; // of LithoCube, computed so far
-} Pass;
 
 // Asked at every step, by all threads of the pass: this is where a pause holds them.
 static gboolean superseded(gpointer data)
@@ -231,7 +233,7 @@ static void on_first_look(gpointer data)
 static void on_partial(LithoCube *part, gpointer data)
 {
     Pass *pass = data;
-    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    LithoResult *result = result_new(pass);
     g_ptr_array_add(result->parts, litho_cube_ref(part));
     result->report = litho_report_ref(pass->report);
     publish(pass->worker, result);
@@ -295,7 +297,7 @@ static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, Lit
 // The views computed so far; takes no parts over.
 static void publish_views(Pass *pass, const GPtrArray *parts)
 {
-    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    LithoResult *result = result_new(pass);
     for (guint k = 0; k < parts->len; k++)
         g_ptr_array_add(result->parts, litho_cube_ref(g_ptr_array_index(parts, k)));
     result->report = litho_report_ref(pass->report);
@@ -330,7 +332,7 @@ static void view_done(Pass *pass, LithoCube *view)
 static void whole_done(Pass *pass, LithoCube *whole)
 {
     end_times(pass->worker);
-    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    LithoResult *result = result_new(pass);
     g_ptr_array_add(result->parts, whole);
     result->complete = result->all_views = TRUE;
     result->report = litho_report_ref(pass->report);
@@ -406,7 +408,7 @@ static gboolean read_files(Pass *pass, LithoRun *run, GError **error)
     g_autoptr(LithoWalk) before = litho_walk_look(wish->flow, in, NULL);
     g_autoptr(LithoWalk) walk = litho_walk_resolve(wish->flow, in, &reading, error);
     if (walk && before && before->waits) {
-        LithoResult *result = result_new(wish, pass->wish_ms);
+        LithoResult *result = result_new(pass);
         result->resolved = TRUE;
         publish(pass->worker, result);
     }
@@ -457,7 +459,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
 
     if (!wish->survey)
         forget_read(worker);
-    Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms};
+    Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms, .begun_ms = litho_now_ms()};
     pass.report = litho_report_new();
     pass.views = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
     const guint n_views = litho_flow_is_local(wish->flow) ? wish->n_views : 0;
@@ -485,7 +487,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     const gboolean known = read_files(&pass, &run, &error);
     const gboolean ok = known && measure(&pass, &run, &error) && run_tasks(&pass, &run, &error);
     if (!ok && !litho_error_is_cancelled(error)) {
-        LithoResult *result = result_new(wish, wish_ms);
+        LithoResult *result = result_new(&pass);
         result->error = g_steal_pointer(&error);
         result->refused = !known;
         publish(worker, result);

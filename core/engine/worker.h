@@ -34,17 +34,19 @@ typedef struct LithoWish {
 } LithoWish;
 
 typedef struct LithoResult {
-    guint64 tag;         // of the wish that asked
-    guint64 generation;  // grows by one with every published result
-    GPtrArray *parts;    // of LithoCube: boxes of the output, later ones on top; never NULL
-    gboolean complete;   // the only part is the whole output
-    gboolean all_views;  // every view of the wish is among the parts
-    GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
-    gboolean refused;    // the error is one of the flow itself: a check or a file that a step names
-    gboolean resolved;   // no parts, no error: the files of the flow have been read, and its grid
-                         // can be asked for
-    double seconds;      // wish accepted -> result
-    double wish_ms;      // litho_now_ms() when the wish was handed over, for latency
+    guint64 tag;        // of the wish that asked
+    guint64 generation; // grows by one with every published result
+    GPtrArray *parts;   // of LithoCube: boxes of the output, later ones on top; never NULL
+    gboolean complete;  // the only part is the whole output
+    gboolean all_views; // every view of the wish is among the parts
+    GError *error;      // why there are no parts, or NULL; a result with an error replaces nothing
+    gboolean refused;   // the error is one of the flow itself: a check or a file that a step names
+    gboolean resolved;  // no parts, no error: the files of the flow have been read, and its grid
+                        // can be asked for
+    double seconds;     // wish accepted -> result
+    // litho_now_ms(), for latency: the wish was handed over, the worker took it, the result was
+    // published, its taker took it (0 until then; the taker's to set).
+    double wish_ms, begun_ms, ready_ms, taken_ms;
     LithoDevice device;  // that computed it
     LithoReport *report; // may be NULL
     gint refs;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/phases.h"
 #include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
@@ -182,10 +183,12 @@ void litho_cuda_buffer_free(LithoBuffer *buffer)
 {
     if (!buffer)
         return;
+    const char *around = litho_phase_begin("device memory goes back");
     Heap *heap = heap_of(buffer->device, NULL);
     if (heap)
         litho_cuda_gl_free_after(buffer->data, heap->stream);
     litho_cuda_free(buffer->device, buffer->data);
+    litho_phase_end(around);
     g_free(buffer);
 }
 

@@ -5,6 +5,7 @@
 // cuda_gl_interop.h wants OpenGL's headers for two typedefs; the functions we need are declared
 // here instead.
 #include "core/error.h"
+#include "core/phases.h"
 #include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
@@ -196,15 +197,20 @@ static gboolean fill(gpointer handle, const LithoBuffer *buffer, const gint64 at
                      const gint64 count[3], GError **error)
 {
     Share *share = handle;
+    const char *around;
     if (buffer->device != share->device || count[0] * count[1] * count[2] > buffer->count) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     _("the buffer is on another GPU or holds fewer samples than are to be shown"));
         return FALSE;
     }
-    const gboolean ok = LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
-                        note_read(share, buffer->data, error) && map(share, error) &&
-                        copy_into(share, buffer, at, count, error) &&
-                        LITHO_CUDA(cudaEventRecord(share->copied, share->stream), error);
+    around = litho_phase_begin("texture goes to CUDA");
+    gboolean ok = LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
+                  note_read(share, buffer->data, error) && map(share, error);
+    litho_phase_end(around);
+    around = litho_phase_begin("texture copy");
+    ok = ok && copy_into(share, buffer, at, count, error) &&
+         LITHO_CUDA(cudaEventRecord(share->copied, share->stream), error);
+    litho_phase_end(around);
     litho_cuda_use(share->device, NULL);
     return ok;
 }
@@ -216,10 +222,12 @@ static gboolean flush(gpointer handle, GError **error)
     if (!share->mapped)
         return TRUE;
     share->mapped = FALSE;
+    const char *around = litho_phase_begin("texture goes to OpenGL");
     const gboolean ok =
         LITHO_CUDA(cudaSetDevice(share->ordinal), error) &&
         LITHO_CUDA(cudaGraphicsUnmapResources(1, &share->resource, share->stream), error);
     litho_cuda_use(share->device, NULL);
+    litho_phase_end(around);
     return ok;
 }
 

@@ -19,13 +19,34 @@ static void count_slices(LithoLatency *latency, const LithoResult *result)
     }
 }
 
-gboolean litho_latency_drawn(LithoLatency *latency, const LithoResult *result)
+const char *const litho_way_names[LITHO_N_WAYS] = {
+    "waits for the worker", "computes",     "waits for the main thread", "waits for a frame",
+    "goes into textures",   "paints views", "goes to the screen",
+};
+
+// A time that nobody noted takes the one before it.
+static void note_way(LithoLatency *latency, const LithoResult *r, const LithoFrameTimes *f,
+                     double now)
+{
+    const double at[LITHO_N_WAYS] = {r->begun_ms,  r->ready_ms,   r->taken_ms, f->begin_ms,
+                                     f->filled_ms, f->painted_ms, now};
+    double before = r->wish_ms;
+    for (int k = 0; k < LITHO_N_WAYS; k++) {
+        latency->way[k] = at[k] > before ? (float)(at[k] - before) : 0;
+        before = MAX(at[k], before);
+    }
+}
+
+gboolean litho_latency_drawn(LithoLatency *latency, const LithoResult *result,
+                             const LithoFrameTimes *frame)
 {
     count_slices(latency, result);
     if (result->tag == latency->drawn_tag)
         return FALSE;
     latency->drawn_tag = result->tag; // the first slice; what follows is the rest
-    latency->ring[latency->n++ % LITHO_LATENCY_RING] = (float)(litho_now_ms() - result->wish_ms);
+    const double now = litho_now_ms();
+    latency->ring[latency->n++ % LITHO_LATENCY_RING] = (float)(now - result->wish_ms);
+    note_way(latency, result, frame, now);
     return TRUE;
 }
 

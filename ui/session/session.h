@@ -151,12 +151,16 @@ void litho_session_recompute(LithoSession *session);        // also after a canc
 LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the session's life
 LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing
 // The views have drawn `result` (NULL = no result was there): keeps the time from slider to pixel.
-void litho_session_drawn(LithoSession *session, const LithoResult *result, double draw_ms);
+// `frame`: the one that brought it to the screen.
+void litho_session_drawn(LithoSession *session, const LithoResult *result,
+                         const LithoFrameTimes *frame);
 // How many changes have been on screen in the slice of `axis`.
 guint64 litho_session_slices_drawn(LithoSession *session, int axis);
 // Last and median time from a change to its first picture, ms; 0 = none yet.
 void litho_session_latency(LithoSession *session, double *last, double *median);
 guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last
+// Parts of the last of these times, ms. Borrowed, of LITHO_N_WAYS.
+const float *litho_session_latency_way(LithoSession *session);
 const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which); // NULL = not yet
 
 const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = not known

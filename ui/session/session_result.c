@@ -183,6 +183,8 @@ static gboolean fetch(gpointer data)
     g_atomic_int_set(&self->wake_posted, 0); // first: what comes from here on posts again
     LithoResult *result = litho_worker_take(self->worker);
     const gboolean news = result != NULL;
+    if (result)
+        result->taken_ms = litho_now_ms();
     if (result && litho_flow_check_waits(self->check) && !result->error) {
         check_flow(self); // its files have been read
         if (!litho_flow_check_waits(self->check) && !self->pages)
@@ -300,13 +302,15 @@ LithoTimings *litho_session_display_timings(LithoSession *self)
 
 // --- latency ------------------------------------------------------------------------------------
 
-void litho_session_drawn(LithoSession *self, const LithoResult *result, double draw_ms)
+void litho_session_drawn(LithoSession *self, const LithoResult *result,
+                         const LithoFrameTimes *frame)
 {
-    litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY, draw_ms, 0, 0);
+    litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY,
+                      frame->painted_ms - frame->begin_ms, 0, 0);
     litho_timings_end_pass(self->display_timings);
     if (!result)
         return;
-    if (litho_latency_drawn(&self->latency, result))
+    if (litho_latency_drawn(&self->latency, result, frame))
         litho_session_emit(self, SIGNAL_PROGRESS);
 }
 
@@ -323,6 +327,11 @@ void litho_session_latency(LithoSession *self, double *last, double *median)
 guint litho_session_latencies(LithoSession *self, float ms[LITHO_LATENCY_RING])
 {
     return litho_latency_ring(&self->latency, ms);
+}
+
+const float *litho_session_latency_way(LithoSession *self)
+{
+    return self->latency.way;
 }
 
 // --- device -------------------------------------------------------------------------------------

@@ -212,7 +212,9 @@ static guint paint_stale(LithoCanvas *self, const LithoTarget *target, double bu
     guint64 layout = hash_of_layout(self, rects), hash;
     double start = litho_now_ms();
     guint n = 0, first = self->first_view;
+    self->frame.begin_ms = start;
     fill_textures(self);
+    self->frame.filled_ms = litho_now_ms();
     if (litho_frame_cache_begin(self->cache, target) || layout != self->layout) {
         litho_frame_cache_forget(self->cache);
         litho_renderer_clear(self->renderer, target,
@@ -242,23 +244,22 @@ static guint paint_stale(LithoCanvas *self, const LithoTarget *target, double bu
     return n;
 }
 
-static void goes_to_screen(LithoCanvas *self, LithoResult *result, double draw_ms)
+static void goes_to_screen(LithoCanvas *self, LithoResult *result)
 {
     litho_result_unref(self->drawn);
     self->drawn = result ? litho_result_ref(result) : NULL;
-    self->draw_ms = draw_ms;
+    self->frame.painted_ms = litho_now_ms();
+    self->drawn_frame = self->frame;
 }
 
 static void render_at_once(LithoCanvas *self)
 {
-    double start = litho_now_ms();
     LithoTarget target = target_of(self);
     LithoRect rects[LITHO_N_PAINTED];
     gboolean painted[LITHO_N_PAINTED];
     paint_stale(self, &target, G_MAXDOUBLE, rects, painted);
     litho_frame_cache_end(self->cache);
-    goes_to_screen(self, (LithoResult *)litho_session_result(self->session),
-                   litho_now_ms() - start);
+    goes_to_screen(self, (LithoResult *)litho_session_result(self->session));
 }
 
 // --- painting beside the window -----------------------------------------------------------------
@@ -293,7 +294,7 @@ static void show_batch(LithoCanvas *self)
         any = TRUE;
     }
     if (any && !self->unfinished)
-        goes_to_screen(self, batch->result, litho_now_ms() - batch->began_ms);
+        goes_to_screen(self, batch->result);
     g_clear_pointer(&batch->result, litho_result_unref);
 }
 
@@ -301,7 +302,6 @@ static void start_batch(LithoCanvas *self)
 {
     LithoBatch *batch = &self->batch;
     const LithoResult *result = litho_session_result(self->session);
-    batch->began_ms = litho_now_ms();
     batch->stale = FALSE;
     batch->target = target_of(self);
     guint n = paint_stale(self, &batch->target, PAINT_BUDGET_MS, batch->rect, batch->painted);
@@ -339,9 +339,9 @@ static void on_after_paint(GdkFrameClock *clock, LithoCanvas *self)
 {
     (void)clock;
     LithoResult *drawn = g_steal_pointer(&self->drawn);
-    if (self->draw_ms > 0)
-        litho_session_drawn(self->session, drawn, self->draw_ms);
-    self->draw_ms = 0;
+    if (self->drawn_frame.begin_ms > 0)
+        litho_session_drawn(self->session, drawn, &self->drawn_frame);
+    self->drawn_frame.begin_ms = 0;
     litho_result_unref(drawn);
 }
 

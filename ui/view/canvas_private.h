@@ -16,8 +16,7 @@ typedef struct LithoBatch {
     LithoRect rect[LITHO_N_PAINTED];
     LithoTarget target;
     LithoResult *result; // that the textures held, or NULL
-    double began_ms;
-    gboolean stale; // another file has been opened since: not to be shown
+    gboolean stale;      // another file has been opened since: not to be shown
 } LithoBatch;
 
 struct _LithoCanvas {
@@ -48,7 +47,7 @@ struct _LithoCanvas {
     guint fill_tick; // one more frame is wanted: textures are not whole, or a batch is not shown
     LithoResult
         *drawn; // on its way to the screen since the frame clock's last after-paint, or NULL
-    double draw_ms;
+    LithoFrameTimes frame, drawn_frame; // of the pictures under way, and of those of `drawn`
     guint64 frames;
     gulong after_paint;
     GdkFrameClock *clock;

@@ -35,9 +35,14 @@ typedef struct Measure {
     double longest_block_ms, longest_busy_ms;
     LithoPhase phases[LITHO_PHASES_MAX]; // of the longest block
     guint n_phases;
+    LithoPhase all[LITHO_PHASES_MAX]; // of the whole drag
+    guint n_all;
+    LithoStage stages[LITHO_TIMINGS_STAGES]; // of the passes during the drag
+    guint n_stages;
     guint late;
-    guint64 drawn;  // serial of the last latency seen
-    float *latency; // ms, of every picture during the drag
+    guint64 drawn;            // serial of the last latency seen
+    float *latency;           // ms, of every picture during the drag
+    float *way[LITHO_N_WAYS]; // their parts
     guint n_latencies;
     double last_latency;
     float *map_ms; // likewise of every similarity map
@@ -54,6 +59,8 @@ static void measure_free(Measure *m)
     g_free(m->picture);
     g_free(m->race);
     g_free(m->latency);
+    for (int k = 0; k < LITHO_N_WAYS; k++)
+        g_free(m->way[k]);
     g_free(m->map_ms);
     if (m->figures)
         json_object_unref(m->figures);
@@ -124,6 +131,34 @@ static void save_picture(GtkWidget *widget, const char *path)
     gsk_render_node_unref(node);
 }
 
+// Where the time from slider to pixel goes, and what the worker's passes took: medians, ms.
+static void report_ways(Measure *m, JsonObject *object)
+{
+    JsonObject *ways = json_object_new(), *stages = json_object_new();
+    for (int k = 0; k < LITHO_N_WAYS; k++) {
+        qsort(m->way[k], m->n_latencies, sizeof(float), litho_compare_float);
+        const double median = quantile(m->way[k], m->n_latencies, 0.5);
+        if (!isfinite(median))
+            continue;
+        printf("%-32s %.3g ms, 95 %% %.3g ms\n", litho_way_names[k], median,
+               quantile(m->way[k], m->n_latencies, 0.95));
+        json_object_set_double_member(ways, litho_way_names[k], median);
+    }
+    for (guint k = 0; k < m->n_stages; k++) {
+        const LithoStage *s = &m->stages[k];
+        printf("  %-30s %.3g ms, last %.3g ms, %u times\n", s->name, s->median_ms, s->last_ms,
+               s->count);
+        json_object_set_double_member(stages, s->name, s->median_ms);
+    }
+    json_object_set_object_member(object, "way_ms", ways);
+    json_object_set_object_member(object, "stages_ms", stages);
+    for (guint k = 0; k < m->n_all; k++)
+        m->all[k].ms /= MAX(m->frames, 1);
+    g_autofree char *phases = litho_phases_text(m->all, m->n_all, 0.02);
+    printf("%-32s %s\n", "the main thread, a frame", phases);
+    json_object_set_string_member(object, "main_thread_a_frame", phases);
+}
+
 static void report(Measure *m)
 {
     gint64 compared = 0, wrong = count_wrong(m, &compared);
@@ -184,6 +219,7 @@ static void report(Measure *m)
     const char *spent = *phases ? phases : "nothing that is timed"; // it waited for a processor
     printf("%-32s %s\n", "the longest block was spent in", spent);
     json_object_set_string_member(object, "longest_block_in", spent);
+    report_ways(m, object);
     fflush(stdout);
     m->figures = object;
     const gboolean drawn = m->n_latencies > 0 && (m->n_maps > 0 || !m->what.similarity);
@@ -367,8 +403,12 @@ static void note_latency(Measure *m)
 {
     double last = 0, median = 0;
     litho_session_latency(m->session, &last, &median);
-    if (last > 0 && last != m->last_latency && m->n_latencies < MAX_LATENCIES)
+    if (last > 0 && last != m->last_latency && m->n_latencies < MAX_LATENCIES) {
+        const float *way = litho_session_latency_way(m->session);
+        for (int k = 0; k < LITHO_N_WAYS; k++)
+            m->way[k][m->n_latencies] = way[k];
         m->latency[m->n_latencies++] = (float)last;
+    }
     m->last_latency = last;
     const guint drawn = litho_judgement_map_latency(m->window->judgement, &last);
     if (drawn != m->maps_seen && m->n_maps < MAX_LATENCIES)
@@ -434,6 +474,9 @@ static gboolean drag(gpointer data)
     m->longest_block_ms = litho_watchdog_longest_ms(litho_window_watchdog(m->window));
     m->longest_busy_ms = litho_watchdog_longest_busy_ms(litho_window_watchdog(m->window));
     m->n_phases = litho_watchdog_longest_phases(litho_window_watchdog(m->window), m->phases);
+    m->n_all = litho_watchdog_all_phases(litho_window_watchdog(m->window), m->all);
+    m->n_stages =
+        litho_timings_snapshot(litho_session_timings(m->session), m->stages, LITHO_TIMINGS_STAGES);
     m->late = litho_watchdog_late(litho_window_watchdog(m->window));
     g_signal_handlers_disconnect_by_data(m->session, m);
     if (m->picture)
@@ -505,6 +548,8 @@ void litho_measure_start(LithoWindow *window, const LithoMeasure *measure, int *
     m->session = litho_window_session(window);
     m->latency = g_new(float, MAX_LATENCIES);
     m->map_ms = g_new(float, MAX_LATENCIES);
+    for (int k = 0; k < LITHO_N_WAYS; k++)
+        m->way[k] = g_new(float, MAX_LATENCIES);
     m->status = status;
     m->give_up_ms = litho_now_ms() + PATIENCE_S * 1000;
     *status = 1;

@@ -18,6 +18,8 @@ struct LithoWatchdog {
     guint late;
     LithoPhase phase[LITHO_PHASES_MAX]; // of the longest iteration
     guint n_phases;
+    LithoPhase all[LITHO_PHASES_MAX]; // of all iterations
+    guint n_all;
 };
 
 typedef struct Source {
@@ -32,6 +34,21 @@ static gint64 own_time_us(void)
     return t.tv_sec * G_GINT64_CONSTANT(1000000) + t.tv_nsec / 1000;
 }
 
+static void add_phases(LithoWatchdog *w, const LithoPhase *phase, guint n)
+{
+    for (guint k = 0; k < n; k++) {
+        guint at = 0;
+        while (at < w->n_all && strcmp(w->all[at].name, phase[k].name) != 0)
+            at++;
+        if (at == LITHO_PHASES_MAX)
+            continue;
+        if (at == w->n_all)
+            w->all[w->n_all++] = (LithoPhase){.name = phase[k].name};
+        w->all[at].ms += phase[k].ms;
+        w->all[at].times += phase[k].times;
+    }
+}
+
 static gboolean prepare(GSource *source, int *timeout)
 {
     LithoWatchdog *w = ((Source *)source)->watchdog;
@@ -43,6 +60,7 @@ static gboolean prepare(GSource *source, int *timeout)
     LithoPhase phase[LITHO_PHASES_MAX];
     const guint n = litho_phases_take(phase);
     w->left_us = 0;
+    add_phases(w, phase, n);
     if (away > w->longest_us) {
         w->longest_us = away;
         w->n_phases = n;
@@ -96,7 +114,7 @@ void litho_watchdog_free(LithoWatchdog *w)
 void litho_watchdog_reset(LithoWatchdog *w)
 {
     w->longest_us = w->longest_cpu_us = w->cpu_us = 0;
-    w->late = w->n_phases = 0;
+    w->late = w->n_phases = w->n_all = 0;
     w->left_us = 0; // the iteration that resets does not count
 }
 
@@ -124,6 +142,12 @@ guint litho_watchdog_longest_phases(const LithoWatchdog *w, LithoPhase phases[LI
 {
     memcpy(phases, w->phase, w->n_phases * sizeof *phases);
     return w->n_phases;
+}
+
+guint litho_watchdog_all_phases(const LithoWatchdog *w, LithoPhase phases[LITHO_PHASES_MAX])
+{
+    memcpy(phases, w->all, w->n_all * sizeof *phases);
+    return w->n_all;
 }
 
 // --- frames -------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ double litho_watchdog_busy_ms(const LithoWatchdog *watchdog); // computed in all
 // Phases of the longest iteration; those of a frame have names when the watchdog follows its clock.
 guint litho_watchdog_longest_phases(const LithoWatchdog *watchdog,
                                     LithoPhase phases[LITHO_PHASES_MAX]);
+// Phases of all iterations together.
+guint litho_watchdog_all_phases(const LithoWatchdog *watchdog, LithoPhase phases[LITHO_PHASES_MAX]);
 // Names what GTK does in a frame of `clock`, as long as that lives.
 void litho_watchdog_follow(GdkFrameClock *clock);
 // Iterations that took longer than 1000/60 ms.
