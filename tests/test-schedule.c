@@ -270,6 +270,31 @@ static void test_first_look(void)
     g_assert_false(litho_schedule_gives_way(&s, 1.3, TRUE)); // of the next wish nothing is seen yet
 }
 
+// Property: a wish waits for a slow result before it to be drawn, two frames at most; a former
+// result that is drawn lets nothing begin; where nobody draws only one wish waits, until somebody
+// does.
+static void test_screen(void)
+{
+    LithoSchedule s = {0};
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 1), ==, 0); // nothing has been published
+    litho_schedule_published(&s, 1, 0.07);
+    g_assert_cmpfloat_with_epsilon(litho_schedule_hold_s(&s, 1.010), 0.024, 1e-9);
+    litho_schedule_drawn(&s, FALSE);
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 1.020), >, 0);
+    litho_schedule_drawn(&s, TRUE);
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 1.020), ==, 0);
+
+    litho_schedule_published(&s, 2, 0.07);
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 2.035), ==, 0); // too long
+    litho_schedule_published(&s, 3, 0.07);
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 3), ==, 0);
+    litho_schedule_drawn(&s, FALSE);
+    litho_schedule_published(&s, 4, 0.07);
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 4), >, 0);
+    litho_schedule_published(&s, 5, 0.03); // quick
+    g_assert_cmpfloat(litho_schedule_hold_s(&s, 5), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -282,5 +307,6 @@ int main(int argc, char **argv)
     g_test_add_func("/schedule/cold", test_cold);
     g_test_add_func("/schedule/uneven", test_uneven);
     g_test_add_func("/schedule/slow", test_slow);
+    g_test_add_func("/schedule/screen", test_screen);
     return g_test_run();
 }

@@ -151,6 +151,28 @@ gboolean litho_schedule_shows(const LithoSchedule *s)
     return s->singly || s->turn == s->n_views;
 }
 
+void litho_schedule_published(LithoSchedule *s, double now_s, double took_s)
+{
+    s->awaits = took_s * 1000 > LITHO_SCHEDULE_LONG_MS;
+    s->published_s = now_s;
+}
+
+void litho_schedule_drawn(LithoSchedule *s, gboolean newest)
+{
+    s->awaits = s->awaits && !newest;
+    s->unseen = FALSE;
+}
+
+double litho_schedule_hold_s(LithoSchedule *s, double now_s)
+{
+    const double left_s = s->published_s + 1e-3 * LITHO_SCHEDULE_SHOW_MS - now_s;
+    if (s->awaits && !s->unseen && left_s > 0)
+        return left_s;
+    s->unseen = s->unseen || s->awaits; // until somebody draws
+    s->awaits = FALSE;
+    return 0;
+}
+
 gboolean litho_schedule_has_all_views(const LithoSchedule *s)
 {
     return s->turn == s->n_views;

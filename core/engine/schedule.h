@@ -17,6 +17,12 @@
 // start. While that time is not known and the views are quick, a drag lets the whole run as long as
 // a turn, twice at most: the first pass, which plans, does not tell it.
 //
+// A wish for a device that OpenGL draws on begins after the result before it is on the screen where
+// that took more than LITHO_SCHEDULE_LONG_MS: the frame would wait behind the kernels of the next
+// pass many times as long as it takes alone, and the wish that begins later is a newer one. It
+// waits LITHO_SCHEDULE_SHOW_MS at most, and not at all while nobody draws. Quick passes and frames
+// share the device well.
+//
 //     litho_schedule_begin(&s, ...);
 //     while ((task = litho_schedule_next(&s, now, newer)).what is VIEW or WHOLE) {
 //         compute it, asking litho_schedule_gives_way(&s, now, newer) at every step;
@@ -29,6 +35,8 @@
 enum {
     LITHO_SCHEDULE_GRACE_MS = 150,
     LITHO_SCHEDULE_PATIENCE_MS = 1000,
+    LITHO_SCHEDULE_SHOW_MS = 34, // two frames
+    LITHO_SCHEDULE_LONG_MS = 60,
     LITHO_SCHEDULE_MAX_VIEWS = 24
 };
 
@@ -58,6 +66,9 @@ typedef struct LithoSchedule {
     LithoTask task;
     double began_s, grace_s; // of the task under way
     gboolean busy;           // a task is under way
+    // Of the results:
+    gboolean awaits, unseen; // the newest is not on the screen; one before was not in time
+    double published_s;
 } LithoSchedule;
 
 // Times of another kind of wish, or of another device, say nothing any more. Zero is a valid start.
@@ -76,5 +87,11 @@ void litho_schedule_shown(LithoSchedule *s);
 gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean newer);
 // After a finished view: TRUE when the views computed so far should be shown now.
 gboolean litho_schedule_shows(const LithoSchedule *s);
+// A result has been published that took `took_s`, and is on the screen; `newest`: no other has been
+// published since.
+void litho_schedule_published(LithoSchedule *s, double now_s, double took_s);
+void litho_schedule_drawn(LithoSchedule *s, gboolean newest);
+// Seconds that the next wish waits for the screen unless a result is drawn before; 0 = it begins.
+double litho_schedule_hold_s(LithoSchedule *s, double now_s);
 // TRUE when all views of the wish are computed.
 gboolean litho_schedule_has_all_views(const LithoSchedule *s);

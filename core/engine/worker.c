@@ -17,6 +17,7 @@ struct LithoWorker {
     GMutex lock; // guards everything down to `quit`
     GCond cond;  // something to do
     GCond go_on; // a pause is over
+    GCond drawn; // a result is on the screen
     LithoWish *pending;
     double pending_ms;      // when `pending` was handed over
     GCancellable *cancel;   // of the pass under way
@@ -136,6 +137,9 @@ static void publish(LithoWorker *worker, LithoResult *result)
     g_mutex_lock(&worker->lock);
     result->generation = ++worker->generation;
     result->ready_ms = litho_now_ms();
+    if (result->parts->len > 0)
+        litho_schedule_published(&worker->schedule, now_s(),
+                                 1e-3 * (result->ready_ms - result->begun_ms));
     LithoResult *old = worker->newest;
     if (old && !old->complete && !result->complete && !result->error)
         for (guint k = 0, at = 0; k < old->parts->len; k++) {
@@ -497,6 +501,19 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     g_ptr_array_unref(pass.views);
 }
 
+// Lock held: until the schedule lets the next wish begin.
+static void let_draw(LithoWorker *worker)
+{
+    const gboolean shares = worker->engine && litho_engine_device(worker->engine).backend->gl;
+    while (shares && !worker->quit) {
+        const double left_s = litho_schedule_hold_s(&worker->schedule, now_s());
+        if (left_s <= 0)
+            return;
+        g_cond_wait_until(&worker->drawn, &worker->lock,
+                          g_get_monotonic_time() + (gint64)(1e6 * left_s));
+    }
+}
+
 static gpointer worker_main(gpointer data)
 {
     LithoWorker *worker = data;
@@ -507,6 +524,9 @@ static gpointer worker_main(gpointer data)
             g_cond_wait(&worker->cond, &worker->lock);
             continue;
         }
+        let_draw(worker);
+        if (worker->quit || !worker->pending)
+            continue;
         LithoWish *wish = g_steal_pointer(&worker->pending);
         double wish_ms = worker->pending_ms;
         g_set_object(&worker->cancel, NULL);
@@ -545,6 +565,7 @@ LithoWorker *litho_worker_new(void (*wake)(gpointer data), gpointer data)
     g_mutex_init(&worker->lock);
     g_cond_init(&worker->cond);
     g_cond_init(&worker->go_on);
+    g_cond_init(&worker->drawn);
     worker->thread = g_thread_new("litho-worker", worker_main, worker);
     return worker;
 }
@@ -559,6 +580,7 @@ void litho_worker_free(LithoWorker *worker)
         g_cancellable_cancel(worker->cancel);
     end_pause(worker);
     g_cond_signal(&worker->cond);
+    g_cond_signal(&worker->drawn);
     g_mutex_unlock(&worker->lock);
     g_thread_join(worker->thread);
 
@@ -570,6 +592,7 @@ void litho_worker_free(LithoWorker *worker)
     g_mutex_clear(&worker->lock);
     g_cond_clear(&worker->cond);
     g_cond_clear(&worker->go_on);
+    g_cond_clear(&worker->drawn);
     g_free(worker);
 }
 
@@ -624,6 +647,15 @@ LithoResult *litho_worker_take(LithoWorker *worker)
     LithoResult *result = g_steal_pointer(&worker->newest);
     g_mutex_unlock(&worker->lock);
     return result;
+}
+
+void litho_worker_shown(LithoWorker *worker, guint64 generation)
+{
+    g_mutex_lock(&worker->lock);
+    if (generation <= worker->generation) // else not of this worker
+        litho_schedule_drawn(&worker->schedule, generation == worker->generation);
+    g_cond_signal(&worker->drawn);
+    g_mutex_unlock(&worker->lock);
 }
 
 LithoReport *litho_worker_report(LithoWorker *worker, guint64 *tag)

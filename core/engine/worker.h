@@ -76,6 +76,9 @@ void litho_worker_pause(LithoWorker *worker, gboolean pause);
 gboolean litho_worker_is_paused(LithoWorker *worker);
 // Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
 LithoResult *litho_worker_take(LithoWorker *worker);
+// The result of that generation is on the screen; a wish for a device that OpenGL draws on waits
+// for that (schedule.h). Any thread.
+void litho_worker_shown(LithoWorker *worker, guint64 generation);
 // Report of the operators of the present pass so far, or of the last pass; NULL before the first.
 // It fills while the pass runs: a design's error curve is there long before the image. `tag`: of
 // its wish; may be NULL. The caller gives it back with litho_report_unref(). Any thread.

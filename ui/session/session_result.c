@@ -310,6 +310,7 @@ void litho_session_drawn(LithoSession *self, const LithoResult *result,
     litho_timings_end_pass(self->display_timings);
     if (!result)
         return;
+    litho_worker_shown(self->worker, result->generation);
     if (litho_latency_drawn(&self->latency, result, frame))
         litho_session_emit(self, SIGNAL_PROGRESS);
 }
