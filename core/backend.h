@@ -6,7 +6,7 @@
 // Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 10
+#define LITHO_BACKEND_ABI 11
 
 typedef struct LithoBackend LithoBackend;
 
@@ -66,8 +66,13 @@ struct LithoBackend {
                        GError **error);
     gboolean (*download)(const LithoBuffer *buffer, gint64 at, float *to, gint64 count,
                          GError **error);
-    // litho_mute_keep() (core/mute.h) for an output on a device; what is on the host only of `in` is
-    // uploaded and stays there. NULL on the CPU backend.
+    // Host memory that many downloads go to: pinned, they need no processor and have the whole
+    // link. pin() takes longer than a download; FALSE = not possible. unpin() before the memory is
+    // freed. NULL = not offered. Any thread.
+    gboolean (*pin)(int device, gpointer memory, gsize bytes);
+    void (*unpin)(gpointer memory);
+    // litho_mute_keep() (core/mute.h) for an output on a device; what is on the host only of `in`
+    // is uploaded and stays there. NULL on the CPU backend.
     gboolean (*keep_mute)(const LithoCube *in, LithoCube *out, LithoBox region, GError **error);
     // Similarity of litho_similarity() for an output on a device: |c| over plan->box into `map`,
     // host floats. What is on the host only of `in` is uploaded and stays there. NULL = not
@@ -95,8 +100,8 @@ const LithoBackend *litho_backend_cpu(void);
 // tree's library folder by its path from the program, the build's kernels/cuda. Of char *;
 // g_ptr_array_unref().
 GPtrArray *litho_module_folders(void);
-// The CUDA module, opened at the first call (thread-safe) from these folders. Never NULL: when it cannot be loaded the
-// table has n_devices 0 and says why.
+// The CUDA module, opened at the first call (thread-safe) from these folders. Never NULL: when it
+// cannot be loaded the table has n_devices 0 and says why.
 const LithoBackend *litho_backend_cuda(void);
 
 // A backend and one of its devices: where a job runs. Devices index .. index + count - 1 share the

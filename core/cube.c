@@ -38,14 +38,26 @@ static float *samples_new(gint64 count)
 // Results that come from a device one after the other are of equal size while a slider moves or a
 // survey passes slab by slab. Fresh memory would be handed out and zeroed by the system page by
 // page, which takes longer than the bus does; so the memory of the last ones is kept until a result
-// of another size comes.
+// of another size comes. Memory that serves again is pinned: the bus then fills it alone.
 enum { SPARES = 2, SPARE_LEAST = 4 << 20 }; // samples: below this nothing is kept
+
+typedef struct Spare {
+    float *samples;
+    const LithoBackend *pinned; // that has pinned it, or NULL
+} Spare;
 
 static struct {
     GMutex lock;
-    float *samples[SPARES];
+    Spare spare[SPARES];
     gint64 count; // of each
 } spares;
+
+static void spare_free(Spare spare)
+{
+    if (spare.pinned)
+        spare.pinned->unpin(spare.samples);
+    g_free(spare.samples);
+}
 
 // Kept memory may take a thirty-second part of the machine's.
 static gboolean may_keep(gint64 count)
@@ -56,24 +68,34 @@ static gboolean may_keep(gint64 count)
 
 static void drop_spares(void)
 {
-    for (int k = 0; k < SPARES; k++)
-        g_clear_pointer(&spares.samples[k], g_free);
+    for (int k = 0; k < SPARES; k++) {
+        spare_free(spares.spare[k]);
+        spares.spare[k] = (Spare){0};
+    }
 }
 
 // Memory for `count` samples, not cleared: all of them are about to be fetched.
-static float *take_spare(gint64 count)
+static Spare take_spare(gint64 count, const LithoBuffer *from)
 {
-    float *samples = NULL;
+    const LithoBackend *backend = from->backend;
+    Spare spare = {0};
     g_mutex_lock(&spares.lock);
     if (spares.count != count)
         drop_spares();
-    for (int k = 0; k < SPARES && !samples; k++)
-        samples = g_steal_pointer(&spares.samples[k]);
+    for (int k = 0; k < SPARES && !spare.samples; k++) {
+        spare = spares.spare[k];
+        spares.spare[k] = (Spare){0};
+    }
     g_mutex_unlock(&spares.lock);
-    return samples ? samples : samples_new(count);
+    if (!spare.samples)
+        return (Spare){.samples = samples_new(count)};
+    if (!spare.pinned && backend->pin &&
+        backend->pin(from->device, spare.samples, count * sizeof(float)))
+        spare.pinned = backend;
+    return spare;
 }
 
-static void give_spare(float *samples, gint64 count)
+static void give_spare(Spare spare, gint64 count)
 {
     gboolean kept = FALSE;
     g_mutex_lock(&spares.lock);
@@ -82,14 +104,14 @@ static void give_spare(float *samples, gint64 count)
             drop_spares();
         spares.count = count;
         for (int k = 0; k < SPARES && !kept; k++)
-            if (!spares.samples[k]) {
-                spares.samples[k] = samples;
+            if (!spares.spare[k].samples) {
+                spares.spare[k] = spare;
                 kept = TRUE;
             }
     }
     g_mutex_unlock(&spares.lock);
     if (!kept)
-        g_free(samples);
+        spare_free(spare);
 }
 
 static LithoCube *cube_new(const LithoGrid *grid, LithoBox held, GError **error)
@@ -171,7 +193,7 @@ void litho_cube_unref(LithoCube *cube)
     g_ptr_array_unref(cube->notes);
     g_free(cube->live);
     if (cube->fetched)
-        give_spare(cube->samples, litho_box_count(cube->held));
+        give_spare((Spare){cube->samples, cube->pinned}, litho_box_count(cube->held));
     else
         g_free(cube->samples);
     g_free(cube);
@@ -217,14 +239,14 @@ const float *litho_cube_host(const LithoCube *cube, GError **error)
     g_mutex_lock(&c->device_lock);
     if (!c->samples && c->device) {
         gint64 count = litho_box_count(c->held);
-        float *samples = take_spare(count);
-        if (!samples)
+        const Spare spare = take_spare(count, c->device);
+        if (!spare.samples)
             litho_refuse(error, LITHO_ERROR_MEMORY, "no host memory for %.2f GiB of samples",
                          count * 4.0 / (1 << 30));
-        else if (c->device->backend->download(c->device, 0, samples, count, error))
-            c->samples = samples, c->fetched = TRUE;
+        else if (c->device->backend->download(c->device, 0, spare.samples, count, error))
+            c->samples = spare.samples, c->pinned = spare.pinned, c->fetched = TRUE;
         else
-            g_free(samples);
+            spare_free(spare);
     }
     const float *result = c->samples;
     g_mutex_unlock(&c->device_lock);

@@ -28,10 +28,11 @@ typedef struct LithoCube {
     // each rounded down to a power of two. 0 = not known, or all are zero.
     float loudest, loudness;
 
-    guint64 serial;     // unique per cube; says "other data" to caches
-    gint refs;          // atomic
-    gboolean fetched;   // `samples` came from the device: their memory serves the next result
-    GMutex device_lock; // guards samples/device transitions
+    guint64 serial;   // unique per cube; says "other data" to caches
+    gint refs;        // atomic
+    gboolean fetched; // `samples` came from the device: their memory serves the next result
+    const struct LithoBackend *pinned; // that has pinned the memory of `samples`, or NULL
+    GMutex device_lock;                // guards samples/device transitions
 } LithoCube;
 
 // A cube covering all of `grid`, samples zero, all traces live. NULL when the memory does not

@@ -116,6 +116,42 @@ gboolean litho_cuda_upload(int device, float *to, const float *from, gint64 coun
     return litho_cuda_upload_pieces(device, to, from, count, NULL, NULL, error);
 }
 
+// All the work is the bus's.
+static gboolean download_pinned(Ring *ring, float *to, const float *from, gint64 count,
+                                GError **error)
+{
+    return LITHO_CUDA(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToHost,
+                                      ring->stream),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(ring->stream), error);
+}
+
+static gboolean is_pinned(const void *memory)
+{
+    struct cudaPointerAttributes is = {0};
+    const gboolean known = cudaPointerGetAttributes(&is, memory) == cudaSuccess;
+    cudaGetLastError();
+    return known && is.type == cudaMemoryTypeHost;
+}
+
+static gint pinned_by; // device of the last pin(), atomic: unpin() is to wake no other
+
+gboolean litho_cuda_pin(int device, gpointer memory, gsize bytes)
+{
+    const gboolean ok = litho_cuda_use(device, NULL) &&
+                        cudaHostRegister(memory, bytes, cudaHostRegisterPortable) == cudaSuccess;
+    g_atomic_int_set(&pinned_by, device);
+    cudaGetLastError();
+    return ok;
+}
+
+void litho_cuda_unpin(gpointer memory)
+{
+    if (litho_cuda_use(g_atomic_int_get(&pinned_by), NULL))
+        cudaHostUnregister(memory);
+    cudaGetLastError();
+}
+
 gboolean litho_cuda_download(int device, float *to, const float *from, gint64 count, GError **error)
 {
     if (!litho_cuda_use(device, error))
@@ -123,6 +159,11 @@ gboolean litho_cuda_download(int device, float *to, const float *from, gint64 co
     Ring *ring = &rings[device][1];
     g_mutex_lock(&ring->lock);
     gboolean ok = ring_prepare(ring, error);
+    if (ok && is_pinned(to)) {
+        ok = download_pinned(ring, to, from, count, error);
+        g_mutex_unlock(&ring->lock);
+        return ok;
+    }
     const gint64 pieces = (count + PIECE - 1) / PIECE;
     // Piece k is asked for while piece k - PIECES + 1 is copied out of its pinned buffer.
     for (gint64 k = 0; ok && k < pieces + PIECES - 1; k++) {

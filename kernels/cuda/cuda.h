@@ -139,6 +139,9 @@ gboolean litho_cuda_fetch(LithoCudaContext *context, void *to, const void *from,
 gboolean litho_cuda_upload(int device, float *to, const float *from, gint64 count, GError **error);
 gboolean litho_cuda_download(int device, float *to, const float *from, gint64 count,
                              GError **error);
+// LithoBackend.pin and unpin.
+gboolean litho_cuda_pin(int device, gpointer memory, gsize bytes);
+void litho_cuda_unpin(gpointer memory);
 // From one device to another, over their link where they have one. Blocking; the source must be at
 // rest.
 gboolean litho_cuda_copy_between(int to_device, float *to, int from_device, const float *from,
@@ -175,8 +178,7 @@ const float *litho_cuda_samples_on(int device, const LithoCube *cube, void **cop
 gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s,
                                GError **error);
 gboolean litho_cuda_probe_link(int device, double *up, double *down, GError **error);
-gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox region,
-                              GError **error);
+gboolean litho_cuda_keep_mute(const LithoCube *in, LithoCube *out, LithoBox region, GError **error);
 gboolean litho_cuda_similarity(const LithoSimilarityPlan *plan, const LithoCube *in,
                                const LithoCube *out, float *map, GError **error);
 gboolean litho_cuda_histogram(const LithoCube *cube, double lo, double hi, guint bins,
