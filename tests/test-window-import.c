@@ -166,6 +166,9 @@ static void test_raw(void)
                             x + (i * n[1] + j) * n[2], 160);
     g_autofree char *words = litho_open_options_words(litho_open_file_options(gui.window->file));
     g_assert_cmpstr(words, ==, " --shape 6,9,40");
+    // As people write it, on pages and in a shell: not 0.0040000000000000001.
+    g_autofree char *interval = litho_open_options_words(&(LithoOpenOptions){.dt = 0.004});
+    g_assert_cmpstr(interval, ==, " --dt 0.004");
     g_autofree char *other = gui_write_cube(&gui, "between.sgy", 4, 5, 30);
     gui_open_file(&gui, other);
     gui_open_file(&gui, path); // as it was read last time

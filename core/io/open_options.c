@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/param.h"
 #include "core/text.h"
 
 typedef enum { WHOLE, REAL, FLAG, ORDER, DOMAIN, DUPLICATES } Kind;
@@ -104,14 +105,13 @@ static void append_row(GString *words, guint k, double value)
 {
     static const char *const orders[] = {"", "big", "little"};
     static const char *const which[] = {"first", "last", "mean"};
-    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *number = litho_param_number_text(value);
     switch (rows[k].kind) {
     case WHOLE:
         g_string_append_printf(words, " %s %d", rows[k].word, (int)value);
         break;
     case REAL:
-        g_string_append_printf(words, " %s %s", rows[k].word,
-                               g_ascii_dtostr(number, sizeof number, value));
+        g_string_append_printf(words, " %s %s", rows[k].word, number);
         break;
     case FLAG:
         g_string_append_printf(words, " %s", rows[k].word);
