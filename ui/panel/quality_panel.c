@@ -88,12 +88,11 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
     const double narrow = 2; // dB; a wider interval is far from even on both sides
     g_autofree char *plain = litho_format_decibels(q->expected_snr_db, 1, FALSE);
     // An error that cannot be told from none has no upper end; the least one possible is the end.
-    g_autofree char *number =
-        q->is_filtered || q->is_clean ? litho_quality_expected_text(q)
-        : q->expected_is_bound        ? g_strdup_printf("≥ %s", plain)
-        : q->is_beyond                ? g_strdup_printf("≤ %s", plain)
-        : half < narrow               ? litho_text_printf("%s ±%.1f", plain, half)
-                                      : g_strdup(plain);
+    g_autofree char *number = q->is_filtered || q->is_clean ? litho_quality_expected_text(q)
+                              : q->expected_is_bound        ? g_strdup_printf("≥ %s", plain)
+                              : q->is_beyond                ? g_strdup_printf("≤ %s", plain)
+                              : half < narrow ? litho_text_printf("%s ±%.1f", plain, half)
+                                              : g_strdup(plain);
     Mark mark = MARK_LOOK;
     g_autofree char *words = isfinite(gain) ? expected_gain_words(q, &mark)
                              : q->is_filtered
@@ -195,6 +194,15 @@ static void follow_test(LithoQualityPanel *self)
     self->loading = FALSE;
 }
 
+// How far the new figures have come, where they take long: hidden traces of a filter that fills run
+// its passes twice.
+static char *words_of_before(LithoQualityPanel *self)
+{
+    const double part = litho_judgement_part(self->judgement);
+    return isnan(part) ? g_strdup(_("of the parameters before"))
+                       : g_strdup_printf(_("from before; the new ones: %.0f %%"), 100 * part);
+}
+
 static void refresh(LithoQualityPanel *self)
 {
     gboolean fresh;
@@ -207,7 +215,8 @@ static void refresh(LithoQualityPanel *self)
     set_class(self->figures, "litho-before", q && !fresh);
     follow_test(self);
     g_autofree char *why = q && *q->why ? sentence_of(q->why) : NULL;
-    const char *note = q && !fresh ? _("of the parameters before") : why;
+    g_autofree char *before = q && !fresh ? words_of_before(self) : NULL;
+    const char *note = before ? before : why;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
     gtk_widget_set_visible(self->note, q != NULL);
     if (!q)

@@ -14,6 +14,7 @@
 enum {
     SETTLE_MS = 150, // after the last result: a drag needs the processors
     FOLDS = 2,       // of hidden traces
+    TOLD_MS = 500,   // between two looks at how far a long question has come
 };
 
 struct _LithoJudgement {
@@ -23,6 +24,8 @@ struct _LithoJudgement {
     LithoJudge *judge; // used by the job's thread while there is one
     LithoDevice device;
     LithoJob *job;
+    double part;    // of the job that is done; NAN = it has not run for long, or there is none
+    double told_ms; // when that was told, or when the job began
     gboolean again; // something changed while the job ran
     guint timeout;
 
@@ -157,12 +160,24 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
 
 static void look_soon(LithoJudgement *self);
 
+static void on_progress(const LithoProgress *progress, gpointer data)
+{
+    Question *q = data;
+    LithoJudgement *self = q->self;
+    if (!self->session || progress->total <= 0 || litho_now_ms() - self->told_ms < TOLD_MS)
+        return;
+    self->part = CLAMP((double)progress->done / progress->total, 0, 1);
+    self->told_ms = litho_now_ms();
+    tell(self);
+}
+
 static void judged(gpointer result, const GError *error, gpointer data)
 {
     Question *q = data;
     LithoJudgement *self = q->self;
     Answer *answer = result;
     self->job = NULL;
+    self->part = NAN;
     if (!self->session) {
         answer_free(answer);
         return;
@@ -213,7 +228,8 @@ static gboolean look(gpointer data)
     const LithoNoise *noise = litho_judgement_noise(self, q->area);
     if (noise)
         q->noise = litho_noise_copy(noise);
-    self->job = litho_job_start(&(LithoJobFuncs){judge, NULL, judged, question_free}, q);
+    self->told_ms = litho_now_ms();
+    self->job = litho_job_start(&(LithoJobFuncs){judge, on_progress, judged, question_free}, q);
     return G_SOURCE_REMOVE;
 }
 
@@ -360,6 +376,11 @@ const char *litho_judgement_missing(LithoJudgement *self)
     return _("The figures are being computed.");
 }
 
+double litho_judgement_part(LithoJudgement *self)
+{
+    return self->part;
+}
+
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area)
 {
     LithoCube *in = self->session ? litho_session_input(self->session) : NULL;
@@ -444,6 +465,7 @@ static void litho_judgement_init(LithoJudgement *self)
 {
     self->maps = litho_similarity_maps_new(maps_changed, self);
     self->seed = 1;
+    self->part = NAN;
 }
 
 static void litho_judgement_class_init(LithoJudgementClass *klass)

@@ -20,6 +20,9 @@ LithoJudgement *litho_judgement_new(LithoSession *session);
 const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh);
 // Why there are none, one sentence; NULL = there are, or nobody expects any. Borrowed.
 const char *litho_judgement_missing(LithoJudgement *self);
+// Part (0 to 1) of the present question that is answered; NAN = it takes no time worth telling. Told
+// twice a second by "changed".
+double litho_judgement_part(LithoJudgement *self);
 // Noise of that area of the input, once it is known; NULL before. Borrowed until the next signal.
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area);
 // The part of the area in view that questions about the session's flow are asked on
