@@ -5,7 +5,7 @@
 
 // A whole cube that last took less than this, or than a turn of a drag, is not worth computing
 // visible slices for first.
-#define QUICK_WHOLE_S 0.06
+#define QUICK_WHOLE_S 0.025
 // Visible slices that together take longer are shown one by one, as they are ready.
 #define QUICK_VIEWS_S 0.05
 // Whole cubes begun in a drag, to learn their time: how many, and the longest.

@@ -12,7 +12,7 @@
 // view younger than LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at
 // every event starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take
 // that long. The rest of the cube, which nobody sees, gives way at once; so does what has been
-// shown in a first look. A cube that lately took less than 60 ms, or than a turn of a drag, which
+// shown in a first look. A cube that lately took less than 25 ms, or than a turn of a drag, which
 // is the first view and one other, or that one view shows whole, is computed as a whole from the
 // start. While that time is not known and the views are quick, a drag lets the whole run as long as
 // a turn, twice at most: the first pass, which plans, does not tell it.
@@ -35,7 +35,7 @@
 enum {
     LITHO_SCHEDULE_GRACE_MS = 150,
     LITHO_SCHEDULE_PATIENCE_MS = 1000,
-    LITHO_SCHEDULE_SHOW_MS = 34, // two frames
+    LITHO_SCHEDULE_SHOW_MS = 100,
     LITHO_SCHEDULE_LONG_MS = 60,
     LITHO_SCHEDULE_MAX_VIEWS = 24
 };
