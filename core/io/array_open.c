@@ -40,7 +40,7 @@ const char *litho_survey_formats(void)
 
 static Opener opener_of(const char *path)
 {
-    char head[8] = "", late[8] = "";
+    char head[8] = "";
     gboolean is_hdf5 = FALSE;
     if (g_file_test(path, G_FILE_TEST_IS_DIR))
         return litho_zarr_is(path) ? litho_zarr_open : NULL;
@@ -48,6 +48,7 @@ static Opener opener_of(const char *path)
     const ssize_t got = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
 #ifdef LITHO_HAVE_HDF5
     // HDF5 may begin behind bytes of another program: 512, 1024, 2048 and so on.
+    char late[8] = "";
     for (off_t at = 512; fd >= 0 && !is_hdf5 && at <= 1 << 16; at *= 2)
         is_hdf5 = pread(fd, late, sizeof late, at) == sizeof late &&
                   memcmp(late, formats[0].bytes, sizeof late) == 0;
