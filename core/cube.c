@@ -4,11 +4,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/backend.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/origin.h"
 #include "core/text.h"
 
@@ -24,12 +24,7 @@ static guint64 next_serial(void)
 static float *samples_new(gint64 count)
 {
     float *samples = g_try_malloc0_n(MAX(count, 1), sizeof(float));
-#ifdef MADV_HUGEPAGE
-    const gsize page = 2 << 20, bytes = (gsize)MAX(count, 1) * sizeof(float);
-    const gsize first = ((gsize)samples + page - 1) / page * page, end = (gsize)samples + bytes;
-    if (samples && end > first + page)
-        madvise((void *)first, (end - first) / page * page, MADV_HUGEPAGE); // a wish, not a need
-#endif
+    litho_memory_large_pages(samples, (gsize)MAX(count, 1) * sizeof(float));
     return samples;
 }
 

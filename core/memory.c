@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -101,6 +102,16 @@ gpointer litho_memory_new(gsize n, gsize size, const char *what, GError **error)
         litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for %.3g GiB of %s",
                      (double)n * size / 1073741824.0, litho_text(what));
     return p;
+}
+
+void litho_memory_large_pages(gpointer block, gsize bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const gsize page = 2 << 20;
+    const gsize first = ((gsize)block + page - 1) / page * page, end = (gsize)block + bytes;
+    if (block && end > first + page)
+        madvise((void *)first, (end - first) / page * page, MADV_HUGEPAGE);
+#endif
 }
 
 void litho_memory_return(void)

@@ -154,10 +154,38 @@ def processor_seconds(pid):
     return total * 1e-9
 
 
+MOST_AFTER = 0.25
+
+
+def computed_after_a_signal(words, seconds, env):
+    """Processor seconds from SIGINT to the end of a command that had taken `seconds`; -1 where it ends sooner."""
+    p = subprocess.Popen([CLI, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    while p.poll() is None and processor_seconds(p.pid) < seconds:
+        time.sleep(0.005)
+    if p.poll() is not None:
+        return -1
+    before = processor_seconds(p.pid)
+    p.send_signal(signal.SIGINT)
+    _, status, used = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    assert p.returncode == 3, (words, seconds, p.returncode)
+    return used.ru_utime + used.ru_stime - before
+
+
+def takewhile_slow(measure):
+    """Up to three measurements, no further one after one within the bound."""
+    for _ in range(3):
+        after = measure()
+        yield after
+        if after < MOST_AFTER:
+            break
+
+
 @test
 def a_cancelled_command_computes_no_further():
-    """The promise is 100 ms of processor time after the signal; six times that on a slower, busy machine. Threads that wait for
-    others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count another time."""
+    """The promise is 100 ms of processor time after the signal; two and a half times that on a slower, busy machine. Threads that
+    wait for others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count
+    another time."""
     if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
         return
     if not os.path.exists("/proc/self/schedstat"):
@@ -175,19 +203,12 @@ def a_cancelled_command_computes_no_further():
         out = ["-o", "stopped.npy", "--force", "--restart"] if words[0] == "run" else ["-o", "stopped.npy", "--force"]
         out = [] if words[0] == "find" else out
         for seconds in (0.1, 0.2, 0.5, 1.5):
-            p = subprocess.Popen([CLI, *words, *out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-            while p.poll() is None and processor_seconds(p.pid) < seconds:
-                time.sleep(0.005)
-            if p.poll() is not None:
+            # A busy machine may spoil one measurement, not three.
+            after = min(takewhile_slow(lambda: computed_after_a_signal([*words, *out], seconds, env)))
+            if after < 0:
                 break
-            before = processor_seconds(p.pid)
-            p.send_signal(signal.SIGINT)
-            _, status, used = os.wait4(p.pid, 0)
-            p.returncode = os.waitstatus_to_exitcode(status)
-            assert p.returncode == 3, (words, seconds, p.returncode)
-            after = used.ru_utime + used.ru_stime - before
             worst[" ".join(words)] = max(after, worst.get(" ".join(words), 0))
-            assert after < 0.6, (words, seconds, after)
+            assert after < MOST_AFTER, (words, seconds, after)
     print("# " + ", ".join(f"{w}: {t:.3f} s" for w, t in worst.items()), flush=True)
 
 

@@ -29,7 +29,7 @@ typedef struct Strips {
     TwsmValue *column;  // u at one frequency, [rhs][n]
     const TwsmValue *u; // [rhs][n][band.n]
     TwsmValue *sum, *near;
-    gint64 done, total; // tasks
+    gint64 done, total;           // tasks
     double refill_ms, product_ms; // of all threads
     gint stop;
 } Strips;
@@ -185,6 +185,11 @@ gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *
     s.p_near = near ? g_try_new(TwsmValue, cells) : NULL;
     s.far = near ? g_try_new(float, cells) : NULL;
     s.column = g_try_new(TwsmValue, (gsize)n_rhs * s.n);
+    // A cancel waits for the system to take the strip back.
+    litho_memory_large_pages(s.p, cells * sizeof *s.p);
+    litho_memory_large_pages(s.pha, phases ? cells * sizeof *s.pha : 0);
+    litho_memory_large_pages(s.p_near, near ? cells * sizeof *s.p_near : 0);
+    litho_memory_large_pages(s.far, near ? cells * sizeof *s.far : 0);
     how->strip_bytes = MAX(how->strip_bytes, bytes);
     gboolean ok = s.p && s.column && (s.pha || !phases) && (!near || (s.p_near && s.far));
     if (ok) {
