@@ -52,42 +52,129 @@ static gboolean refuse_at(const char *text, const char *at, const char *what, GE
     return litho_refuse(error, LITHO_ERROR_FORMAT, "line %u %s", line, what);
 }
 
+// One reading of a text from its begin to its end, before the parser.
+typedef struct Scan {
+    const char *text, *at, *end;
+    guint level;
+    GHashTable *keys[LITHO_JSON_LEVELS + 1]; // of the object at each level; NULL = an array
+    const char *string; // begin of the last text, behind its quote; NULL = something came after it
+    gsize string_bytes;
+} Scan;
+
+// A text from its opening quote on. FALSE: the parser would cut it at a 0.
+static gboolean scan_string(Scan *s, GError **error)
+{
+    const char *first = ++s->at;
+    while (s->at < s->end && *s->at != '"') {
+        if (*s->at == '\\' && s->end - s->at > 5 && strncmp(s->at, "\\u0000", 6) == 0)
+            return refuse_at(s->text, s->at, _("has a text with a zero character"), error);
+        s->at += *s->at == '\\' ? 2 : 1; // what it escapes is skipped
+    }
+    if (s->at >= s->end)
+        return refuse_at(s->text, s->end, _("ends within a text: the rest is cut off"), error);
+    s->string = first;
+    s->string_bytes = (gsize)(s->at++ - first);
+    return TRUE;
+}
+
+// A number. FALSE: the parser would make another one of it.
+static gboolean scan_number(Scan *s, GError **error)
+{
+    const char *first = s->at;
+    while (s->at < s->end && (g_ascii_isalnum(*s->at) || strchr("+-.", *s->at)) && *s->at)
+        s->at++;
+    g_autofree char *number = g_strndup(first, (gsize)(s->at - first));
+    if (strspn(number + (*number == '-'), "0123456789") == strlen(number + (*number == '-')) &&
+        !g_ascii_string_to_signed(number, 10, G_MININT64, G_MAXINT64, NULL, NULL) && number[1])
+        return refuse_at(s->text, first, _("has a whole number that is too large"), error);
+    return TRUE;
+}
+
+// The parser takes the last of several members of one name in silence.
+static gboolean scan_colon(Scan *s, GError **error)
+{
+    GHashTable *keys = s->level > 0 ? s->keys[s->level] : NULL;
+    if (!keys || !s->string)
+        return TRUE;
+    char *key = g_strndup(s->string, s->string_bytes);
+    g_autofree char *plain = litho_text_plain(key, 60);
+    if (g_hash_table_add(keys, key))
+        return TRUE;
+    g_autofree char *what = g_strdup_printf(_("has a second member '%s' in one object"), plain);
+    return refuse_at(s->text, s->at, what, error);
+}
+
+static gboolean scan_bracket(Scan *s, GError **error)
+{
+    if (*s->at == '}' || *s->at == ']') {
+        if (s->level > 0)
+            g_clear_pointer(&s->keys[s->level--], g_hash_table_unref);
+        return TRUE;
+    }
+    if (s->level == LITHO_JSON_LEVELS)
+        return refuse_at(s->text, s->at,
+                         _("is nested too deep: 32 arrays and objects in one another "
+                           "are the limit"),
+                         error);
+    s->level++;
+    if (*s->at == '{')
+        s->keys[s->level] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    return TRUE;
+}
+
+static gboolean scan(Scan *s, GError **error)
+{
+    gboolean begun = FALSE;
+    while (s->at < s->end) {
+        const char c = *s->at;
+        if (c && strchr(" \t\r\n", c)) {
+            s->at++;
+            continue;
+        }
+        if (s->level == 0 && (begun || (c != '{' && c != '[')))
+            return refuse_at(s->text, s->at,
+                             begun ? _("has text behind the end of the JSON value")
+                                   : _("does not begin with { or [, as JSON of this kind does"),
+                             error);
+        begun = TRUE;
+        if (c == '"') {
+            if (!scan_string(s, error))
+                return FALSE;
+            continue;
+        }
+        if (g_ascii_isdigit(c) || c == '-') {
+            if (!scan_number(s, error))
+                return FALSE;
+        } else if (c && strchr("{}[]", c)) {
+            if (!scan_bracket(s, error))
+                return FALSE;
+            s->at++;
+        } else if (c && (g_ascii_isalpha(c) || strchr(",:+.", c))) {
+            if (c == ':' && !scan_colon(s, error))
+                return FALSE;
+            s->at++;
+        } else {
+            return refuse_at(s->text, s->at,
+                             _("has a character that JSON does not have outside of strings"),
+                             error);
+        }
+        s->string = NULL;
+    }
+    return s->level == 0 ||
+           refuse_at(s->text, s->end, _("ends within an object or a list: the rest is cut off"),
+                     error);
+}
+
 // The parser behind calls itself for every level, takes comments, single quotes and one value after
 // another (the first of which it loses), and stops at a 0: none of these may reach it, so that
 // brackets counted here are the brackets it sees.
 static gboolean check_text(const char *text, gsize length, GError **error)
 {
-    guint level = 0;
-    gboolean quoted = FALSE, begun = FALSE;
-    for (const char *p = text, *end = text + length; p < end; p++) {
-        if (quoted) {
-            quoted = *p != '"';
-            p += *p == '\\'; // what it escapes is skipped
-            continue;
-        }
-        const gboolean blank = strchr(" \t\r\n", *p) && *p;
-        if (level == 0 && !blank && (begun || (*p != '{' && *p != '[')))
-            return refuse_at(text, p,
-                             begun ? _("has text behind the end of the JSON value")
-                                   : _("does not begin with { or [, as JSON of this kind does"),
-                             error);
-        begun = begun || !blank;
-        if (*p == '"')
-            quoted = TRUE;
-        else if (*p == '{' || *p == '[')
-            level++;
-        else if (*p == '}' || *p == ']')
-            level -= level > 0;
-        else if (*p == '\0' || !(g_ascii_isalnum(*p) || strchr(",:+-. \t\r\n", *p)))
-            return refuse_at(
-                text, p, _("has a character that JSON does not have outside of strings"), error);
-        if (level > LITHO_JSON_LEVELS)
-            return refuse_at(text, p,
-                             _("is nested too deep: 32 arrays and objects in one another "
-                               "are the limit"),
-                             error);
-    }
-    return TRUE;
+    Scan s = {.text = text, .at = text, .end = text + length};
+    const gboolean good = scan(&s, error);
+    for (guint k = 0; k < G_N_ELEMENTS(s.keys); k++)
+        g_clear_pointer(&s.keys[k], g_hash_table_unref);
+    return good;
 }
 
 JsonNode *litho_json_parse(const char *text, gssize length, GError **error)

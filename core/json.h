@@ -21,8 +21,9 @@ enum {
 
 // The root of a JSON text (`length` bytes, -1 = up to its 0); json_node_unref(). Refused before
 // anything is parsed: more than LITHO_JSON_BYTES, more than LITHO_JSON_LEVELS arrays and objects in
-// one another, and everything outside of strings that JSON does not have (json-glib takes comments
-// and single quotes). LITHO_ERROR_FORMAT.
+// one another, everything outside of strings that JSON does not have (json-glib takes comments and
+// single quotes), two members of one name, whole numbers beyond 64 bits and texts with a zero.
+// LITHO_ERROR_FORMAT.
 JsonNode *litho_json_parse(const char *text, gssize length, GError **error);
 // The root of a regular JSON file; the sentence begins with its path.
 JsonNode *litho_json_load(const char *path, GError **error);

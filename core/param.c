@@ -195,9 +195,9 @@ static gboolean is_unit(const char *word, const char *unit)
 static const struct {
     const char *word, *unit;
     double factor;
-} multiples[] = {{"ms", "s", 1e-3},        {"us", "s", 1e-6},      {"s", "ms", 1e3},
-                 {"km", "m", 1e3},         {"km/s", "m/s", 1e3},   {"kHz", "Hz", 1e3},
-                 {"percent", "%", 1},      {"deg", "degrees", 1},  {"degree", "degrees", 1},
+} multiples[] = {{"ms", "s", 1e-3},          {"us", "s", 1e-6},     {"s", "ms", 1e3},
+                 {"km", "m", 1e3},           {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},
+                 {"percent", "%", 1},        {"deg", "degrees", 1}, {"degree", "degrees", 1},
                  {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3}};
 
 // One `word` in units of `unit`; 0 = it is no such unit.
@@ -219,8 +219,8 @@ static double unit_factor(const LithoParam *row, const char *word)
     return *word == '\0' ? 1 : depth > 0 ? depth : size_in(word, row->unit);
 }
 
-// The factor of a unit that the sample interval ties to the row's: a time or a depth for samples, samples
-// for a time. `axis` NULL = one of 1 s, or of 1 m.
+// The factor of a unit that the sample interval ties to the row's: a time or a depth for samples,
+// samples for a time. `axis` NULL = one of 1 s, or of 1 m.
 static double axis_factor(const LithoParam *row, const char *word, const LithoAxis *axis)
 {
     const double step = axis ? fabs(axis->step) : 1;
@@ -260,7 +260,7 @@ static gboolean refuse_unit(const LithoParam *row, const char *found, const char
                             row->key, found, row->unit);
     return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; its unit is %s%s, not %s",
                         row->key, found, row->unit ? row->unit : "none",
-                        g_strcmp0(row->unit, "samples") != 0  ? ""
+                        g_strcmp0(row->unit, "samples") != 0   ? ""
                         : axis && strcmp(axis->unit, "m") == 0 ? " or m"
                                                                : " or ms",
                         unit);
@@ -340,8 +340,9 @@ static const LithoParam *find_or_refuse(const LithoParamTable *table, const char
         keys[k] = table->rows[k].key;
     g_autofree char *known = g_strjoinv(", ", (char **)keys);
     g_autofree char *hint = litho_word_hint(key, keys);
-    litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no parameter '%s'%s%s there are: %s", key,
-                 hint, *hint ? "" : ";", known);
+    g_autofree char *plain = litho_text_plain(key, 60);
+    litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no parameter '%s'%s%s there are: %s",
+                 plain, hint, *hint ? "" : ";", known);
     return NULL;
 }
 
@@ -510,6 +511,15 @@ static gboolean set_from_node(const LithoParam *row, void *params, JsonNode *nod
     if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && row->type != LITHO_PARAM_CHOICE &&
         row->type != LITHO_PARAM_BOOL && !is_text(row))
         return litho_param_set(row, params, json_node_get_double(node), error);
+    if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && is_text(row)) { // "velocity": 2000
+        char number[G_ASCII_DTOSTR_BUF_SIZE];
+        return parse_value(row, params,
+                           g_ascii_dtostr(number, sizeof number, json_node_get_double(node)), NULL,
+                           error);
+    }
+    if (is_text(row))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is a JSON value of another type; it must be a text", row->key);
     return refuse(row, _("a JSON value of another type"), error);
 }
 

@@ -35,6 +35,30 @@ static void refused(const char *text, gssize length, const char *word)
 
 // --- the parser ---------------------------------------------------------------------------------
 
+// Property: nothing that the parser would drop or change in silence reaches it: members of one
+// name, numbers beyond 64 bits, texts with a zero; a text that is cut off says so.
+static void test_silence(void)
+{
+    refused("{\"a\": 1, \"b\": {\"a\": 2},\n \"a\": 3}", -1, "line 2 has a second member 'a'");
+    refused("{\"a\": {\"b\\u001b\": 1, \"b\\u001b\": 1}}", -1, "second member 'b\\u001b'");
+    refused("{\"a\": 99999999999999999999999}", -1, "whole number that is too large");
+    refused("[-9223372036854775809]", -1, "whole number that is too large");
+    refused("{\"operator\": \"fx\\u0000patch\"}", -1, "zero character");
+    refused("{\"a\": [1, 2", -1, "ends within an object or a list");
+    refused("{\"a\": \"b", -1, "ends within a text");
+    refused("{\"a\": \"b\\", -1, "ends within a text");
+    static const char *const fine[] = {
+        "[{\"a\": 1}, {\"a\": 1}]", "{\"a\": {\"a\": {\"a\": \"a\"}}}",
+        "[-9223372036854775808, 9223372036854775807, 1e300, -0.5, 0]",
+        "{\"a\": \"b:\", \"c\": \"a\"}"};
+    for (guint k = 0; k < G_N_ELEMENTS(fine); k++) {
+        g_autoptr(GError) error = NULL;
+        JsonNode *node = litho_json_parse(fine[k], -1, &error);
+        g_assert_no_error(error);
+        json_node_unref(node);
+    }
+}
+
 // Property: depth is limited before anything is parsed, and nothing hides brackets from the count:
 // neither strings, escapes, comments nor single quotes.
 static void test_depth(void)
@@ -42,7 +66,7 @@ static void test_depth(void)
     enum { DEEP = 1000000 };
     g_autofree char *brackets = g_malloc(DEEP + 64);
     static const char *const before[] = {"",        "[\"\\\\\",", "[\"\\\"[\",", "/* \" */",
-                                         "// \"\n", "'\"',",    "# \"\n"};
+                                         "// \"\n", "'\"',",      "# \"\n"};
     for (guint k = 0; k < G_N_ELEMENTS(before); k++) {
         const gsize n = strlen(before[k]);
         memcpy(brackets, before[k], n);
@@ -71,14 +95,14 @@ static void test_text(void)
 {
     refused("", -1, "empty");
     refused("   \n", -1, "empty");
-    refused("{\"a\": 1", -1, "not JSON");
+    refused("{\"a\": 1", -1, "cut off");
     // The parser behind takes several values and loses all but the last.
     refused("{}{}", -1, "behind the end");
     refused("{\"a\": 1}\n[2]", -1, "line 2 has text behind the end");
     refused("1 {}", -1, "does not begin");
     refused("{\"a\": \"\xff\"}", -1, "not text");
     refused("{}\0{}", 5, "not text");
-    refused("{\"a\": \"unfinished", -1, "not JSON");
+    refused("{\"a\": \"unfinished", -1, "cut off");
     g_autofree char *long_text = g_malloc(LITHO_JSON_BYTES + 1);
     memset(long_text, ' ', LITHO_JSON_BYTES + 1);
     refused(long_text, LITHO_JSON_BYTES + 1, "bytes");
@@ -243,6 +267,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     folder = g_dir_make_tmp("litho-json-XXXXXX", NULL);
     g_test_add_func("/json/depth", test_depth);
+    g_test_add_func("/json/silence", test_silence);
     g_test_add_func("/json/text", test_text);
     g_test_add_func("/json/recipe-types", test_recipe_types);
     g_test_add_func("/contents/special-files", test_special_files);

@@ -385,9 +385,17 @@ def hostile_json_is_one_sentence():
     deep = "[" * 100000 + "]" * 100000
     for name, text, word in [("a", '{"lithoscope":1,"flow":[{"operator":5}]}', "flow[0].operator must be a text"), ("b", deep, "nested too deep"),
                              ("c", '{"lithoscope":1,"flow":' + deep + "}", "nested too deep"),
+                             ("e", '{"lithoscope":1,"flow":[{"operator":"fx","params":{"half_width":1,"half_width":2}}]}', "second member"),
+                             ("f", '{"lithoscope":1,"flow":[{"operator":"migrate","params":{"velocity":[2000]}}]}', "must be a text"),
+                             ("g", '{"lithoscope":1,"flow":[{"operator":"\\u001b[31m\\n"}]}', "operator '?[31m?'"),
                              ("d", '{"lithoscope":1,"flow":[{"operator":"fx","enabled":"false"}]}', "true or false")]:
         open(name + ".json", "w").write(text)
         assert word in cli("run", name + ".json", "-i", "n.npy", "-o", "x.npy", status=2).stderr
+    # A number where a text may be one.
+    for velocity in ("2000", '"2000"'):
+        open("v.json", "w").write('{"lithoscope":1,"flow":[{"operator":"migrate","params":{"nz":5,"velocity":%s}}]}' % velocity)
+        cli("run", "v.json", "-i", "n.npy", "-o", f"v{len(velocity)}.npy", "--force")
+    assert open("v4.npy", "rb").read() == open("v6.npy", "rb").read()
     assert "nested too deep" in cli("run", "twsm", "model=b.json", "-o", "x.npy", status=1).stderr
 
 

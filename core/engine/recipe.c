@@ -93,10 +93,12 @@ static gboolean read_step(LithoFlow *flow, LithoJsonReader *r, GError **error)
     const LithoOperator *op = key ? litho_operator_find(key) : NULL;
     if (!key)
         return FALSE;
-    if (!op)
+    if (!op) {
+        g_autofree char *plain = litho_text_plain(key, 60);
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "the recipe names an operator '%s', which this program does not have",
-                            key);
+                            plain);
+    }
     LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
     return litho_json_boolean(r, "enabled", TRUE, &step->enabled, error) &&
            read_params(flow, step, litho_json_ask(r, "params"), r->where, error) &&
