@@ -200,12 +200,12 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
     litho_suggest_add_band(list, &litho_operator_fx, evidence);
     if (evidence->grid->is_depth)
         return;
-    // 0.6 s hold a few periods of the lowest frequency and still one set of dips.
-    const double window = MIN(0.6 / fabs(time->step), (double)time->n);
+    // Few events with few dips lie in so short a window, and filters of its own suit them.
+    const double window = CLAMP(0.16 / fabs(time->step), 16, (double)MAX(time->n, 16));
     litho_suggest_add(list, &litho_operator_fx, "time_window", window,
-                      g_strdup(_("0.6 s of this sample interval")));
-    litho_suggest_add(list, &litho_operator_fx, "time_overlap", window / 3,
-                      g_strdup(_("a third of the time window")));
+                      g_strdup(_("0.16 s of this sample interval")));
+    litho_suggest_add(list, &litho_operator_fx, "time_overlap", window / 2,
+                      g_strdup(_("half of the time window")));
 }
 
 const LithoOperator litho_operator_fx = {
