@@ -71,8 +71,10 @@ def card_row(cli, name, words, size, cards, repeat):
             return None
         one, all_cards = json.loads(path.read_text())["runs"]
     a, b = median(one), median(all_cards)
-    stages = [{"name": s["name"], "ms": s["median_ms"], "bytes": s["bytes"]} for s in all_cards["stages"]]
-    moved = sum(s["bytes"] for s in stages if s["name"] in ("exchange", "gather"))
+    stages = [{"name": s["name"], "ms": s["median_ms"], "bytes": s["bytes"], "kind": s["kind"]}
+              for s in all_cards["stages"]]
+    # Packets have a stage "gather" that computes.
+    moved = sum(s["bytes"] for s in stages if s["name"] in ("exchange", "gather") and s["kind"] == "transfer")
     wide = f" {size.replace('x', ' x ')}" if size else ""
     return line(name + wide, words, a, b, cards, megabytes(moved), [s for s in stages if s["name"] != "beams"])
 
