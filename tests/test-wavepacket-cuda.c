@@ -289,6 +289,39 @@ static void test_shares(void)
     g_unsetenv("LITHO_WAVEPACKET_DEVICES");
 }
 
+// Property: GPUs that share the local windows of the residual box keep what one keeps, at sizes
+// where shares end within the box, with the last one, or have no row at all.
+static void test_windows(void)
+{
+    const int sizes[] = {160, 75, 24}, shares[] = {5, 2, 4};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        g_autoptr(LithoCube) in = test_cube(sizes[k], 24, 40, TRUE);
+        LithoCube *out[2];
+        double kept[2];
+        for (int i = 0; i < 2; i++) {
+            Side s = side_on(gpu);
+            g_autofree char *devices = g_strdup_printf("%d", i ? shares[k] : 1);
+            g_setenv("LITHO_WAVEPACKET_DEVICES", devices, TRUE);
+            litho_engine_share(s.engine, 16);
+            s.p->mode = WP_DENOISE;
+            s.p->sigma = 0.2;
+            s.p->rule = k % 2;
+            out[i] = apply(&s, in);
+            kept[i] = report(&s, "kept");
+            clear(&s);
+        }
+        const double error =
+            wp_test_error(out[1]->samples, out[0]->samples, litho_grid_samples(&in->grid));
+        g_test_message("%d inlines, %d shares - one %.1e; kept %.0f / %.0f", sizes[k], shares[k],
+                       error, kept[1], kept[0]);
+        g_assert_cmpfloat(error, <, 2e-6);
+        g_assert_cmpfloat(fabs(kept[1] / kept[0] - 1), <, 1e-5);
+        litho_cube_unref(out[0]);
+        litho_cube_unref(out[1]);
+    }
+    g_unsetenv("LITHO_WAVEPACKET_DEVICES");
+}
+
 // Property: the adjoint is the inverse to 1.2e-3 at the sizes that matter too (the CPU's tests stop
 // at 64), and a volume thinner than 16 samples goes through as on the CPU.
 static void test_large(void)
@@ -464,6 +497,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/edges", test_edges);
     g_test_add_func("/wavepacket-cuda/several", test_several);
     g_test_add_func("/wavepacket-cuda/shares", test_shares);
+    g_test_add_func("/wavepacket-cuda/windows", test_windows);
     g_test_add_func("/wavepacket-cuda/cancel", test_cancel);
     g_test_add_func("/wavepacket-cuda/large", test_large);
     g_test_add_func("/wavepacket-cuda/memory", test_memory);

@@ -159,27 +159,66 @@ static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, voi
     return LITHO_CUDA(cudaMemsetAsync(*tail, 0, rest, stream_of(cuda)), error);
 }
 
-// rule->local, from x to out; `limit`, `kept`: room on the device.
-static gboolean shrink_local(WpCuda *cuda, const WpBox *box, const float *x, float *out,
-                             const WpRule *rule, float *limit, unsigned long long *kept,
-                             GError **error)
+// The share's rows of the residual box; `limit`, `kept`: room on the device.
+static gboolean shrink_local(WpCuda *cuda, const WpLocalShare *share, const WpRule *rule,
+                             float *limit, unsigned long long *kept, GError **error)
 {
-    const int count[3] = {wp_local_windows(box->n[0]), wp_local_windows(box->n[1]),
-                          wp_local_pairs(box->n[2])};
+    const int *n = share->box->n;
+    const gint64 row = (gint64)n[1] * n[2], rows = share->rows.to - share->rows.from;
+    const int count[3] = {wp_local_windows(n[0]), wp_local_windows(n[1]), wp_local_pairs(n[2])};
     float taper[3 * WP_LOCAL];
     for (int a = 0; a < 3; a++)
-        wp_local_taper(box->n[a], taper + a * WP_LOCAL);
+        wp_local_taper(n[a], taper + a * WP_LOCAL);
     litho_cuda_mark(cuda->context, "local windows", LITHO_STAGE_COMPUTE,
-                    24.0 * (double)box->floats, 8 * 2 * 3 * 5 * 4.0 * (double)box->floats);
-    return LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,
+                    24.0 * (double)(rows * row), 8 * 2 * 3 * 5 * 4.0 * (double)(rows * row));
+    return (!share->beside || wp_cuda_join(cuda, 1, cuda->joined[1], error)) &&
+           LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,
                                       cudaMemcpyHostToDevice, stream_of(cuda)),
                       error) &&
-           LITHO_CUDA(cudaMemsetAsync(out + box->at, 0, box->floats * sizeof *out,
-                                      stream_of(cuda)),
+           LITHO_CUDA(cudaMemsetAsync(share->out + share->rows.from * row, 0,
+                                      rows * row * sizeof *share->out, stream_of(cuda)),
                       error) &&
-           LITHO_CUDA(wp_cuda_local(box->n, count, taper, x + box->at, out + box->at, limit,
+           LITHO_CUDA(wp_cuda_local(n, count, &share->rows, taper, share->x, share->out, limit,
                                     rule->soft, kept, stream_of(cuda)),
                       error);
+}
+
+static size_t shrink_counts(const WpGeometry *g)
+{
+    return (g->n_boxes + 1) * sizeof(unsigned long long);
+}
+
+gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, float *out,
+                            const WpRule *rule, const WpLocalShare *share,
+                            unsigned long long **counts, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    const size_t limits = (shrink_counts(g) + 255) / 256 * 256; // behind the counts
+    const WpBox *residual = wp_residual(g);
+    const int last = g->n_boxes - (residual != NULL);
+    void *tail;
+    if (!send_per_box(cuda, rule->level, limits + WP_LOCAL_LIMITS * sizeof(float), &tail, error))
+        return FALSE;
+    *counts = tail;
+    litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
+    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, last, residual && !rule->local,
+                                   cuda->small.data, rule->soft, key, x, out, tail,
+                                   stream_of(cuda)),
+                    error) ||
+        (share && !shrink_local(cuda, share, rule, (void *)((char *)tail + limits),
+                                *counts + g->n_boxes, error)))
+        return FALSE;
+    litho_cuda_mark_end(cuda->context);
+    return TRUE;
+}
+
+gboolean wp_cuda_take_counts(WpCuda *cuda, const unsigned long long *counts, guint64 *kept,
+                             GError **error)
+{
+    return LITHO_CUDA(cudaMemcpyAsync(kept, counts, shrink_counts(cuda->engine.geometry),
+                                      cudaMemcpyDeviceToHost, stream_of(cuda)),
+                      error) &&
+           wait_for(cuda, error);
 }
 
 static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, float *out,
@@ -187,31 +226,23 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
 {
     WpCuda *cuda = (WpCuda *)engine;
     const WpGeometry *g = engine->geometry;
-    const size_t bytes = g->n_boxes * sizeof(unsigned long long);
-    const size_t limits = (bytes + 255) / 256 * 256; // behind the counts
-    const WpBox *residual = wp_residual(g), *windows = rule->local ? residual : NULL;
-    const int last = g->n_boxes - (residual != NULL);
-    void *count;
-    if (!send_per_box(cuda, rule->level, limits + WP_LOCAL_LIMITS * sizeof(float), &count, error))
+    const WpBox *windows = rule->local ? wp_residual(g) : NULL;
+    WpLocalShare whole = {.box = windows};
+    if (windows)
+        whole = (WpLocalShare){windows, {0, windows->n[0]}, x + windows->at, out + windows->at,
+                                FALSE};
+    unsigned long long *counts;
+    if (!wp_cuda_ask_shrink(cuda, key, x, out, rule, windows ? &whole : NULL, &counts, error))
         return FALSE;
-    litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, last, residual && !windows,
-                                   cuda->small.data, rule->soft, key, x, out, count,
-                                   stream_of(cuda)),
-                    error) ||
-        (windows && !shrink_local(cuda, windows, x, out, rule, (void *)((char *)count + limits),
-                                  (unsigned long long *)count + last, error)))
-        return FALSE;
-    litho_cuda_mark_end(cuda->context);
     if (!kept)
         return TRUE;
-    g_autofree unsigned long long *host = g_new(unsigned long long, g->n_boxes);
-    if (!LITHO_CUDA(cudaMemcpyAsync(host, count, bytes, cudaMemcpyDeviceToHost, stream_of(cuda)),
-                    error) ||
-        !wait_for(cuda, error))
+    g_autofree guint64 *host = g_malloc(shrink_counts(g));
+    if (!wp_cuda_take_counts(cuda, counts, host, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++)
-        kept[b] += windows && b == last ? wp_local_share(windows, host[b]) : host[b];
+        kept[b] += host[b];
+    if (windows)
+        kept[g->n_boxes - 1] += wp_local_share(windows, host[g->n_boxes]);
     return TRUE;
 }
 

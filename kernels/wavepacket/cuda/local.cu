@@ -12,6 +12,8 @@ enum { N = 16, HALF = N / 2, SPAN = N + HALF, LINES = N * N, PAD = N + 1 };
 
 typedef struct Windows {
     int n[3];
+    WpLocalRows rows; // those that are written
+    int first, end;   // windows along inlines from `first` on; those from `end` on are not counted
     int colour[3];
     float taper[3][N];
 } Windows;
@@ -53,6 +55,7 @@ template <bool BACK> static __device__ __forceinline__ void transform(float2 *li
 }
 
 static __device__ __forceinline__ void load_pair(const Windows &w, const int at[3],
+                                                 const float taper[3][N],
                                                  const float *__restrict__ x, float2 *s)
 {
     for (int e = threadIdx.x; e < N * LINES; e += LINES) {
@@ -61,7 +64,7 @@ static __device__ __forceinline__ void load_pair(const Windows &w, const int at[
         float2 v = make_float2(0, 0);
         if (p >= 0 && p < w.n[0] && q >= 0 && q < w.n[1]) {
             const float *row = x + ((int64_t)p * w.n[1] + q) * w.n[2];
-            const float f = w.taper[0][i] * w.taper[1][j] * w.taper[2][t];
+            const float f = taper[0][i] * taper[1][j] * taper[2][t];
             v.x = r >= 0 && r < w.n[2] ? f * row[r] : 0;
             v.y = r + HALF >= 0 && r + HALF < w.n[2] ? f * row[r + HALF] : 0;
         }
@@ -70,18 +73,21 @@ static __device__ __forceinline__ void load_pair(const Windows &w, const int at[
 }
 
 // No other block of the launch has these samples.
-static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3], float2 *s,
+template <bool PART>
+static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3],
+                                                const float taper[3][N], float2 *s,
                                                 float *__restrict__ out)
 {
     const float scale = 1.0f / (N * N * N);
     for (int e = threadIdx.x; e < SPAN * LINES; e += LINES) {
         const int t = e % SPAN, j = e / SPAN % N, i = e / SPAN / N;
         const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
-        if (p < 0 || p >= w.n[0] || q < 0 || q >= w.n[1] || r < 0 || r >= w.n[2])
+        if (p < (PART ? w.rows.from : 0) || p >= (PART ? w.rows.to : w.n[0]) || q < 0 ||
+            q >= w.n[1] || r < 0 || r >= w.n[2])
             continue;
-        float sum = t < N ? w.taper[2][t] * value_of(s, i, j, t).x : 0;
-        sum += t >= HALF ? w.taper[2][t - HALF] * value_of(s, i, j, t - HALF).y : 0;
-        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * w.taper[0][i] * w.taper[1][j] * sum;
+        float sum = t < N ? taper[2][t] * value_of(s, i, j, t).x : 0;
+        sum += t >= HALF ? taper[2][t - HALF] * value_of(s, i, j, t - HALF).y : 0;
+        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * taper[0][i] * taper[1][j] * sum;
     }
 }
 
@@ -107,16 +113,22 @@ static __device__ __forceinline__ unsigned threshold(float2 *line, const float *
     return kept;
 }
 
+// PART: some of the box's rows.
+template <bool PART>
 static __global__ void __launch_bounds__(LINES)
     local(Windows w, const float *__restrict__ x, float *__restrict__ out,
           const float *__restrict__ limit, int soft, unsigned long long *kept)
 {
     __shared__ float2 s[LINES * PAD];
+    __shared__ float taper[3][N]; // threads read different places of it
     const int a = threadIdx.x / N, b = threadIdx.x % N;
-    const int at[3] = {(int)(2 * blockIdx.z + w.colour[0]) * HALF - HALF,
-                       (int)(2 * blockIdx.y + w.colour[1]) * HALF - HALF,
+    const int window = (PART ? w.first : 0) + (int)(2 * blockIdx.z + w.colour[0]);
+    const int at[3] = {window * HALF - HALF, (int)(2 * blockIdx.y + w.colour[1]) * HALF - HALF,
                        (int)(2 * blockIdx.x + w.colour[2]) * N - HALF};
-    load_pair(w, at, x, s);
+    if (threadIdx.x < 3 * N)
+        taper[a][b] = w.taper[a][b];
+    __syncthreads();
+    load_pair(w, at, taper, x, s);
     __syncthreads();
     transform<false>(&value_of(s, a, b, 0), 1);
     __syncthreads();
@@ -127,13 +139,13 @@ static __global__ void __launch_bounds__(LINES)
         return;
     for (int d = 16; d > 0; d /= 2)
         count += __shfl_down_sync(~0u, count, d);
-    if (threadIdx.x % 32 == 0 && count > 0)
+    if (threadIdx.x % 32 == 0 && count > 0 && (!PART || window < w.end))
         atomicAdd(kept, (unsigned long long)count);
     transform<true>(&value_of(s, a, 0, b), PAD);
     __syncthreads();
     transform<true>(&value_of(s, a, b, 0), 1);
     __syncthreads();
-    add_pair(w, at, s, out);
+    add_pair<PART>(w, at, taper, s, out);
 }
 
 // Places 0 .. n-1 that are `colour` modulo 2.
@@ -142,12 +154,17 @@ static unsigned of_colour(int n, int colour)
     return (unsigned)((n - colour + 1) / 2);
 }
 
-// Windows of one colour share no sample: eight launches, whose order is that of the sums.
-int wp_cuda_local(const int n[3], const int count[3], const float *taper, const float *x,
-                  float *out, const float *limit, int soft, unsigned long long *kept,
-                  cudaStream_t stream)
+// Windows of one colour share no sample: eight launches, whose order is that of the sums. A row
+// that two ranges' windows reach gets all of them in either range.
+int wp_cuda_local(const int n[3], const int count[3], const WpLocalRows *rows, const float *taper,
+                  const float *x, float *out, const float *limit, int soft,
+                  unsigned long long *kept, cudaStream_t stream)
 {
-    Windows w = {{n[0], n[1], n[2]}, {0, 0, 0}, {{0}}};
+    Windows w = {{n[0], n[1], n[2]}, *rows, rows->from / HALF, 0, {0, 0, 0}, {{0}}};
+    const int end = rows->to / HALF + 1; // windows behind it begin behind the rows
+    w.end = rows->to < n[0] ? end - 1 : count[0];
+    const bool part = rows->from > 0 || rows->to < n[0];
+    const int along[3] = {(rows->to < n[0] ? end : count[0]) - w.first, count[1], count[2]};
     for (int a = 0; a < 3; a++)
         for (int k = 0; k < N; k++)
             w.taper[a][k] = taper[a * N + k];
@@ -155,12 +172,13 @@ int wp_cuda_local(const int n[3], const int count[3], const float *taper, const 
         unsigned places[3];
         for (int a = 0; a < 3; a++) {
             w.colour[a] = c >> a & 1;
-            places[a] = of_colour(count[a], w.colour[a]);
+            places[a] = of_colour(along[a], w.colour[a]);
         }
         if (places[0] == 0 || places[1] == 0 || places[2] == 0)
             continue;
-        local<<<dim3(places[2], places[1], places[0]), LINES, 0, stream>>>(w, x, out, limit, soft,
-                                                                           kept);
+        (part ? local<true>
+              : local<false>)<<<dim3(places[2], places[1], places[0]), LINES, 0, stream>>>(
+            w, x, out, limit, soft, kept);
     }
     return (int)cudaGetLastError();
 }

@@ -110,8 +110,6 @@ typedef struct Transform {
 } Transform;
 
 // Each step of a transform is asked for on all GPUs, then the next.
-enum { STEP_READY, STEP_FIRST, STEP_SECOND, STEP_PULLED };
-
 static gboolean step_done(WpMulti *m, int k, int step, GError **error)
 {
     return LITHO_CUDA(cudaEventRecord(m->done[k][step], litho_cuda_stream(m->part[k]->context)),
@@ -150,12 +148,12 @@ static gboolean forward_planes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
     WpCuda *part = m->part[k];
-    return wait_for_all(m, k, STEP_PULLED, error) && // the others have done with this grid
+    return wait_for_all(m, k, WP_DONE_PULLED, error) && // the others have done with this grid
            LITHO_CUDA(
-               cudaStreamWaitEvent(litho_cuda_stream(part->context), m->done[0][STEP_READY], 0),
+               cudaStreamWaitEvent(litho_cuda_stream(part->context), m->done[0][WP_DONE_READY], 0),
                error) &&
            wp_cuda_begin_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error) &&
-           step_done(m, k, STEP_FIRST, error);
+           step_done(m, k, WP_DONE_FIRST, error);
 }
 
 static gboolean forward_columns(WpMulti *m, int k, gpointer data, GError **error)
@@ -163,14 +161,14 @@ static gboolean forward_columns(WpMulti *m, int k, gpointer data, GError **error
     (void)data;
     WpCuda *part = m->part[k];
     wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_PLANES]);
-    if (!wait_for_all(m, k, STEP_FIRST, error) ||
+    if (!wait_for_all(m, k, WP_DONE_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_pull_planes(&part->grid, &part->share, samples_along_1(m),
                                         spans_of(m, k, m->n), &m->peers, grid_of(part),
                                         litho_cuda_stream(part->context)),
                     error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine fft", FALSE);
-    return wp_cuda_columns(part, CUFFT_FORWARD, error) && step_done(m, k, STEP_SECOND, error);
+    return wp_cuda_columns(part, CUFFT_FORWARD, error) && step_done(m, k, WP_DONE_SECOND, error);
 }
 
 static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
@@ -179,11 +177,11 @@ static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
     WpCuda *part = m->part[k];
     wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_SPANS]);
     gboolean ok =
-        wait_for_all(m, k, STEP_SECOND, error) &&
+        wait_for_all(m, k, WP_DONE_SECOND, error) &&
         LITHO_CUDA(wp_cuda_pull_spans(&part->grid, &part->share, spans_of(m, k, k), &m->peers,
                                       grid_of(part), litho_cuda_stream(part->context)),
                    error) &&
-        step_done(m, k, STEP_PULLED, error) &&
+        step_done(m, k, WP_DONE_PULLED, error) &&
         wp_cuda_end_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error);
     litho_cuda_mark_end(part->context);
     return ok;
@@ -192,7 +190,7 @@ static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
 // A step that fails on one GPU leaves others at work on arrays that may go away.
 static gboolean all_steps(WpMulti *m, const WpPartFunc *steps, int n, Transform *t, GError **error)
 {
-    gboolean ok = step_done(m, 0, STEP_READY, error);
+    gboolean ok = step_done(m, 0, WP_DONE_READY, error);
     for (int i = 0; i < n && ok; i++)
         ok = wp_each_part(m, steps[i], t, t->run, error);
     if (!ok)
@@ -212,10 +210,10 @@ static gboolean adjoint_boxes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
     WpCuda *part = m->part[k];
-    return wait_for_all(m, k, STEP_PULLED, error) &&
+    return wait_for_all(m, k, WP_DONE_PULLED, error) &&
            wp_cuda_begin_adjoint(part, wp_part_of(t->c, k), spans_of(m, k, k),
                                  k ? &m->run[k] : t->run, error) &&
-           step_done(m, k, STEP_FIRST, error);
+           step_done(m, k, WP_DONE_FIRST, error);
 }
 
 static gboolean adjoint_columns(WpMulti *m, int k, gpointer data, GError **error)
@@ -223,13 +221,13 @@ static gboolean adjoint_columns(WpMulti *m, int k, gpointer data, GError **error
     (void)data;
     WpCuda *part = m->part[k];
     wp_cuda_mark_exchange(part, m->link_bytes[k][WP_SUM_SPANS]);
-    if (!wait_for_all(m, k, STEP_FIRST, error) ||
+    if (!wait_for_all(m, k, WP_DONE_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_sum_spans(&part->grid, &part->share, spans_of(m, k, 0), &m->peers,
                                       grid_of(part), litho_cuda_stream(part->context)),
                     error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine ifft", TRUE);
-    return wp_cuda_columns(part, CUFFT_INVERSE, error) && step_done(m, k, STEP_SECOND, error);
+    return wp_cuda_columns(part, CUFFT_INVERSE, error) && step_done(m, k, WP_DONE_SECOND, error);
 }
 
 static gboolean adjoint_planes(WpMulti *m, int k, gpointer data, GError **error)
@@ -238,18 +236,18 @@ static gboolean adjoint_planes(WpMulti *m, int k, gpointer data, GError **error)
     WpCuda *part = m->part[k];
     const WpBox *residual = wp_residual(&m->geometry[0]);
     wp_cuda_mark_exchange(part, m->link_bytes[k][WP_PULL_COLUMNS]);
-    if (!wait_for_all(m, k, STEP_SECOND, error) ||
+    if (!wait_for_all(m, k, WP_DONE_SECOND, error) ||
         !LITHO_CUDA(wp_cuda_pull_columns(&part->grid, &part->share, samples_along_1(m),
                                          spans_of(m, k, m->n), &m->peers, grid_of(part),
                                          litho_cuda_stream(part->context)),
                     error) ||
-        !step_done(m, k, STEP_PULLED, error))
+        !step_done(m, k, WP_DONE_PULLED, error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine ifft", FALSE);
     gboolean ok =
         wp_cuda_end_adjoint(part, residual, residual ? wp_part_of(t->c, 0) + residual->at : NULL,
                             wp_part_of(t->to, 0), error) &&
-        step_done(m, k, STEP_READY, error);
+        step_done(m, k, WP_DONE_READY, error);
     litho_cuda_mark_end(part->context);
     return ok;
 }
@@ -261,7 +259,7 @@ static gboolean multi_adjoint(WpEngine *engine, float *c, float *u, LithoRun *ru
     WpMulti *m = (WpMulti *)engine;
     Transform t = {.to = u, .c = c, .run = run};
     return all_steps(m, steps, G_N_ELEMENTS(steps), &t, error) &&
-           wait_for_all(m, 0, STEP_READY, error);
+           wait_for_all(m, 0, WP_DONE_READY, error);
 }
 
 static const WpEngineClass *multi_class(void)

@@ -5,7 +5,16 @@
 // One engine over several GPUs, shared by cuda/multi.c (transform), cuda/multi_plan.c and
 // cuda/multi_arrays.c.
 
-enum { WP_STEPS = 4 };
+// Events: the steps of a transform (cuda/multi.c); of the first part that its residual box is there,
+// of the others that their share of its local windows is.
+enum {
+    WP_DONE_READY,
+    WP_DONE_FIRST,
+    WP_DONE_SECOND,
+    WP_DONE_PULLED,
+    WP_DONE_WINDOWS,
+    WP_DONE_STEPS
+};
 
 // The reads of others' grids in a transform, in the order of cuda/share.cu.
 enum { WP_PULL_PLANES, WP_PULL_SPANS, WP_SUM_SPANS, WP_PULL_COLUMNS, WP_LINKS };
@@ -26,7 +35,7 @@ typedef struct WpMulti {
         spans[WP_MAX_PARTS]; // on each: the spans of all parts, [part][l1][l2], then of all
                              //   parts and l1 together, [l2]
     WpPeers peers;           // all grids
-    cudaEvent_t done[WP_MAX_PARTS][WP_STEPS]; // the steps of a transform (cuda/multi.c)
+    cudaEvent_t done[WP_MAX_PARTS][WP_DONE_STEPS];
     double link_bytes[WP_MAX_PARTS][WP_LINKS]; // over the links into each part
     LithoRun run[WP_MAX_PARTS];               // of the call under way
 } WpMulti;

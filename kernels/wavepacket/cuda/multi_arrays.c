@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/multi.h"
+#include "kernels/wavepacket/local.h"
 
 static gboolean multi_attach(WpEngine *engine, GError **error)
 {
@@ -149,30 +150,122 @@ typedef struct Shrink {
     const float *key, *x;
     float *out;
     const WpRule *rule;
-    guint64 *kept;
+    const WpBox *windows; // the residual box of part 0 where it is thresholded in local windows
+    unsigned long long *counts[WP_MAX_PARTS]; // on the devices
+    guint64 *kept[WP_MAX_PARTS];
 } Shrink;
 
-static gboolean shrink_part(WpMulti *m, int k, gpointer data, GError **error)
+// Where the rows begin whose local windows part k computes. The first part, which has the box, gets
+// a quarter more than the others, whose rows go over the link and back.
+static int first_row(const WpMulti *m, int k, int n)
 {
-    const Shrink *s = data;
-    WpEngine *part = &m->part[k]->engine;
-    g_autofree float *level = own_values(m, k, s->rule->level);
-    g_autofree guint64 *kept = g_new0(guint64, m->geometry[k].n_boxes);
-    const WpRule rule = {.level = level, .soft = s->rule->soft, .local = s->rule->local};
-    if (!part->class->shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k),
-                             wp_part_of(s->out, k), &rule, s->kept ? kept : NULL, error))
+    const double shares = m->n + 0.25, before = k > 0 ? k + 0.25 : 0;
+    return k == m->n ? n : (int)(before / shares * n) / WP_LOCAL * WP_LOCAL;
+}
+
+static WpLocalRows rows_of_part(const WpMulti *m, int k, int n)
+{
+    return (WpLocalRows){first_row(m, k, n), first_row(m, k + 1, n)};
+}
+
+// Room for the share's rows on part k, which is not the first: with the rows around them that their
+// windows need, and without.
+static gboolean reserve_share(WpCuda *part, int lo, int hi, WpLocalShare *share, GError **error)
+{
+    const gint64 row = (gint64)share->box->n[1] * share->box->n[2], in = (hi - lo) * row;
+    const gint64 own = (share->rows.to - share->rows.from) * row;
+    if (!litho_cuda_reserve(part->context, &part->foreign, (in + own) * sizeof(float), error))
         return FALSE;
-    for (int b = 0; s->kept && b < m->engine.geometry->n_boxes; b++)
-        if (m->owner[b] == k)
-            s->kept[b] += kept[m->local[b]];
+    share->x = (const float *)part->foreign.data - lo * row;
+    share->out = (float *)part->foreign.data + in - share->rows.from * row;
     return TRUE;
 }
 
+// The rows come over the link while part k thresholds its own boxes.
+static gboolean pull_share(WpMulti *m, int k, const Shrink *s, WpLocalShare *share, GError **error)
+{
+    WpCuda *part = m->part[k];
+    const WpBox *box = s->windows;
+    const gint64 row = (gint64)box->n[1] * box->n[2];
+    const int lo = MAX(share->rows.from - WP_LOCAL / 2, 0);
+    const int hi = MIN(share->rows.to + WP_LOCAL / 2, box->n[0]);
+    share->beside = TRUE;
+    return reserve_share(part, lo, hi, share, error) && wp_cuda_branch_off(part, error) &&
+           LITHO_CUDA(cudaStreamWaitEvent(part->beside[1], m->done[0][WP_DONE_WINDOWS], 0),
+                      error) &&
+           LITHO_CUDA(cudaMemcpyAsync(
+                          (float *)share->x + lo * row, wp_part_of(s->x, 0) + box->at + lo * row,
+                          (hi - lo) * row * sizeof(float), cudaMemcpyDefault, part->beside[1]),
+                      error);
+}
+
+static gboolean push_share(WpMulti *m, int k, const Shrink *s, const WpLocalShare *share,
+                           GError **error)
+{
+    WpCuda *part = m->part[k];
+    const gint64 row = (gint64)s->windows->n[1] * s->windows->n[2], at = share->rows.from * row;
+    cudaStream_t stream = litho_cuda_stream(part->context);
+    return LITHO_CUDA(cudaMemcpyAsync(wp_part_of(s->out, 0) + s->windows->at + at, share->out + at,
+                                      share->rows.to * row * sizeof(float) - at * sizeof(float),
+                                      cudaMemcpyDefault, stream),
+                      error) &&
+           LITHO_CUDA(cudaEventRecord(m->done[k][WP_DONE_WINDOWS], stream), error);
+}
+
+static gboolean ask_shrink(WpMulti *m, int k, gpointer data, GError **error)
+{
+    Shrink *s = data;
+    WpCuda *part = m->part[k];
+    g_autofree float *level = own_values(m, k, s->rule->level);
+    const WpRule rule = {.level = level, .soft = s->rule->soft, .local = s->rule->local};
+    WpLocalShare share = {.box = s->windows};
+    if (s->windows)
+        share.rows = rows_of_part(m, k, s->windows->n[0]);
+    const gboolean shares = share.rows.to > share.rows.from;
+    if (shares && k == 0) {
+        share.x = wp_part_of(s->x, 0) + s->windows->at;
+        share.out = wp_part_of(s->out, 0) + s->windows->at;
+    } else if (shares && !pull_share(m, k, s, &share, error)) {
+        return FALSE;
+    }
+    return wp_cuda_ask_shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k),
+                              wp_part_of(s->out, k), &rule, shares ? &share : NULL, &s->counts[k],
+                              error) &&
+           (k == 0 || !shares || push_share(m, k, s, &share, error));
+}
+
+static gboolean count_shrink(WpMulti *m, int k, gpointer data, GError **error)
+{
+    Shrink *s = data;
+    s->kept[k] = g_new0(guint64, m->geometry[k].n_boxes + 1);
+    return wp_cuda_take_counts(m->part[k], s->counts[k], s->kept[k], error);
+}
+
+// All parts threshold their own boxes and a part of the residual box's windows, whose rows lie on
+// the first part before and after.
 static gboolean multi_shrink(WpEngine *engine, const float *key, const float *x, float *out,
                              const WpRule *rule, guint64 *kept, GError **error)
 {
-    Shrink s = {key, x, out, rule, kept};
-    return wp_each_part((WpMulti *)engine, shrink_part, &s, NULL, error);
+    WpMulti *m = (WpMulti *)engine;
+    Shrink s = {key, x, out, rule, rule->local ? wp_residual(&m->geometry[0]) : NULL, {0}, {0}};
+    const WpGeometry *g = engine->geometry;
+    cudaStream_t first = litho_cuda_stream(m->part[0]->context);
+    if (!LITHO_CUDA(cudaEventRecord(m->done[0][WP_DONE_WINDOWS], first), error))
+        return FALSE;
+    gboolean ok = wp_each_part(m, ask_shrink, &s, NULL, error);
+    for (int k = 1; ok && s.windows && k < m->n; k++)
+        ok = LITHO_CUDA(cudaStreamWaitEvent(first, m->done[k][WP_DONE_WINDOWS], 0), error);
+    ok = ok && (!kept || wp_each_part(m, count_shrink, &s, NULL, error));
+    guint64 in_windows = 0;
+    for (int k = 0; ok && kept && k < m->n; k++)
+        in_windows += s.kept[k][m->geometry[k].n_boxes];
+    for (int b = 0; ok && kept && b < g->n_boxes; b++)
+        kept[b] += s.kept[m->owner[b]][m->local[b]];
+    if (ok && kept && s.windows)
+        kept[g->n_boxes - 1] += wp_local_share(s.windows, in_windows);
+    for (int k = 0; k < m->n; k++)
+        g_free(s.kept[k]);
+    return ok;
 }
 
 typedef struct Looking {

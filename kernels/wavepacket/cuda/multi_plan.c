@@ -162,7 +162,7 @@ static gboolean make_part(WpMulti *m, int k, gpointer data, GError **error)
     const Making *making = data;
     LithoRun run = {.device = making->device + k};
     m->part[k] = (WpCuda *)wp_engine_cuda(&m->geometry[k], making->form, k, m->n, &run, error);
-    for (int i = 0; m->part[k] && i < WP_STEPS; i++)
+    for (int i = 0; m->part[k] && i < WP_DONE_STEPS; i++)
         if (!LITHO_CUDA(cudaEventCreateWithFlags(&m->done[k][i], cudaEventDisableTiming), error))
             return FALSE;
     m->host_spans[k] = m->part[k] ? find_spans(m->part[k], error) : NULL;
@@ -244,7 +244,7 @@ static void free_part(WpMulti *m, int k)
     WpCuda *part = m->part[k];
     if (!part || !part->engine.class->attach(&part->engine, NULL))
         return;
-    for (int i = 0; i < WP_STEPS; i++)
+    for (int i = 0; i < WP_DONE_STEPS; i++)
         if (m->done[k][i])
             cudaEventDestroy(m->done[k][i]);
     litho_cuda_release(part->context, &m->spans[k]);

@@ -175,6 +175,23 @@ gboolean wp_cuda_rivals(const LithoGrid *in, const void *params, int repeat, Lit
 
 // cuda/arrays.c: all of the table but free, forward, adjoint.
 extern const WpEngineClass wp_cuda_arrays;
+// Rows of the residual box that an engine thresholds in local windows; x and out are where the box's
+// first sample lies, or would lie.
+typedef struct WpLocalShare {
+    const WpBox *box;
+    WpLocalRows rows;
+    const float *x;
+    float *out;
+    gboolean beside; // x is on its way in beside[1]
+} WpLocalShare;
+// WpEngineClass.shrink without waiting, with the rule's local windows on `share`, NULL = none.
+// *counts, on the device until the next call: kept per box, then those of the share's windows.
+gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, float *out,
+                            const WpRule *rule, const WpLocalShare *share,
+                            unsigned long long **counts, GError **error);
+// Waits for the counts: n_boxes + 1 of them.
+gboolean wp_cuda_take_counts(WpCuda *cuda, const unsigned long long *counts, guint64 *kept,
+                             GError **error);
 // cuda/multi.c: boxes spread over `devices` from run->device on, as many of them as are linked.
 WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
                           GError **error);
