@@ -18,7 +18,9 @@ float *wp_levels(const WpJob *job, double k_sigma)
 
 // --- noise level ---------------------------------------------------------------------------------
 
-enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7 }; // INSET: reach of the finest packets
+// INSET: reach of the finest packets. PROBE_FEW: magnitudes that one thread has sooner than others
+// are awake.
+enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7, PROBE_FEW = 1 << 15 };
 
 // A lattice plane as positions in the volume: those of translation (p1, p2, p3) begin at `from` and
 // go on by `step` along p3. There are 27 of them, a lattice period apart; no two lie in the volume.
@@ -145,35 +147,69 @@ static const float *take_magnitudes(const WpJob *job, const WpProbe *probe, cons
     return plane + 2 * (gint64)box->n[1] * box->n[2];
 }
 
+// Probes of one box: their numbers, where their planes begin, and room for their magnitudes.
+typedef struct ProbedBox {
+    guint from, to;
+    gint64 plane, value;
+} ProbedBox;
+
+static int list_probed(const WpJob *job, ProbedBox list[PROBE_BOXES], gint64 *values)
+{
+    const WpGeometry *g = job->geometry;
+    gint64 plane = 0;
+    int n = 0;
+    *values = 0;
+    for (guint i = 0; i < job->probes->len; i++) {
+        const WpProbe *probe = &g_array_index(job->probes, WpProbe, i);
+        const WpBox *box = &g->boxes[probe->box];
+        if (n == 0 || g_array_index(job->probes, WpProbe, list[n - 1].from).box != probe->box)
+            list[n++] = (ProbedBox){i, i, plane, *values};
+        list[n - 1].to = i + 1;
+        plane += 2 * (gint64)box->n[1] * box->n[2];
+        *values += probe->n;
+    }
+    return n;
+}
+
+// The level of the noise by one box; negative: it has no packet inside.
+static float level_of_box(const WpJob *job, const ProbedBox *list, const float *planes,
+                          float *values)
+{
+    const WpBox *box = &job->geometry->boxes[g_array_index(job->probes, WpProbe, list->from).box];
+    const float *at = planes + list->plane;
+    int n = 0;
+    for (guint i = list->from; i < list->to; i++) {
+        const WpProbe *probe = &g_array_index(job->probes, WpProbe, i);
+        at = take_magnitudes(job, probe, at, values + n);
+        n += probe->n;
+    }
+    return n > 0 ? litho_select_kth(values, n, n / 2) / (float)(box->sigma * sqrt(M_LN2)) : -1;
+}
+
 // White noise of deviation s gives complex coefficients with P(|c| > t) = exp(-t^2/(s sigma_b)^2),
 // median s sigma_b sqrt(ln 2). The median over directions of the finest scale, each the median over
 // positions, is not moved by events: they are steep in few directions and present in few places.
 // Negative = failed.
 double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error)
 {
+    const double start = litho_now_ms();
     g_autofree float *planes = read_probes(job, lane, c, error);
-    gsize most = 0;
-    for (guint i = 0; i < job->probes->len; i++)
-        most += g_array_index(job->probes, WpProbe, i).n;
+    ProbedBox list[PROBE_BOXES];
+    float level[PROBE_BOXES];
+    gint64 most;
+    const int n = list_probed(job, list, &most), threads = litho_run_threads(lane->run);
     g_autofree float *values =
         planes ? litho_memory_new(most, sizeof *values, "magnitudes of coefficients", error) : NULL;
-    const float *at = planes;
-    float level[PROBE_BOXES];
     int used = 0;
     if (!values)
         return -1;
-    for (guint i = 0; i < job->probes->len;) {
-        const int box = g_array_index(job->probes, WpProbe, i).box;
-        int n = 0;
-        for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++) {
-            const WpProbe *probe = &g_array_index(job->probes, WpProbe, i);
-            at = take_magnitudes(job, probe, at, values + n);
-            n += probe->n;
-        }
-        if (n > 0)
-            level[used++] = litho_select_kth(values, n, n / 2) /
-                            (float)(job->geometry->boxes[box].sigma * sqrt(M_LN2));
-    }
+#pragma omp parallel for num_threads(MIN(threads, n)) schedule(dynamic) if (most > PROBE_FEW)
+    for (int i = 0; i < n; i++)
+        level[i] = level_of_box(job, &list[i], planes, values + list[i].value);
+    for (int i = 0; i < n; i++)
+        if (level[i] >= 0)
+            level[used++] = level[i];
+    litho_run_time(lane->run, "estimated level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return used ? litho_select_kth(level, used, used / 2) : 0;
 }
 
