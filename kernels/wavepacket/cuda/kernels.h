@@ -174,8 +174,8 @@ typedef struct WpLocalRows {
 } WpLocalRows;
 // Thresholds of the residual box x in local Fourier windows (local.h), added to the rows of `out`,
 // which need x from 8 rows before to 8 rows behind them. count: windows along inlines and
-// crosslines, pairs along samples. taper: of 16 for each axis, host. kept: grows; each window counts in the rows
-// that it begins in, or half a window before.
+// crosslines, pairs along samples. taper: of 16 for each axis, host. kept: grows; each window counts
+// in the rows that it begins in, or half a window before.
 int wp_cuda_local(const int n[3], const int count[3], const WpLocalRows *rows, const float *taper,
                   const float *x, float *out, const float *limit, int soft,
                   unsigned long long *kept, cudaStream_t stream);
