@@ -67,21 +67,20 @@ static double report(const Side *s, const char *key)
 
 // Property: transform and adjoint on the GPU are those of the CPU, to single precision (4e-6 of the
 // norm: the places between taps are kept to 4e-6 of a cell), in both forms of the
-// adjoint, for odd and rectangular sizes and lines, both kernels, all designs. The tile form twice gives
-// the same bits; the papers' gather finds its places anew and reads the kernel from a table, so it
-// is held to the 4e-6.
+// adjoint, for odd and rectangular sizes and lines, both kernels, all designs. The tile form twice
+// gives the same bits; the papers' gather finds its places anew and reads the kernel from a table,
+// so it is held to the 4e-6.
 static void test_transform(void)
 {
     const struct {
         gint64 n[3];
         int design, kernel, width;
         double oversampling;
-    } cases[] = {{{64, 64, 64}, 1, 0, 5, 1.5}, {{33, 47, 20}, 1, 0, 5, 1.5},
-                 {{16, 17, 18}, 0, 0, 4, 2},   {{24, 40, 31}, 1, 1, 11, 2},
-                 {{40, 24, 28}, 1, 0, 8, 2},   {{20, 24, 20}, 2, 0, 7, 1.5},
-                 {{96, 18, 50}, 1, 0, 12, 2},  {{1, 120, 90}, 1, 0, 5, 1.5},
-                 {{101, 1, 60}, 1, 0, 5, 1.5}, {{1, 40, 37}, 2, 0, 7, 1.5},
-                 {{3, 50, 40}, 1, 0, 5, 1.5}};
+    } cases[] = {
+        {{64, 64, 64}, 1, 0, 5, 1.5}, {{33, 47, 20}, 1, 0, 5, 1.5}, {{16, 17, 18}, 0, 0, 4, 2},
+        {{24, 40, 31}, 1, 1, 11, 2},  {{40, 24, 28}, 1, 0, 8, 2},   {{20, 24, 20}, 2, 0, 7, 1.5},
+        {{96, 18, 50}, 1, 0, 12, 2},  {{1, 120, 90}, 1, 0, 5, 1.5}, {{101, 1, 60}, 1, 0, 5, 1.5},
+        {{1, 40, 37}, 2, 0, 7, 1.5},  {{3, 50, 40}, 1, 0, 5, 1.5}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autoptr(LithoCube) in = test_cube(cases[k].n[0], cases[k].n[1], cases[k].n[2], TRUE);
         const gint64 n = litho_grid_samples(&in->grid);
@@ -126,10 +125,30 @@ static void test_transform(void)
     }
 }
 
-// Property: every mode gives the CPU's result; numbers agree. 1e-3: a coefficient at the threshold
-// may fall on either side of it, the rest is equal to 1e-6. Lines, too.
+// Part of the samples that differ by more than 1e-4 of the rms of `b`.
+static double share_apart(const float *a, const float *b, gint64 n)
+{
+    double energy = 0;
+    gint64 apart = 0;
+    for (gint64 k = 0; k < n; k++)
+        energy += (double)b[k] * b[k];
+    const double least = 1e-4 * sqrt(energy / (double)n);
+    for (gint64 k = 0; k < n; k++)
+        apart += fabs((double)a[k] - b[k]) > least;
+    return (double)apart / (double)n;
+}
+
+// Property: every mode gives the CPU's result; numbers agree. Lines, too. A coefficient at the
+// threshold may fall on either side of it, the rest is equal to 1e-6: compressed, the CPU's own
+// result moves by up to 9e-3 in 2 to 8 % of the samples when the last bits of its input change.
 static void check_modes(gint64 n1, gint64 n2, gint64 n3)
 {
+    static const double bound[] = {
+        [WP_DENOISE] = 2e-3,
+        [WP_COMPRESS] = 2e-2,
+        [WP_INTERPOLATE] = 2e-3,
+        [WP_RECONSTRUCT] = 5e-6,
+    };
     g_autoptr(LithoCube) in = test_cube(n1, n2, n3, TRUE);
     const gint64 n = litho_grid_samples(&in->grid);
     for (gint64 t = 0; t < n1 * n2; t += 3)
@@ -149,9 +168,13 @@ static void check_modes(gint64 n1, gint64 n2, gint64 n3)
                 out[i] = apply(&s[i], in);
             }
             double error = wp_test_error(out[1]->samples, out[0]->samples, n);
-            g_test_message("%d x %d, mode %d, block %d: GPU - CPU %.1e; SNR %.2f / %.2f dB", (int)n1,
-                           (int)n2, mode, block, error, report(&s[0], "snr"), report(&s[1], "snr"));
-            g_assert_cmpfloat(error, <, mode == WP_RECONSTRUCT ? 5e-6 : 2e-3);
+            const double apart = share_apart(out[1]->samples, out[0]->samples, n);
+            g_test_message(
+                "%d x %d, mode %d, block %d: GPU - CPU %.1e, %.4f apart; SNR %.2f / %.2f dB",
+                (int)n1, (int)n2, mode, block, error, apart, report(&s[0], "snr"),
+                report(&s[1], "snr"));
+            g_assert_cmpfloat(error, <, bound[mode]);
+            g_assert_cmpfloat(apart, <, mode == WP_INTERPOLATE ? 1 : 0.2);
             g_assert_cmpfloat(fabs(report(&s[0], "snr") - report(&s[1], "snr")), <, 0.2);
             if (mode == WP_DENOISE)
                 g_assert_cmpfloat(fabs(report(&s[0], "sigma") / report(&s[1], "sigma") - 1), <,
