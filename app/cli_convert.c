@@ -57,9 +57,8 @@ static gboolean convert(Convert *c, LithoRun *run, GError **error)
     for (int list = 0; good && list < 2; list++)
         for (guint k = 0; k < notes[list]->len; k++)
             fprintf(stderr, _("note: %s\n"), (const char *)g_ptr_array_index(notes[list], k));
-    g_autofree char *bad = good ? litho_survey_bad_samples(survey) : NULL;
-    if (bad)
-        fprintf(stderr, _("note: %s\n"), bad);
+    if (good)
+        litho_cli_tell_masked(survey);
     litho_writer_free(writer);
     return good;
 }

@@ -232,3 +232,13 @@ GOptionContext *litho_cli_options(const char *words, const char *summary,
     litho_cli_page_ask(context, words, summary);
     return context;
 }
+
+void litho_cli_tell_masked(const LithoSurvey *survey)
+{
+    g_autofree char *zero = litho_survey_zero_traces(survey);
+    g_autofree char *bad = litho_survey_bad_samples(survey);
+    if (zero)
+        fprintf(stderr, _("note: %s\n"), zero);
+    if (bad)
+        fprintf(stderr, _("note: %s\n"), bad);
+}

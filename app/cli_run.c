@@ -406,9 +406,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (!run_volumes(ran ? ran : flow, survey, o, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
-    g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
-    if (speaks && bad)
-        fprintf(stderr, _("note: %s\n"), bad);
+    if (speaks && survey)
+        litho_cli_tell_masked(survey);
     g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
     const GPtrArray *told[] = {lost, remarks};
     for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)

@@ -480,6 +480,56 @@ static void test_clipping(void)
     g_assert_false(litho_cube_is_live(again, 0, 1));
 }
 
+// --- traces of zeros without trace headers ----------------------------------------------------
+
+static gboolean has_note(const LithoCube *cube, const char *start)
+{
+    for (guint k = 0; k < cube->notes->len; k++)
+        if (g_str_has_prefix(g_ptr_array_index(cube->notes, k), start))
+            return TRUE;
+    return FALSE;
+}
+
+// NumPy, RSF and raw cubes: a trace of zeros is a missing trace, is told, and is written as zeros
+// again; all of them are data when that is asked for, and in a cube that is silent but for a spike.
+static void test_zero_traces(void)
+{
+    static const char *const names[] = {"zero.npy", "zero.rsf", "zero.bin"};
+    enum { N1 = 20, N2 = 30, N3 = 40 };
+    const LithoGrid grid = litho_grid_new(N1, N2, N3);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    for (gint64 t = 0; t < N1 * N2; t++)
+        for (gint64 k = 0; k < N3; k++) // every tenth trace stays zero
+            cube->samples[t * N3 + k] = t % 10 ? sinf(0.7f * (float)(t + 3 * k)) + 2 : 0;
+    for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
+        g_autofree char *path = in_folder(names[f]), *out = in_folder("zero-out.npy");
+        const LithoOpenOptions plain = {.shape = {N1, N2, N3}, .dtype = "float32"};
+        LithoOpenOptions keep = plain;
+        keep.keep_zero_traces = TRUE;
+        save(cube, path, &forced);
+        g_autoptr(LithoCube) in = load(path, f == 2 ? &plain : NULL);
+        for (gint64 t = 0; t < N1 * N2; t++)
+            g_assert_cmpint(in->live[t], ==, t % 10 != 0);
+        g_assert_true(has_note(in, "60 traces of zeros count as missing"));
+        g_autoptr(LithoCube) all = load(path, &keep);
+        for (gint64 t = 0; t < N1 * N2; t++)
+            g_assert_true(all->live[t]);
+        save(in, out, &forced);
+        g_autoptr(LithoCube) again = load(out, &keep);
+        g_assert_cmpmem(again->samples, N1 * N2 * N3 * sizeof(float), cube->samples,
+                        N1 * N2 * N3 * sizeof(float));
+        for (gint64 t = 0; t < N1 * N2; t++)
+            g_assert_true(again->live[t]); // zeros, not NaN
+    }
+    memset(cube->samples, 0, N1 * N2 * N3 * sizeof(float));
+    cube->samples[N3 * (N1 * N2 / 2) + 20] = 1;
+    g_autofree char *spike = in_folder("spike.npy");
+    save(cube, spike, &forced);
+    g_autoptr(LithoCube) quiet = load(spike, NULL);
+    for (gint64 t = 0; t < N1 * N2; t++)
+        g_assert_true(quiet->live[t]);
+}
+
 // --- IBM floats -------------------------------------------------------------------------------
 
 // The vector code against plain arithmetic for a million bit patterns of all magnitudes and the
@@ -593,6 +643,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/slabs", test_slabs);
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
+    g_test_add_func("/files/zero-traces", test_zero_traces);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);
     int status = g_test_run();

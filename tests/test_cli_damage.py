@@ -266,6 +266,27 @@ def samples_whose_squares_leave_a_float_are_refused():
 
 
 @test
+def traces_of_zeros_without_headers_are_filled():
+    """A NumPy cube marks missing traces by zeros at least as often as by NaN: both are filled, none is taken for silence."""
+    i, j, k = np.mgrid[:24, :20, :96]
+    cube = np.sin(0.5 * (k - 0.6 * i + 0.4 * j)).astype("f4")
+    lost = np.random.default_rng(5).random((24, 20)) < 0.3
+    for name, mark in ("zero", 0), ("nan", np.nan):
+        holed = cube.copy()
+        holed[lost] = mark
+        np.save(f"{name}.npy", holed)
+        cli("run", "patch", "preset=fill", f"{name}.npy", f"{name}-filled.npy", "--dt", "0.004")
+    zero, nan = np.load("zero-filled.npy"), np.load("nan-filled.npy")
+    assert np.array_equal(zero, nan)
+    assert np.sum((zero - cube)[lost] ** 2) < 0.05 * np.sum(cube[lost] ** 2)
+    said = cli("run", "patch", "zero.npy", "kept.npy", "--dt", "0.004", "--keep-zero-traces").stderr
+    assert "of zeros" not in said and np.any(np.load("kept.npy")[lost] != 0)
+    told = cli("run", "patch", "zero.npy", "left.npy", "--dt", "0.004").stderr
+    assert f"{lost.sum()} traces of zeros count as missing" in told, told
+    assert not np.load("left.npy")[lost].any()  # zeros again, not NaN
+
+
+@test
 def a_header_without_its_data_is_refused():
     survey("good.sgy", 20, 30, 20)
     cli("convert", "good.sgy", "x.rsf", "--force")

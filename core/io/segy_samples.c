@@ -205,7 +205,7 @@ static gboolean judge_integers(LithoSurvey *survey, LithoTraceFile *file, const 
                                litho_order_name(file->order), litho_order_name(turned));
 }
 
-static gboolean all_zero(const guint8 *p, gint64 n)
+gboolean litho_file_all_zero(const guint8 *p, gint64 n)
 {
     return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
@@ -237,7 +237,7 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
         if (!litho_file_read_all(file, trace, ns * bytes,
                                  litho_file_trace_at(file, t) + file->header_bytes, error))
             return FALSE;
-        zero += all_zero(trace, ns * bytes);
+        zero += litho_file_all_zero(trace, ns * bytes);
         if (words && kept->len < 4 * MAX_WORDS)
             g_byte_array_append(kept, trace,
                                 MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);

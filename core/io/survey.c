@@ -142,6 +142,17 @@ static gboolean agree(const LithoTraceFile *a, const LithoTraceFile *b, GError *
     return FALSE;
 }
 
+// Traces of zeros are missing traces. An all-zero cube, or one spike in a quiet one, must not lose
+// its traces to that rule.
+static void judge_zero_traces(LithoSurvey *survey, const LithoOpenOptions *options)
+{
+    survey->zero_is_live = options->keep_zero_traces;
+    if (survey->looked_zero * 10 > survey->looked_at * 9 && !survey->zero_is_live) {
+        survey->zero_is_live = TRUE;
+        litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
+    }
+}
+
 static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths, gboolean su,
                                   const LithoOpenOptions *options, LithoRun *run, GError **error)
 {
@@ -162,12 +173,7 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
     }
     if (survey->files->len > 1)
         litho_survey_note(survey, "%u files read as one survey", survey->files->len);
-    survey->zero_is_live = options->keep_zero_traces;
-    // An all-zero cube, or one spike in a quiet one, must not lose its traces to the zero mask.
-    if (survey->looked_zero * 10 > survey->looked_at * 9 && !survey->zero_is_live) {
-        survey->zero_is_live = TRUE;
-        litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
-    }
+    judge_zero_traces(survey, options);
     if (!litho_segy_geometry(survey, options, run, error))
         return FALSE;
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
@@ -182,6 +188,44 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
     return TRUE;
 }
 
+// Looks at a few hundred traces of a file without trace headers: all of a small one, else runs of
+// neighbours at evenly spaced places. A trace that cannot be read is left to the reader.
+static void look_for_zeros(LithoSurvey *survey)
+{
+    enum { MOST = 256, PLACES = 16 };
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    const gint64 n2 = survey->grid.axis[1].n, cells = survey->grid.axis[0].n * n2;
+    const gint64 bytes = survey->grid.axis[2].n * litho_format_bytes(file->format);
+    const gint64 take = MIN(cells, MOST), run = cells > MOST ? MOST / PLACES : MOST;
+    g_autofree guint8 *trace = g_try_malloc(MAX(bytes, 1));
+    for (gint64 k = 0; trace && k < take; k++) {
+        const gint64 cell = k / run * (cells / PLACES) + k % run;
+        const gint64 t = litho_survey_trace_of(survey, cell / n2, cell % n2);
+        if (t < 0 ||
+            !litho_file_read_all(file, trace, bytes,
+                                 litho_file_trace_at(file, t - file->base) + file->header_bytes,
+                                 NULL))
+            continue;
+        survey->looked_at++;
+        survey->looked_zero += litho_file_all_zero(trace, bytes);
+    }
+}
+
+static gboolean open_bare(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                          GError **error)
+{
+    switch (survey->kind) {
+    case LITHO_FILE_NPY:
+        return litho_npy_open(survey, path, options, error);
+    case LITHO_FILE_ARRAY:
+        return litho_array_open(survey, path, options, error);
+    case LITHO_FILE_RSF:
+        return litho_rsf_open(survey, path, options, error);
+    default:
+        return litho_raw_open(survey, path, options, error);
+    }
+}
+
 static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
                              const LithoOpenOptions *options, GError **error)
 {
@@ -190,18 +234,11 @@ static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
                     _("several files make one survey as SEG-Y or SU only, not with %s"), paths[0]);
         return FALSE;
     }
-    // No headers that could say "dead": zeros are data here, and all-NaN traces are missing.
-    survey->zero_is_live = TRUE;
-    switch (survey->kind) {
-    case LITHO_FILE_NPY:
-        return litho_npy_open(survey, paths[0], options, error);
-    case LITHO_FILE_ARRAY:
-        return litho_array_open(survey, paths[0], options, error);
-    case LITHO_FILE_RSF:
-        return litho_rsf_open(survey, paths[0], options, error);
-    default:
-        return litho_raw_open(survey, paths[0], options, error);
-    }
+    if (!open_bare(survey, paths[0], options, error))
+        return FALSE;
+    look_for_zeros(survey);
+    judge_zero_traces(survey, options);
+    return TRUE;
 }
 
 static gboolean check_options(const LithoOpenOptions *o, GError **error)

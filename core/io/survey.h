@@ -86,6 +86,10 @@ typedef struct LithoSurveyCounts {
 } LithoSurveyCounts;
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 
+// Traces of zeros met so far by reading, "12 traces of zeros count as missing; ..."; NULL = none.
+// g_free().
+char *litho_survey_zero_traces(const LithoSurvey *survey);
+
 // Bad samples met so far by reading: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL =
 // none. A float64 beyond float32 is infinite, 1e30 a null. g_free().
 char *litho_survey_bad_samples(const LithoSurvey *survey);

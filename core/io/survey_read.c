@@ -462,15 +462,25 @@ static void weigh(const Reader *r, const LithoCube *near)
 
 static void tell(const LithoSurvey *survey, LithoCube *cube)
 {
-    LithoSurveyCounts c = litho_survey_counts(survey);
     for (guint k = 0; k < survey->notes->len; k++)
         litho_cube_note(cube, "%s", (const char *)g_ptr_array_index(survey->notes, k));
-    if (c.zero > 0)
-        litho_cube_note(cube, "%" PRId64 " trace%s of zeros %s masked", c.zero,
-                        c.zero == 1 ? "" : "s", c.zero == 1 ? "is" : "are");
+    g_autofree char *zero = litho_survey_zero_traces(survey);
+    if (zero)
+        litho_cube_note(cube, "%s", zero);
     g_autofree char *bad = litho_survey_bad_samples(survey);
     if (bad)
         litho_cube_note(cube, "%s", bad);
+}
+
+char *litho_survey_zero_traces(const LithoSurvey *survey)
+{
+    const gint64 n = litho_survey_counts(survey).zero;
+    if (n == 0)
+        return NULL;
+    if (n == 1)
+        return g_strdup(_("1 trace of zeros counts as missing; --keep-zero-traces keeps it"));
+    return g_strdup_printf(
+        _("%" PRId64 " traces of zeros count as missing; --keep-zero-traces keeps them"), n);
 }
 
 char *litho_survey_bad_samples(const LithoSurvey *survey)

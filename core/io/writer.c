@@ -195,11 +195,20 @@ static gboolean all_finite(const float *x, gint64 n)
     return top < 0x7f800000u;
 }
 
-// Samples of one trace; a missing one is NaN where no header can say so, else zeros.
-static void encode_trace(LithoWriter *w, const float *x, gboolean live, guint8 *out)
+// Did the source, a file without trace headers, mark the missing trace of a cell by zeros?
+static gboolean marked_by_zeros(const LithoWriter *w, gint64 i, gint64 j)
+{
+    const LithoSurvey *like = w->like;
+    return like && like->kind != LITHO_FILE_SEGY && like->kind != LITHO_FILE_SU && like->state &&
+           like->grid.axis[0].n == w->grid.axis[0].n && like->grid.axis[1].n == w->grid.axis[1].n &&
+           like->state[i * w->grid.axis[1].n + j] & LITHO_CELL_ZERO;
+}
+
+// Samples of one trace; a missing one is NaN where neither a header nor the source's own zeros can
+// say so, else zeros.
+static void encode_trace(LithoWriter *w, const float *x, gboolean live, gboolean zeros, guint8 *out)
 {
     gint64 n = w->grid.axis[2].n;
-    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
     if (live) {
         gint64 clipped = litho_encode(x, w->format, w->sample_order, out, n);
         if (clipped)
@@ -207,7 +216,7 @@ static void encode_trace(LithoWriter *w, const float *x, gboolean live, guint8 *
         return;
     }
     memset(out, 0, n * litho_format_bytes(w->format));
-    if (headed || w->format == LITHO_FORMAT_INT16)
+    if (zeros || w->format == LITHO_FORMAT_INT16)
         return;
     for (gint64 k = 0; k < n; k++)
         if (w->format == LITHO_FORMAT_DOUBLE)
@@ -226,10 +235,12 @@ static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *s
         live = FALSE;
         __atomic_fetch_add(&w->not_finite, 1, __ATOMIC_RELAXED);
     }
-    if (w->header_bytes > 0 &&
-        !litho_segy_put_header(w, slab->held.lo[0] + cell / n2, cell % n2, live, out, error))
+    const gint64 i = slab->held.lo[0] + cell / n2, j = cell % n2;
+    if (w->header_bytes > 0 && !litho_segy_put_header(w, i, j, live, out, error))
         return FALSE;
-    encode_trace(w, samples + cell * n3, live, out + w->header_bytes);
+    const gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    encode_trace(w, samples + cell * n3, live, headed || marked_by_zeros(w, i, j),
+                 out + w->header_bytes);
     return TRUE;
 }
 
