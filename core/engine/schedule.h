@@ -66,7 +66,7 @@ typedef struct LithoSchedule {
     LithoTask task;
     double began_s, grace_s; // of the task under way
     gboolean busy;           // a task is under way
-    // Of the results:
+    // Results on their way to the screen:
     gboolean awaits, unseen; // the newest is not on the screen; one before was not in time
     double published_s;
 } LithoSchedule;

@@ -2,8 +2,8 @@
 #pragma once
 #include <glib.h>
 
-// How samples follow from the numbers that a netCDF, HDF5 or Zarr array stores, told by its
-// attributes: https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data
+// Samples from the numbers that a netCDF, HDF5 or Zarr array stores, by the array's attributes:
+// https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data
 
 enum { LITHO_ARRAY_MISSING = 8 };
 

@@ -363,7 +363,7 @@ static void attribute_text(hid_t attribute, hid_t type, char *text, gsize size)
         *text = 0;
 }
 
-// What netCDF and others write beside packed samples.
+// Reads the attributes that netCDF and others write beside packed samples.
 static gboolean read_attributes(Hdf5Array *self, const char *name, GError **error)
 {
     const hid_t stored = H5Dget_type(self->set);

@@ -42,7 +42,7 @@ static int type_bytes(guint64 type)
     return type < G_N_ELEMENTS(bytes) ? bytes[type] : 0;
 }
 
-// How many elements a list has; 0 = it is absent.
+// Number of elements of a list; 0 = the list is absent.
 static gint64 take_list(Header *h, guint64 tag)
 {
     const guint64 found = take(h, 4);
@@ -71,14 +71,14 @@ static void take_dimensions(Header *h)
     }
 }
 
-// What the variables of records take together.
+// Bytes of the variables of records, all together.
 typedef struct Records {
-    double begin, last, bytes; // of the first; behind the last within a record; of one record
+    double begin, last, bytes; // begin of the first; end of the last within a record; of a record
     double only;               // bytes of a single variable, which is not padded
     int variables;
 } Records;
 
-// Where the variable's numbers end; those of records go to `records`.
+// The end of the variable's numbers; a variable of records goes to `records`.
 static double take_variable(Header *h, Records *records)
 {
     double samples = 1;

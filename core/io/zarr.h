@@ -58,7 +58,7 @@ gboolean litho_zarr_is_array(const char *folder);
 // Unit of the numbers of an array, "ms"; "" = not told.
 void litho_zarr_read_unit(const char *folder, int version, char *out, gsize size);
 
-// What MDIO keeps of the traces of the cube in `folder`, beside it or under `root` (zarr_traces.c):
-// the mask goes to array->live, coordinates to survey->grid. Axes come first.
+// Reads MDIO's mask and coordinates of the cube in `folder`, beside it or under `root`
+// (zarr_traces.c): the mask goes to array->live, coordinates to survey->grid. Axes come first.
 void litho_zarr_read_traces(LithoSurvey *survey, LithoArray *array, const char *root,
                             const char *folder);

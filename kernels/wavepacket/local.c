@@ -27,7 +27,8 @@ static void window_spectrum(double share[N][FINE])
         }
 }
 
-// Of a line, in the middle of its window and weighed by one, wherever it came from.
+// Shares along an axis of one sample, which lies in its window alone with a weight of one: noise of
+// any frequency leaves equal power in all coefficients.
 static void line_spectrum(double share[N][FINE])
 {
     for (int k = 0; k < N; k++)

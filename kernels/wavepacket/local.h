@@ -17,7 +17,7 @@
 
 enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
 
-// Of an axis of n samples.
+// Taper of a window along an axis of n samples.
 void wp_local_taper(int n, float taper[WP_LOCAL]);
 
 // Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, the residual or

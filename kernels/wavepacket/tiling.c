@@ -97,8 +97,9 @@ static void fill_directions(WpDirections *d, int edge)
             }
 }
 
-// Of a line: half a circle in the plane of the two other axes, cells as wide as those of a face. A
-// cell's solid angle is that of a square: windows in the plane overlap as those in space do.
+// Directions of a line: half a circle in the plane of the two other axes, cells as wide as on a
+// face. A cell's solid angle is that of a square: windows in the plane overlap as those in space
+// do.
 static void fill_flat_directions(WpDirections *d, int edge, int flat)
 {
     const double cell = M_PI / (2 * edge);

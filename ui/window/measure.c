@@ -131,7 +131,7 @@ static void save_picture(GtkWidget *widget, const char *path)
     gsk_render_node_unref(node);
 }
 
-// Where the time from slider to pixel goes, and what the worker's passes took: medians, ms.
+// The time of each part of the way from slider to pixel, and of the worker's passes: medians, ms.
 static void report_ways(Measure *m, JsonObject *object)
 {
     JsonObject *ways = json_object_new(), *stages = json_object_new();

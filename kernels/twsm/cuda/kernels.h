@@ -101,8 +101,8 @@ int litho_twsm_fill(const TwsmGpuLeg *leg, int row, int rows, int k, int near, v
                     cudaStream_t stream);
 // P *= phase over n elements.
 int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream);
-// The same n_k times, of rows of n elements (even); the first time only with `turn_first`. After
-// each turn f, y[f * y_step + r] = product of row r with x + f * x_step (steps in complex numbers).
+// Turns rows of n elements (even) n_k times, the first time only with `turn_first`. After each turn
+// f, y[f * y_step + r] = product of row r with x + f * x_step (steps in complex numbers).
 int litho_twsm_turn_products(void *p, const void *phase, int rows, int n, int n_k, int turn_first,
                              const void *x, long long x_step, void *y, long long y_step,
                              cudaStream_t stream);

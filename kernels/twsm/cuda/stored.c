@@ -59,13 +59,13 @@ static gboolean strip_product(Strips *s, int rows, int k, GError **error)
                         error);
 }
 
-// Whether frequencies are summed several at a time, by kernels of ours; else each has its product.
+// TRUE: our kernels sum several frequencies at a time; else each frequency has its own product.
 static gboolean sums_together(const Strips *s)
 {
     return s->task->how->algorithm == TWSM_MOD2 && s->task->chain->n_rhs == 1;
 }
 
-// How many, of `left`.
+// Number of frequencies of the next launch, of `left`.
 static int frequencies_together(const Strips *s, int left)
 {
     if (!sums_together(s))

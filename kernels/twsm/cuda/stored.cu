@@ -83,7 +83,7 @@ __device__ void sum_block(float re[TURNS], float im[TURNS], float2 part[][TURNS]
     __syncthreads();
 }
 
-// Of value threadIdx.x.
+// The sum over all warps of value threadIdx.x.
 template <int TURNS> __device__ float2 sum_warps(const float2 part[][TURNS])
 {
     float2 sum = part[0][threadIdx.x];
