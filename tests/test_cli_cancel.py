@@ -154,37 +154,46 @@ def processor_seconds(pid):
     return total * 1e-9
 
 
-MOST_AFTER = 0.5
+def own_seconds(pid):
+    """Of them, those outside of the system, to a hundredth."""
+    with open(f"/proc/{pid}/stat") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[11]) / os.sysconf("SC_CLK_TCK")
+
+
+MOST_COMPUTED, MOST_AFTER = 0.25, 0.6
 
 
 def computed_after_a_signal(words, seconds, env):
-    """Processor seconds from SIGINT to the end of a command that had taken `seconds`; -1 where it ends sooner."""
+    """Processor seconds from SIGINT to the end of a command that had taken `seconds`, those of the program and all; None where it
+    ends sooner."""
     p = subprocess.Popen([CLI, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
     while p.poll() is None and processor_seconds(p.pid) < seconds:
         time.sleep(0.005)
     if p.poll() is not None:
-        return -1
-    before = processor_seconds(p.pid)
+        return None
+    before, own_before = processor_seconds(p.pid), own_seconds(p.pid)
     p.send_signal(signal.SIGINT)
     _, status, used = os.wait4(p.pid, 0)
     p.returncode = os.waitstatus_to_exitcode(status)
     assert p.returncode == 3, (words, seconds, p.returncode)
-    return used.ru_utime + used.ru_stime - before
+    return used.ru_utime - own_before, used.ru_utime + used.ru_stime - before
 
 
 def takewhile_slow(measure):
-    """Up to three measurements, no further one after one within the bound."""
-    for _ in range(3):
+    """Up to five measurements, no further one after one within the bounds."""
+    for _ in range(5):
         after = measure()
+        if after is None:
+            return
         yield after
-        if after < MOST_AFTER:
-            break
+        if after[0] < MOST_COMPUTED and after[1] < MOST_AFTER:
+            return
 
 
 @test
 def a_cancelled_command_computes_no_further():
-    """The promise is 100 ms of processor time after the signal; five times that on a slower, busy machine. Threads that
-    wait for others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count
+    """The promise is 100 ms of processor time after the signal; two and a half times that for the program's own part on a slower,
+    busy machine, and 0.6 s with the system's, which takes back up to a gigabyte in pages of four kilobytes. Threads that wait for others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count
     another time."""
     if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
         return
@@ -203,13 +212,15 @@ def a_cancelled_command_computes_no_further():
         out = ["-o", "stopped.npy", "--force", "--restart"] if words[0] == "run" else ["-o", "stopped.npy", "--force"]
         out = [] if words[0] == "find" else out
         for seconds in (0.1, 0.2, 0.5, 1.5):
-            # A busy machine may spoil one measurement, not three.
-            after = min(takewhile_slow(lambda: computed_after_a_signal([*words, *out], seconds, env)))
-            if after < 0:
+            # A busy machine may spoil a few measurements, not all.
+            tries = list(takewhile_slow(lambda: computed_after_a_signal([*words, *out], seconds, env)))
+            if not tries:
                 break
-            worst[" ".join(words)] = max(after, worst.get(" ".join(words), 0))
-            assert after < MOST_AFTER, (words, seconds, after)
-    print("# " + ", ".join(f"{w}: {t:.3f} s" for w, t in worst.items()), flush=True)
+            own, after = min(own for own, _ in tries), min(after for _, after in tries)
+            before = worst.get(" ".join(words), (0, 0))
+            worst[" ".join(words)] = max(own, before[0]), max(after, before[1])
+            assert own < MOST_COMPUTED and after < MOST_AFTER, (words, seconds, own, after)
+    print("# " + ", ".join(f"{w}: {own:.3f} of {after:.3f} s" for w, (own, after) in worst.items()), flush=True)
 
 
 run()
