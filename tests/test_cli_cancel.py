@@ -193,7 +193,8 @@ def takewhile_slow(measure):
 @test
 def a_cancelled_command_computes_no_further():
     """The promise is 100 ms of processor time after the signal; two and a half times that for the program's own part on a slower,
-    busy machine, and 0.6 s with the system's, which takes back up to a gigabyte in pages of four kilobytes. Threads that wait for others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count
+    busy machine, and 0.6 s with the system's, which takes back up to a gigabyte in pages of four kilobytes. Threads that wait
+    for others turn round for a while, OpenMP's and OpenBLAS's: that is no computing, and is off here. The sanitizers count
     another time."""
     if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
         return
