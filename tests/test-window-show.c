@@ -2,7 +2,10 @@
 //
 // Showing the program: the tour played and left, presenter mode, recording, the race, a measured
 // drag.
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/gui/files.h"
 #include "core/json.h"
@@ -264,10 +267,41 @@ static double figure(JsonObject *figures, const char *key)
     return json_object_get_double_member(figures, key);
 }
 
+// Standard output into a file, and back to where it went.
+static int into_file(const char *path)
+{
+    fflush(stdout);
+    const int before = dup(STDOUT_FILENO);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    g_assert_cmpint(file, >=, 0);
+    dup2(file, STDOUT_FILENO);
+    close(file);
+    return before;
+}
+
+static void back_to(int before)
+{
+    fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+}
+
+// Lines of the file, all of which begin as asked.
+static guint count_lines(const char *path, const char *prefix)
+{
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    guint n = 0;
+    for (; lines[n] && *lines[n]; n++)
+        g_assert_true(g_str_has_prefix(lines[n], prefix));
+    return n;
+}
+
 // Property: a drag that ends where the flow is refused, here on a band without a frequency, is
 // measured like any other: the slider goes back to where it was, a whole result comes, and the
 // figures say how many events were refused and what the longest block was spent in; the picture of
-// the window at the end of the drag is there.
+// the window at the end of the drag is there, and each line of the table is behind its prefix.
 static void test_measure(void)
 {
     const LithoOperator *fx = litho_operator_find("fx");
@@ -281,9 +315,15 @@ static void test_measure(void)
     g_autoptr(LithoSession) session = g_object_ref(gui.session);
     g_object_add_weak_pointer(G_OBJECT(gui.window), (gpointer *)&gui.window);
     int status = -1;
-    const LithoMeasure measure = {.seconds = 2, .param = "fmax", .json = json, .picture = picture};
+    const LithoMeasure measure = {
+        .seconds = 2, .param = "fmax", .json = json, .picture = picture, .prefix = "# "};
+    g_autofree char *table = gui_path(&gui, "table.txt");
+    const int before = into_file(table);
     litho_measure_start(gui.window, &measure, &status); // closes the window at its end
-    g_assert_true(gui_wait(is_gone, &gui, 60));
+    const gboolean gone = gui_wait(is_gone, &gui, 60);
+    back_to(before);
+    g_assert_true(gone);
+    g_assert_cmpuint(count_lines(table, "# "), >, 20);
     g_assert_cmpint(status, ==, 0);
     const LithoStep *step = litho_flow_step(litho_session_flow(session), 0);
     g_assert_cmpfloat(litho_param_get(litho_param_find(&fx->params, "fmax"), step->params), ==, 0);

@@ -74,6 +74,19 @@ static void finish(Measure *m, int status)
     measure_free(m);
 }
 
+// A line of figures to standard output.
+static void say(const Measure *m, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void say(const Measure *m, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    fputs(m->what.prefix ? m->what.prefix : "", stdout);
+    vprintf(format, values);
+    putchar('\n');
+    va_end(values);
+}
+
 static void give_up(Measure *m, const char *why)
 {
     fprintf(stderr, "measure: %s\n", why);
@@ -140,14 +153,14 @@ static void report_ways(Measure *m, JsonObject *object)
         const double median = quantile(m->way[k], m->n_latencies, 0.5);
         if (!isfinite(median))
             continue;
-        printf("%-32s %.3g ms, 95 %% %.3g ms\n", litho_way_names[k], median,
-               quantile(m->way[k], m->n_latencies, 0.95));
+        say(m, "%-32s %.3g ms, 95 %% %.3g ms", litho_way_names[k], median,
+            quantile(m->way[k], m->n_latencies, 0.95));
         json_object_set_double_member(ways, litho_way_names[k], median);
     }
     for (guint k = 0; k < m->n_stages; k++) {
         const LithoStage *s = &m->stages[k];
-        printf("  %-30s %.3g ms, last %.3g ms, %u times\n", s->name, s->median_ms, s->last_ms,
-               s->count);
+        say(m, "  %-30s %.3g ms, last %.3g ms, %u times", s->name, s->median_ms, s->last_ms,
+            s->count);
         json_object_set_double_member(stages, s->name, s->median_ms);
     }
     json_object_set_object_member(object, "way_ms", ways);
@@ -155,7 +168,7 @@ static void report_ways(Measure *m, JsonObject *object)
     for (guint k = 0; k < m->n_all; k++)
         m->all[k].ms /= MAX(m->frames, 1);
     g_autofree char *phases = litho_phases_text(m->all, m->n_all, 0.02);
-    printf("%-32s %s\n", "the main thread, a frame", phases);
+    say(m, "%-32s %s", "the main thread, a frame", phases);
     json_object_set_string_member(object, "main_thread_a_frame", phases);
 }
 
@@ -203,21 +216,22 @@ static void report(Measure *m)
     json_object_set_string_member(object, "device", device);
     json_object_set_string_member(object, "opengl", gl);
     json_object_set_boolean_member(object, "interop", m->after.shared);
-    printf("%-32s %s\n%-32s %s\n", "computed by", device, "drawn by", gl);
-    printf("%-32s %ld x %ld x %ld, %s\n", "result", (long)grid->axis[0].n, (long)grid->axis[1].n,
-           (long)grid->axis[2].n, m->row->label);
-    printf("%-32s %s\n", "shared with OpenGL",
-           m->after.shared ? "yes, device to device" : m->after.why_not);
+    say(m, "%-32s %s", "computed by", device);
+    say(m, "%-32s %s", "drawn by", gl);
+    say(m, "%-32s %ld x %ld x %ld, %s", "result", (long)grid->axis[0].n, (long)grid->axis[1].n,
+        (long)grid->axis[2].n, m->row->label);
+    say(m, "%-32s %s", "shared with OpenGL",
+        m->after.shared ? "yes, device to device" : m->after.why_not);
     for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
         if (!m->what.similarity && g_str_has_prefix(rows[k].key, "similar"))
             continue;
-        printf("%-32s %.6g %s\n", rows[k].label, rows[k].value, rows[k].unit);
+        say(m, "%-32s %.6g %s", rows[k].label, rows[k].value, rows[k].unit);
         if (isfinite(rows[k].value))
             json_object_set_double_member(object, rows[k].key, rows[k].value);
     }
     g_autofree char *phases = litho_phases_text(m->phases, m->n_phases, 0.1);
     const char *spent = *phases ? phases : "nothing that is timed"; // it waited for a processor
-    printf("%-32s %s\n", "the longest block was spent in", spent);
+    say(m, "%-32s %s", "the longest block was spent in", spent);
     json_object_set_string_member(object, "longest_block_in", spent);
     report_ways(m, object);
     fflush(stdout);
@@ -231,8 +245,9 @@ static void report_drawing(Measure *m)
 {
     const char *gl = litho_canvas_gl_name(litho_window_canvas(m->window), NULL);
     const LithoGrid *grid = litho_session_grid(m->session);
-    printf("%-32s %s\n%-32s %ld x %ld x %ld\n", "drawn by", gl, "cube", (long)grid->axis[0].n,
-           (long)grid->axis[1].n, (long)grid->axis[2].n);
+    say(m, "%-32s %s", "drawn by", gl);
+    say(m, "%-32s %ld x %ld x %ld", "cube", (long)grid->axis[0].n, (long)grid->axis[1].n,
+        (long)grid->axis[2].n);
     m->figures = json_object_new();
     json_object_set_string_member(m->figures, "opengl", gl);
     m->verdict = 0;
@@ -265,13 +280,14 @@ static void report_scrub(const LithoScrub *scrubs, guint n, gpointer data)
 {
     Measure *m = data;
     JsonObject *all = json_object_new();
-    printf("\n%-26s %9s %11s %9s %8s %10s %9s %9s %9s\n", "one step with every frame", "frames/s",
-           "pictures/s", "median", "95 %", "longest", "block ms", "own ms", "a frame");
+    say(m, "%s", "");
+    say(m, "%-26s %9s %11s %9s %8s %10s %9s %9s %9s", "one step with every frame", "frames/s",
+        "pictures/s", "median", "95 %", "longest", "block ms", "own ms", "a frame");
     for (guint k = 0; k < n; k++) {
         const LithoScrub *s = &scrubs[k];
-        printf("%-26s %9.1f %11.1f %9.1f %8.1f %10.1f %9.1f %9.1f %9.1f\n", s->label,
-               s->frames / s->seconds, s->pictures / s->seconds, s->median_ms, s->p95_ms,
-               s->longest_ms, s->block_ms, s->busy_ms, s->busy_frame_ms);
+        say(m, "%-26s %9.1f %11.1f %9.1f %8.1f %10.1f %9.1f %9.1f %9.1f", s->label,
+            s->frames / s->seconds, s->pictures / s->seconds, s->median_ms, s->p95_ms,
+            s->longest_ms, s->block_ms, s->busy_ms, s->busy_frame_ms);
         JsonObject *one = json_object_new();
         json_object_set_double_member(one, "frames_per_s", s->frames / s->seconds);
         json_object_set_double_member(one, "pictures_per_s", s->pictures / s->seconds);
@@ -306,10 +322,10 @@ static void tell_race(Measure *m, const LithoRace *race)
     for (guint k = 0; race && k < MIN(race->lanes->len, 2); k++) {
         const LithoRaceLane *lane = g_ptr_array_index(race->lanes, k);
         g_autofree char *name = g_strdup_printf("race, %s", lane->label);
-        printf("%-32s %.6g ms\n", name, lane->ms);
+        say(m, "%-32s %.6g ms", name, lane->ms);
         json_object_set_double_member(m->figures, keys[k], lane->ms);
         if (isfinite(lane->difference)) {
-            printf("%-32s %.6g\n", "race, relative difference", lane->difference);
+            say(m, "%-32s %.6g", "race, relative difference", lane->difference);
             json_object_set_double_member(m->figures, "race_difference", lane->difference);
         }
     }

@@ -15,6 +15,7 @@ typedef struct LithoMeasure {
     const char *json;    // file for the figures; NULL = none
     const char *picture; // PNG of the window as the drag leaves it; NULL = none
     const char *race;    // PNG of the race of CPU and GPU, held after that; NULL = no race
+    const char *prefix;  // of the table's lines, static; NULL = none
 } LithoMeasure;
 
 // Begins; prints a table on stdout when it is over and then closes the window. `status` becomes 0,
