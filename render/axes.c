@@ -106,10 +106,11 @@ LithoFrame litho_axes_layout(const LithoAxesStyle *style, const LithoGrid *grid,
     cairo_t *cr = measuring();
     litho_axes_set_font(cr, style, 1, FALSE);
     double size = font_size(style), line = 1.3 * size;
-    double left = PAD + number_width(cr, style, grid, map.v_axis) + PAD + TICK;
+    double left =
+        PAD + TICK + (style->beside ? 0 : number_width(cr, style, grid, map.v_axis) + PAD);
     double top = line + TICK + 1;
     if (!style->compact) {
-        left += line;
+        left += style->beside ? 0 : line;
         top += line;
     }
     // The last number on top reaches half its width over the corner.
@@ -299,6 +300,8 @@ void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *
             tick_mark(cr, map, vertical, edge_pixel(&edge, edge.ticks.value[k]), TICK);
         minor_ticks(cr, map, &edge, vertical);
         cairo_stroke(cr);
+        if (vertical && style->beside)
+            continue;
         set_ink(cr, style, 1);
         tick_numbers(cr, style, map, &edge, vertical);
         if (style->compact)

@@ -15,6 +15,7 @@ typedef struct LithoAxesStyle {
     LithoUnits units;
     gboolean vector;  // PDF and SVG: grid lines as plain translucent strokes
     gboolean compact; // no axis titles, only numbers: small panels
+    gboolean beside;  // ticks alone on the upright axis: its numbers stand in the panel on the left
 } LithoAxesStyle;
 
 typedef struct LithoFrame {

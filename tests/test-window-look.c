@@ -112,6 +112,49 @@ static void test_dialogs(void)
     gui_settle(&gui);
 }
 
+// Property: side by side the numbers of the time axis stand once, and both sections are equally wide.
+static void test_beside(void)
+{
+    gui_activate(&gui, "win.show('side')");
+    gui_settle(&gui);
+    const LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE);
+    g_assert_cmpuint(view->n_panels, ==, 2);
+    const LithoRect a = view->panel[0].frame.data, b = view->panel[1].frame.data;
+    g_test_message("%g and %g wide, %g between, %g before", a.w, b.w, b.x - a.x - a.w, a.x);
+    g_assert_cmpfloat(fabs(a.w - b.w), <=, 1);
+    g_assert_cmpfloat(b.x - a.x - a.w, <, a.x);
+    gui_screenshot(&gui, "beside");
+    gui_activate(&gui, "win.show('output')");
+    gui_settle(&gui);
+}
+
+static void count_sizes(const char *domain, GLogLevelFlags level, const char *text, gpointer n)
+{
+    (void)domain, (void)level;
+    *(guint *)n += strstr(text, "reported min") != NULL;
+}
+
+// Property: no part of the window of shortcuts asks for less than no room.
+static void test_shortcuts(void)
+{
+    guint n = 0;
+    const guint handler = g_log_set_handler("Gtk", G_LOG_LEVEL_WARNING, count_sizes, &n);
+    gui_activate(&gui, "win.shortcuts");
+    gui_spin(&gui, 0.6);
+    GListModel *all = gtk_window_get_toplevels();
+    GtkWindow *shortcuts = NULL;
+    for (guint k = 0; k < g_list_model_get_n_items(all); k++) {
+        g_autoptr(GObject) window = g_list_model_get_item(all, k);
+        if (GTK_IS_SHORTCUTS_WINDOW(window))
+            shortcuts = GTK_WINDOW(window);
+    }
+    g_assert_nonnull(shortcuts);
+    gtk_window_destroy(shortcuts);
+    gui_spin(&gui, 0.2);
+    g_log_remove_handler("Gtk", handler);
+    g_assert_cmpuint(n, ==, 0);
+}
+
 // Property: the About dialog shows a picture that the icon theme has, also in the build tree, and
 // says who made the program and under which license.
 static void test_about(void)
@@ -429,7 +472,9 @@ int main(int argc, char **argv)
     g_test_add_func("/look/room", test_room);
     g_test_add_func("/look/full-screen", test_full_screen);
     g_test_add_func("/look/dialogs", test_dialogs);
+    g_test_add_func("/look/beside", test_beside);
     g_test_add_func("/look/about", test_about);
+    g_test_add_func("/look/shortcuts", test_shortcuts);
     g_test_add_func("/look/sliders", test_sliders);
     g_test_add_func("/look/error-bar", test_error_bar);
     g_test_add_func("/look/text", test_text);

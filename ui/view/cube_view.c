@@ -43,6 +43,22 @@ static void choose_grid(LithoCubeView *self, LithoViewPanel *panel, const LithoG
                                   : litho_session_slice_view(self->session, self->axis);
 }
 
+// The numbers of one time axis stand once, left of both panels, whose sections stay equally wide.
+static void share_upright(LithoCubeView *self, const LithoAxesStyle *style, gboolean bar,
+                          LithoRect rects[2])
+{
+    LithoAxesStyle bare = *style;
+    bare.beside = self->panel[1].beside = TRUE;
+    const LithoRect with =
+        litho_axes_layout(style, &self->panel[0].grid, self->axis, rects[0], FALSE).data;
+    const LithoRect without =
+        litho_axes_layout(&bare, &self->panel[1].grid, self->axis, rects[1], bar).data;
+    const double move = floor((without.w - with.w) / 2);
+    rects[0].w += move;
+    rects[1].x += move;
+    rects[1].w -= move;
+}
+
 void litho_cube_view_layout(LithoCubeView *self)
 {
     LithoAxesStyle style = litho_cube_view_style(self);
@@ -69,8 +85,15 @@ void litho_cube_view_layout(LithoCubeView *self)
     for (guint k = 0; k < self->n_panels; k++) {
         LithoViewPanel *panel = &self->panel[k];
         panel->show = shows[k];
-        panel->area = rects[k];
+        panel->beside = FALSE;
         choose_grid(self, panel, grid);
+    }
+    if (self->n_panels == 2 && !self->panel[0].of_input)
+        share_upright(self, &style, bar, rects);
+    for (guint k = 0; k < self->n_panels; k++) {
+        LithoViewPanel *panel = &self->panel[k];
+        panel->area = rects[k];
+        style.beside = panel->beside;
         panel->frame = litho_axes_layout(&style, &panel->grid, self->axis, rects[k],
                                          bar && (panel->of_input || k + 1 == self->n_panels));
         panel->map = litho_slice_map(&panel->grid, &panel->view, panel->frame.data);

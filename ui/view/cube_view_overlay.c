@@ -222,6 +222,7 @@ gboolean litho_cube_view_overlay_update(LithoCubeView *self)
     self->n_drawn = self->n_panels;
     for (guint k = 0; k < self->n_panels; k++) {
         Drawing d = {.self = self, .panel = &self->panel[k], .style = litho_cube_view_style(self)};
+        d.style.beside = self->panel[k].beside;
         if (self->axis != LITHO_VIEW_SCENE && d.panel->show != LITHO_SHOW_INPUT)
             d.note = litho_session_not_computed(self->session, self->axis);
         title_texts(self, d.panel, &d.left, &d.right);

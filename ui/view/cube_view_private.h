@@ -10,6 +10,7 @@ typedef struct LithoViewPanel {
     LithoGrid grid;      // of what is shown: the input's, where it differs from the result's
     LithoSliceView view; // sections and time slices, in indices of `grid`
     LithoSliceMap map;
+    gboolean beside;   // the panel on the left has the numbers of its upright axis
     gboolean of_input; // `grid` is the input's and another one than the session's
 } LithoViewPanel;
 
