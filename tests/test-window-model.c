@@ -101,6 +101,30 @@ static LithoModelView *show_earth(void)
     g_assert_not_reached();
 }
 
+// Property: a modelled line beside a cube that is open is named as what it is, with its own sizes,
+// and has the views of a line; its input again is the file.
+static void test_title(void)
+{
+    g_autofree char *file = g_strdup(litho_header_title(gui.window->header));
+    GtkWidget *across = GTK_WIDGET(litho_canvas_view(canvas(), LITHO_XLINE));
+    g_assert_true(gtk_widget_get_mapped(across));
+    gui_use_operator(&gui, litho_operator_find("twsm"));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_header_title(gui.window->header), ==, "Tip-wave modelling");
+    g_assert_true(gui_label_says(litho_header_widget(gui.window->header), "1 × 41 × "));
+    g_assert_false(gtk_widget_get_mapped(across));
+    litho_session_show(gui.session, LITHO_SHOW_INPUT);
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_header_title(gui.window->header), ==, file);
+    litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
+    gui_use_operator(&gui, &gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_header_title(gui.window->header), ==, file);
+    g_assert_true(gtk_widget_get_mapped(across));
+}
+
 // Property: a boundary of a model is dragged in its picture: the parameter follows the hand, the
 // traces follow the parameter, the camera stays; the whole drag, a pause in it too, is undone as
 // one, and then the traces are those of before. Page Up and Page Down do it by keys.
@@ -166,6 +190,7 @@ int main(int argc, char **argv)
     g_test_add_func("/model/shapes", test_model);
     g_test_add_func("/model/follows", test_model_follows);
     g_test_add_func("/model/grip", test_grip);
+    g_test_add_func("/model/title", test_title);
     int status = g_test_run();
     gui_close(&gui);
     return status;

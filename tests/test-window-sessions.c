@@ -128,7 +128,8 @@ static void test_other_file(void)
 }
 
 // Property: a 2-D line opens with the one section it has filling the window, along either axis, a
-// cube with all four views; what the user chose instead is remembered, although the first line of
+// cube with all four views; restored, a line has its section and the scene in the whole height and
+// no slice across it; what the user chose instead is remembered, although the first line of
 // the next file is shown before that file is there.
 static void test_line(void)
 {
@@ -149,7 +150,22 @@ static void test_line(void)
     gui_open_file(&gui, line);
     gui_activate(&gui, "win.maximise(0)");
     g_assert_true(gui_wait(state_written, &gui, 10));
+    gui_spin(&gui, 0.3);
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    GtkWidget *section = GTK_WIDGET(litho_canvas_view(canvas, LITHO_INLINE));
+    g_assert_true(gtk_widget_get_mapped(section));
+    g_assert_true(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_VIEW_SCENE))));
+    g_assert_false(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_XLINE))));
+    g_assert_false(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_SAMPLE))));
+    const int height = gtk_widget_get_height(GTK_WIDGET(canvas)); // with a border
+    g_assert_cmpint(gtk_widget_get_height(section), >, height - 12);
+    g_assert_cmpint(3 * gtk_widget_get_width(section), >,
+                    2 * gtk_widget_get_width(GTK_WIDGET(canvas)) - 6);
     gui_open_file(&gui, whole);
+    gui_spin(&gui, 0.3);
+    g_assert_true(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_SAMPLE))));
+    g_assert_cmpint(2 * gtk_widget_get_height(section), <=,
+                    gtk_widget_get_height(GTK_WIDGET(canvas)));
     gui_open_file(&gui, line);
     g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==, -1);
 }

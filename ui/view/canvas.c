@@ -14,10 +14,12 @@ static void tell_visible(LithoCanvas *self)
     LithoCubeView *active = litho_canvas_active_view(self);
     int first = active ? litho_cube_view_axis(active) : 0;
     gboolean all = self->maximised < 0 || self->maximised == LITHO_VIEW_SCENE;
-    if (first < 3 && (all || self->maximised == first))
+    if (self->section >= 0 && all)
+        first = axes[n++] = self->section;
+    else if (first < 3 && (all || self->maximised == first))
         axes[n++] = first;
     for (int a = 0; a < 3; a++)
-        if (a != first && all)
+        if (a != first && all && self->section < 0)
             axes[n++] = a;
     litho_session_set_visible(self->session, n, axes);
 }
@@ -41,7 +43,7 @@ LithoCubeView *litho_canvas_active_view(LithoCanvas *self)
     for (int k = 0; k < LITHO_N_VIEWS; k++)
         if (gtk_widget_has_focus(GTK_WIDGET(self->views[k])))
             return self->views[k];
-    return self->views[0];
+    return self->views[MAX(self->section, 0)];
 }
 
 int litho_canvas_maximised(LithoCanvas *self)
@@ -49,15 +51,43 @@ int litho_canvas_maximised(LithoCanvas *self)
     return self->maximised;
 }
 
+// Four views in two rows; of a line its section and, half as wide, the scene in one.
+static void place_views(LithoCanvas *self)
+{
+    const int axis = self->maximised, section = self->section;
+    GtkLayoutManager *layout = gtk_widget_get_layout_manager(self->grid);
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        const gboolean scene = k == LITHO_VIEW_SCENE, line = section >= 0;
+        GtkWidget *view = scene ? self->cell : GTK_WIDGET(self->views[k]);
+        GtkLayoutChild *child = gtk_layout_manager_get_layout_child(layout, view);
+        g_object_set(child, "column", line && scene ? 2 : line ? 0 : k % 2, "row",
+                     line ? 0 : k / 2, "column-span", line && !scene ? 2 : 1, NULL);
+        gtk_widget_set_visible(view, axis < 0 ? !line || scene || k == section : axis == k);
+        litho_cube_view_set_large(self->views[k], axis == k);
+    }
+}
+
+// A line has one section, and nothing to see in slices across it.
+static void follow_grid(LithoCanvas *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const int section = !grid                            ? -1
+                        : grid->axis[LITHO_INLINE].n == 1 ? LITHO_INLINE
+                        : grid->axis[LITHO_XLINE].n == 1  ? LITHO_XLINE
+                                                          : -1;
+    if (section == self->section)
+        return;
+    self->section = section;
+    place_views(self);
+    tell_visible(self);
+    g_signal_emit_by_name(self, "layout-changed");
+}
+
 void litho_canvas_maximise(LithoCanvas *self, int axis)
 {
     gboolean other = axis != self->maximised;
     self->maximised = axis;
-    for (int k = 0; k < LITHO_N_VIEWS; k++) {
-        gtk_widget_set_visible(k == LITHO_VIEW_SCENE ? self->cell : GTK_WIDGET(self->views[k]),
-                               axis < 0 || axis == k);
-        litho_cube_view_set_large(self->views[k], axis == k);
-    }
+    place_views(self);
     litho_model_view_set_large(LITHO_MODEL_VIEW(self->model), axis == LITHO_VIEW_SCENE);
     if (axis >= 0)
         gtk_widget_grab_focus(axis == LITHO_VIEW_SCENE && litho_canvas_model(self)
@@ -254,7 +284,7 @@ guint64 litho_canvas_frames(LithoCanvas *self)
 
 static void litho_canvas_init(LithoCanvas *self)
 {
-    self->maximised = -1;
+    self->maximised = self->section = -1;
     self->wanted_space = -1;
     self->input = litho_volume_new();
     self->output = litho_volume_new();
@@ -313,6 +343,7 @@ static void on_cube(LithoCanvas *self)
         self->identity = g_strdup(name);
         litho_canvas_blank(self);
     }
+    follow_grid(self);
     redraw(self);
 }
 
@@ -332,6 +363,9 @@ GtkWidget *litho_canvas_new(LithoSession *session, LithoJudgement *judgement)
         litho_cube_view_set_judgement(self->views[k], judgement);
     static const char *const signals[] = {"flow-changed", "result", "slices-changed",
                                           "display-changed"};
+    g_signal_connect_object(session, "result", G_CALLBACK(follow_grid), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "display-changed", G_CALLBACK(follow_grid), self,
+                            G_CONNECT_SWAPPED);
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(session, signals[k], G_CALLBACK(redraw), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_cube), self, G_CONNECT_SWAPPED);

@@ -28,6 +28,7 @@ struct _LithoCanvas {
     GtkWidget *switches, *button[1 + LITHO_N_SPACES]; // data, then one per LithoSpace
     int wanted_space;                                 // of the model; -1 = the data
     int maximised;
+    int section; // the one that a line has; -1 = the cube has three slices
 
     LithoRenderer *renderer;
     LithoFrameCache *cache; // lives with the renderer

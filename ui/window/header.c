@@ -314,19 +314,45 @@ const char *litho_header_title(const LithoHeader *self)
 
 // --- telling -------------------------------------------------------------------------------------
 
+// What the views show is made by an operator of the flow, not from the file that is open: its
+// title. NULL = it is the file, or made from it.
+static const char *source_shown(LithoSession *session)
+{
+    const LithoFlow *flow = litho_session_flow(session);
+    if (!litho_session_result(session) || litho_session_shown(session) == LITHO_SHOW_INPUT)
+        return NULL;
+    for (guint k = litho_flow_length(flow); k-- > 0;) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !step->op->needs_input)
+            return litho_text(step->op->title);
+    }
+    return NULL;
+}
+
+static gboolean set_text(GtkWidget *label, const char *text)
+{
+    if (g_str_equal(gtk_label_get_text(GTK_LABEL(label)), text))
+        return FALSE;
+    gtk_label_set_text(GTK_LABEL(label), text);
+    return TRUE;
+}
+
 void litho_header_show_title(LithoHeader *self, guint files)
 {
     LithoCube *cube = litho_session_input(self->session);
-    const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
+    const char *source = source_shown(self->session);
+    const LithoGrid *grid = cube && !source ? &cube->grid : litho_session_grid(self->session);
+    const gboolean named = source || (cube && *cube->name);
     gtk_widget_set_visible(self->subtitle, grid != NULL);
-    g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
-                            : files > 1
-                                ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
-                                : g_strdup(cube->name);
-    gtk_label_set_text(GTK_LABEL(self->title), name);
-    gtk_widget_set_tooltip_text(self->title, cube && *cube->name ? name : NULL);
+    g_autofree char *name =
+        !named     ? g_strdup("Lithoscope")
+        : source   ? g_strdup(source)
+        : files > 1 ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
+                    : g_strdup(cube->name);
+    gboolean other = set_text(self->title, name);
+    gtk_widget_set_tooltip_text(self->title, named ? name : NULL);
     g_autofree char *window_title =
-        cube && *cube->name ? g_strdup_printf(_("%s – Lithoscope"), name) : g_strdup("Lithoscope");
+        named ? g_strdup_printf(_("%s – Lithoscope"), name) : g_strdup("Lithoscope");
     gtk_window_set_title(self->window, window_title);
     if (!grid)
         return;
@@ -337,10 +363,10 @@ void litho_header_show_title(LithoHeader *self, guint files)
     litho_text_put(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
     g_autofree char *text =
         g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
-    gtk_label_set_text(GTK_LABEL(self->subtitle), text);
+    other = set_text(self->subtitle, text) || other;
     gtk_widget_set_tooltip_text(self->subtitle,
                                 _("inlines × crosslines × samples · sample interval"));
-    if (self->width > 0)
+    if (other && self->width > 0)
         litho_header_fit(self, self->width);
 }
 

@@ -104,6 +104,7 @@ static void show_device(LithoWindow *self)
 
 static void show_compare(LithoWindow *self)
 {
+    litho_window_show_title(self); // of what is shown
     litho_header_show_compare(self->header);
     litho_window_actions_update(self);
 }
@@ -116,7 +117,6 @@ static void on_cube(LithoWindow *self)
     litho_middle_show_views(self->middle, has);
     if (has)
         litho_panels_give_widths(self->panels);
-    litho_window_show_title(self);
     litho_tellers_show_notes(self->tellers, litho_session_input(self->session));
     show_compare(self);
 }
