@@ -135,6 +135,34 @@ static void test_find(void)
     litho_noise_clear(&noise);
 }
 
+// Property: in a survey of two windows with four traces of ten missing, whose level is a tenth too
+// high, the true gain is in the interval that is told, and the sentence tells the interval.
+static void test_find_open(void)
+{
+    g_auto(Cubes) c = quality_make("curved", "inlines=23 xlines=18 samples=75 snr=3 seed=2 "
+                                             "noise=band missing=42");
+    LithoNoise noise;
+    g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+    const LithoOperator *op = litho_operator_find("patch");
+    g_autoptr(LithoFlow) flow = quality_flow(op, "");
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    const LithoFindAsk ask = ask_of(flow, &c, &noise);
+    const LithoFind find = found(j, &ask);
+    const double before = quality_judge(flow, &c, &noise, 0).snr_db;
+    litho_find_apply(&find, G_MAXUINT, op, litho_flow_step(flow, 0)->params);
+    const double gain = quality_judge(flow, &c, &noise, 0).snr_db - before;
+    g_test_message("gain %.2f (%.2f to %.2f), true %.2f dB: %s", find.gain_db, find.gain_low_db,
+                   find.gain_high_db, gain, find.why);
+    g_assert_cmpfloat(find.gain_low_db, <=, find.gain_db);
+    g_assert_cmpfloat(find.gain_high_db, >=, find.gain_db);
+    g_assert_cmpfloat(find.gain_low_db, <=, gain + 0.1);
+    g_assert_cmpfloat(find.gain_high_db, >=, gain - 0.1);
+    if (find.gain_high_db - find.gain_low_db > 0.5)
+        g_assert_nonnull(strstr(find.why, "the noise level leaves"));
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 // Property: a search costs no more trials than promise something: 14 where tops of
 // parabolas that promise nothing and another round took 20; and it truly gains.
 static void test_find_trials(void)
@@ -357,6 +385,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/find/choice", test_choice);
     g_test_add_func("/find/best", test_find);
+    g_test_add_func("/find/open", test_find_open);
     g_test_add_func("/find/trials", test_find_trials);
     g_test_add_func("/find/time", test_find_time);
     g_test_add_func("/find/nothing", test_find_nothing);

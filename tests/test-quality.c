@@ -108,6 +108,60 @@ static void test_hidden(void)
     litho_noise_clear(&noise);
 }
 
+// Property: the interval holds the true SNR also of a survey of one or two windows in which four
+// traces of ten are missing: guesses leave there what is curved, and the level is told too high.
+static void test_few_windows(void)
+{
+    static const char *const cubes[] = {"seed=2 noise=white", "seed=2 noise=band", "seed=1 noise=band"};
+    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
+        g_autofree char *words =
+            g_strdup_printf("inlines=23 xlines=18 samples=75 snr=3 missing=42 %s", cubes[k]);
+        g_auto(Cubes) c = quality_make("curved", words);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+        const LithoQuality q = quality_judge(flow, &c, &noise, 0);
+        g_test_message("%s: expected %.2f (%.2f to %.2f), true %.2f dB", cubes[k],
+                       q.expected_snr_db, q.expected_low_db, q.expected_high_db, q.snr_db);
+        g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
+        g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
+        litho_noise_clear(&noise);
+    }
+}
+
+// Property: hidden traces asked for alone are told as with the other figures, which stay unknown; the
+// interval overlaps that of four times as many traces, and is twice as wide.
+static void test_hidden_alone(void)
+{
+    g_auto(Cubes) c = quality_make("curved", "inlines=64 xlines=64 samples=128 snr=5 seed=3");
+    LithoNoise noise = quality_true_noise(&c);
+    g_autoptr(LithoFlow) flow = quality_flow(&litho_operator_template, "halfwidth=1");
+    const LithoQuality q = quality_judge(flow, &c, &noise, 5);
+    LithoQuality alone[2];
+    for (guint k = 0; k < 2; k++) {
+        LithoJudge *j = litho_judge_new(litho_device_cpu());
+        const LithoQualityAsk ask = {.flow = flow,
+                                     .in = c.noisy,
+                                     .noise = &noise,
+                                     .hide = 5,
+                                     .folds = k ? 1 : 4,
+                                     .seed = 1,
+                                     .only_hidden = TRUE};
+        g_assert_true(litho_judge_run(j, &ask, NULL, &alone[k], NULL));
+        g_test_message("%u traces, %.2f +- %.2f dB", alone[k].hidden_traces,
+                       alone[k].hidden_snr_db, alone[k].hidden_off_db);
+        g_assert_true(isnan(alone[k].expected_snr_db) && isnan(alone[k].removed));
+        g_assert_null(litho_judge_output(j));
+        litho_judge_free(j);
+    }
+    g_assert_cmpfloat(alone[0].hidden_snr_db, ==, q.hidden_snr_db);
+    g_assert_cmpuint(alone[0].hidden_traces, ==, q.hidden_traces);
+    g_assert_cmpfloat(fabs(alone[1].hidden_snr_db - q.hidden_snr_db), <,
+                      alone[1].hidden_off_db + q.hidden_off_db);
+    g_assert_cmpfloat_with_epsilon(alone[1].hidden_off_db / q.hidden_off_db, 2, 0.5);
+    litho_noise_clear(&noise);
+}
+
 // Property: a probe has the noise's standard deviation and spectrum, is the same wherever it is
 // cut, and is zero where there is no data.
 static void test_probe(void)
@@ -529,6 +583,8 @@ int main(int argc, char **argv)
     g_test_add_data_func("/quality/expected/band", "band", test_expected);
     g_test_add_func("/quality/area", test_area);
     g_test_add_func("/quality/hidden", test_hidden);
+    g_test_add_func("/quality/few-windows", test_few_windows);
+    g_test_add_func("/quality/hidden-alone", test_hidden_alone);
     g_test_add_func("/quality/probe", test_probe);
     g_test_add_func("/quality/level", test_level);
     g_test_add_func("/quality/level-strong", test_level_strong);

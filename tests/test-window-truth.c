@@ -415,6 +415,57 @@ static gboolean tells_truth(Gui *g)
     return *litho_quality_panel_text(LITHO_QUALITY_PANEL(panel), 3) != 0;
 }
 
+static GtkWidget *quality_panel(void)
+{
+    return gui_find_type(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT),
+                         LITHO_TYPE_QUALITY_PANEL);
+}
+
+static gboolean hides(Gui *g)
+{
+    return litho_judgement_is_hiding(g->window->judgement);
+}
+
+static gboolean has_hidden(Gui *g)
+{
+    return litho_judgement_hidden_why(g->window->judgement) != NULL;
+}
+
+static gboolean is_judged(Gui *g)
+{
+    gboolean fresh;
+    return litho_judgement_figures(g->window->judgement, &fresh) && fresh;
+}
+
+// Property: hidden traces are asked for once the other figures are there, which stay as they are and
+// can be read meanwhile; the test can be ended while it runs; a flow that leaves traces empty is
+// told so in the figure's own line.
+static void test_hidden(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "hidden.npy", 8, 9, 40);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, &grower);
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    LithoQualityPanel *quality = LITHO_QUALITY_PANEL(quality_panel());
+    g_assert_cmpstr(litho_quality_panel_text(quality, 4), ==, "");
+    gui_activate(&gui, "win.hidden");
+    g_assert_true(gui_wait(hides, &gui, 20));
+    g_assert_true(is_judged(&gui));
+    gui_spin(&gui, 0.4);
+    g_assert_cmpstr(litho_quality_panel_text(quality, 4), !=, "");
+    g_assert_true(gui_label_says(GTK_WIDGET(quality), "being predicted"));
+    gui_activate(&gui, "win.hidden");
+    g_assert_false(hides(&gui));
+    gui_spin(&gui, 2.5); // longer than its folds would take
+    g_assert_false(has_hidden(&gui));
+    g_assert_cmpstr(litho_quality_panel_text(quality, 4), ==, "");
+    gui_activate(&gui, "win.hidden");
+    g_assert_true(gui_wait(has_hidden, &gui, 60));
+    g_assert_false(hides(&gui));
+    g_assert_true(gui_label_says(GTK_WIDGET(quality), "leaves missing traces empty"));
+    gui_activate(&gui, "win.hidden");
+}
+
 // Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
 // another shape is refused with a sentence. The read-out names what is compared: with the truth in
 // the input's place nothing was removed.
@@ -530,6 +581,7 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/places", test_places);
     g_test_add_func("/truth/titles", test_titles);
     g_test_add_func("/truth/file", test_truth_file);
+    g_test_add_func("/truth/hidden", test_hidden);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     g_test_add_func("/truth/appearance", test_appearance);
     int status = g_test_run();

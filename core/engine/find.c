@@ -2,7 +2,7 @@
 #include "core/engine/find.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -17,6 +17,8 @@ enum { PART = 4, LEAST_PART = 1 << 17 };
 #define WORTH_DB 0.05
 // Others have to gain this much for a parameter to be searched again.
 #define AGAIN_DB 0.2
+// A gain is told with its interval where this is wider, in dB.
+#define OPEN_DB 0.5
 
 typedef struct Trial {
     double value[LITHO_FIND_MOST], score;
@@ -399,6 +401,38 @@ static double gain_of(const Search *s, const LithoFind *find)
                              : find->found.hidden_snr_db - find->now.hidden_snr_db;
 }
 
+// One more thing to know, behind a semicolon where there is one already.
+static void add_why(LithoFind *find, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add_why(LithoFind *find, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    g_autofree char *text = litho_text_vprintf(format, values);
+    va_end(values);
+    g_autofree char *before = g_strdup(find->why);
+    g_snprintf(find->why, sizeof find->why, "%s%s%s", before, *before ? "; " : "", text);
+}
+
+// A level that is too high makes filters that remove little look worse than they are, or better: the
+// gain with the levels at the ends of the interval.
+static void tell_interval(const Search *s, LithoFind *find)
+{
+    find->gain_low_db = find->gain_high_db = s->question.noise ? find->gain_db : NAN;
+    if (!(find->gain_db > 0))
+        return;
+    for (int k = 0; k < 2; k++) {
+        const double gain = 10 * log10(find->now.mse_ends[k] / find->found.mse_ends[k]);
+        if (!isfinite(gain))
+            continue;
+        find->gain_low_db = MIN(find->gain_low_db, gain);
+        find->gain_high_db = MAX(find->gain_high_db, gain);
+    }
+    if (find->gain_high_db - find->gain_low_db > OPEN_DB)
+        add_why(find, _("the noise level leaves a gain between %.1f and %.1f dB open"),
+                find->gain_low_db, find->gain_high_db);
+}
+
 static gboolean search(Search *s, GError **error)
 {
     LithoFind *find = s->find;
@@ -451,20 +485,20 @@ static gboolean search(Search *s, GError **error)
     }
     bound_gains(find);
     if (find->is_out_of_time)
-        snprintf(find->why, sizeof find->why,
-                 _("time was up (%u tried); a smaller area or more time tells of more"),
-                 find->trials);
+        add_why(find, _("time was up (%u tried); a smaller area or more time tells of more"),
+                find->trials);
     if (s->passed_over > find->gain_db + WORTH_DB)
-        snprintf(find->why, sizeof find->why,
-                 _("settings told to gain more were passed over, because events would leave: %s"),
-                 s->why);
+        add_why(find,
+                _("settings told to gain more were passed over, because events would leave: %s"),
+                s->why);
+    tell_interval(s, find);
     return TRUE;
 }
 
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error)
 {
-    memset(find, 0, sizeof *find);
+    *find = (LithoFind){.gain_low_db = NAN, .gain_high_db = NAN};
     Search s = {.judge = judge,
                 .ask = ask,
                 .question = ask->quality,
@@ -534,6 +568,12 @@ JsonObject *litho_find_to_json(const LithoFind *find)
     json_object_set_object_member(root, "found", found);
     json_object_set_double_member(root, "gain_db", find->gain_db);
     json_object_set_double_member(root, "seconds", find->seconds);
+    if (isfinite(find->gain_low_db) && isfinite(find->gain_high_db)) {
+        JsonArray *interval = json_array_new();
+        json_array_add_double_element(interval, find->gain_low_db);
+        json_array_add_double_element(interval, find->gain_high_db);
+        json_object_set_array_member(root, "gain_interval_db", interval);
+    }
     json_object_set_object_member(root, "gains_db", gains);
     json_object_set_object_member(root, "quality_now", before);
     json_object_set_object_member(root, "quality_found", after);

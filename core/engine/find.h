@@ -23,11 +23,13 @@ typedef struct LithoFind {
     LithoFound item[LITHO_FIND_MOST];
     LithoQuality now, found; // on the area searched
     double gain_db;          // of all changes
+    double gain_low_db, gain_high_db; // with any noise level of the interval it was measured to;
+                                      // NAN = it is not known
     LithoBox area;           // that was searched: a part of what was asked for
     guint trials;
     double seconds;
-    char why[384]; // a sentence where settings that gain more were passed over, or time was up; ""
-                   // = none
+    char why[512]; // what there is to know: time was up, settings that gain more were passed over,
+                   // the noise level leaves the gain open; "" = nothing
     gboolean is_out_of_time; // more trials would have followed
 } LithoFind;
 

@@ -367,6 +367,7 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
         const double error = sure(s, variance, level);
         const double end = MAX(error_at_least(s, level * noise->total), least);
+        q->mse_ends[k] = MAX(error, end);
         low = MIN(low, decibel(left / MAX(error + 2 * deviation, end)));
         high = MAX(high, decibel(left / MAX(error - 2 * deviation, end)));
     }
@@ -444,7 +445,29 @@ typedef struct Hidden {
     gint64 n;
     guint traces;
     double yy, ee, pp; // recorded, misfit, predicted
+    double yy2, ye, ee2; // products of the traces' energies and misfits, summed
 } Hidden;
+
+static void add_trace(const float *y, const float *p, const float *guess, gint64 from, gint64 to,
+                      Hidden *h)
+{
+    double misfit = 0, energy = 0;
+    for (gint64 t = from; t < to; t++) {
+        const double e = (double)y[t] - p[t];
+        if (!isfinite(e) || guess[t] != y[t])
+            continue;
+        h->n++;
+        energy += (double)y[t] * y[t];
+        h->pp += (double)p[t] * p[t];
+        misfit += e * e;
+    }
+    h->traces++;
+    h->yy += energy;
+    h->ee += misfit;
+    h->yy2 += energy * energy;
+    h->ye += energy * misfit;
+    h->ee2 += misfit * misfit;
+}
 
 static void add_hidden(const LithoQualityAsk *ask, const LithoQualityCase *c, const LithoCube *out,
                        guint fold, Hidden *h)
@@ -456,18 +479,35 @@ static void add_hidden(const LithoQualityAsk *ask, const LithoQualityCase *c, co
                 !litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
                 continue;
             const float *y = litho_quality_row(c->in, i, j), *p = litho_quality_row(out, i, j);
-            const float *guess = c->guesses ? litho_quality_row(c->guesses, i, j) : y;
-            h->traces++;
-            for (gint64 t = from; t < to; t++) {
-                const double e = (double)y[t] - p[t];
-                if (!isfinite(e) || guess[t] != y[t])
-                    continue;
-                h->n++;
-                h->yy += (double)y[t] * y[t];
-                h->pp += (double)p[t] * p[t];
-                h->ee += e * e;
-            }
+            add_trace(y, p, c->guesses ? litho_quality_row(c->guesses, i, j) : y, from, to, h);
         }
+}
+
+static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQuality *q)
+{
+    q->hidden_traces = h->traces;
+    if (h->n == 0 || h->pp == 0)
+        return;
+    const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
+    const double signal = h->yy - h->n * variance, error = h->ee - h->n * variance;
+    q->hidden_snr_db = decibel(signal / error);
+    // Scatter of what each trace adds to the logarithm of the ratio.
+    const double sum = h->yy / signal - h->ee / error;
+    const double squares = h->yy2 / (signal * signal) - 2 * h->ye / (signal * error) +
+                           h->ee2 / (error * error) - sum * sum / h->traces;
+    q->hidden_off_db = h->traces > 1 && signal > 0 && error > 0
+                           ? 10 / G_LN10 * 2 * sqrt(MAX(squares, 0))
+                           : NAN;
+}
+
+static gboolean ask_fold(LithoJudge *judge, const LithoQualityAsk *ask, const LithoQualityCase *c,
+                         const LithoFlow *flow, guint fold, Runs *runs, Hidden *h, GError **error)
+{
+    g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
+    g_autoptr(LithoCube) out = in ? run_flow(judge->hidden, flow, in, &c->area, runs, error) : NULL;
+    if (out)
+        add_hidden(ask, c, out, fold, h);
+    return out != NULL;
 }
 
 static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
@@ -477,24 +517,15 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
     gboolean fills;
     g_autoptr(LithoFlow) flow = filling_flow(ask->flow, &fills);
     Hidden h = {0};
-    for (guint fold = 0; fold < folds; fold++) {
-        g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
-        g_autoptr(LithoCube) out =
-            in ? run_flow(judge->hidden, flow, in, &c->area, runs, error) : NULL;
-        if (!out)
+    for (guint fold = 0; fold < folds; fold++)
+        if (!ask_fold(judge, ask, c, flow, fold, runs, &h, error))
             return FALSE;
-        add_hidden(ask, c, out, fold, &h);
-    }
-    q->hidden_traces = h.traces;
-    if (h.n == 0 || h.pp == 0) {
+    tell_hidden(ask, &h, q);
+    if (h.n == 0 || h.pp == 0)
         g_strlcpy(q->why,
                   h.n == 0 ? _("no live trace was hidden: the area or the share is too small")
                            : _("this flow leaves missing traces empty: hidden ones tell nothing"),
                   sizeof q->why);
-        return TRUE;
-    }
-    const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
-    q->hidden_snr_db = decibel((h.yy / h.n - variance) / (h.ee / h.n - variance));
     return TRUE;
 }
 
@@ -544,10 +575,12 @@ static LithoQuality nothing_known(void)
         .expected_low_db = NAN,
         .expected_high_db = NAN,
         .mse = NAN,
+        .mse_ends = {NAN, NAN},
         .input_snr_db = NAN,
         .expected_gain_db = NAN,
         .noise_sigma = NAN,
         .hidden_snr_db = NAN,
+        .hidden_off_db = NAN,
         .removed = NAN,
         .snr_db = NAN,
         .gain_db = NAN,
@@ -564,8 +597,17 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         return FALSE;
     const guint fit = ask->hide > 0 ? (guint)MAX(100 / ask->hide, 1) : 0;
     const guint folds = MIN(ask->folds > 0 ? ask->folds : 2, fit);
-    Runs runs = {.whole = run, .total = 1 + (ask->noise != NULL) + folds};
+    const guint others = ask->only_hidden ? 0 : 1 + (ask->noise != NULL);
+    Runs runs = {.whole = run, .total = others + folds};
     litho_run_begin(run, "judging", NULL);
+    if (ask->only_hidden) {
+        q.noise_sigma = ask->noise ? ask->noise->total : NAN;
+        if (folds > 0 && (!find_bursts(judge, &c, run, error) ||
+                          !judge_hidden(judge, ask, &c, folds, &runs, &q, error)))
+            return FALSE;
+        *quality = q;
+        return TRUE;
+    }
     const double start = litho_now_ms();
     LithoCube *out = run_flow(judge->plain, ask->flow, c.in, &c.area, &runs, error);
     if (!out)

@@ -42,6 +42,8 @@ typedef struct LithoQualityAsk {
     const LithoCube *reference; // truth on the input's grid that holds the area, or NULL
     double hide;                // percent of the traces hidden in a fold; 0 = no hidden traces
     guint folds;                // 0 = 2; no more than fit into all traces
+    gboolean only_hidden;       // nothing but hidden traces: other figures stay unknown, and the
+                                // judge's output is that of the question before
     guint32 seed;               // of signs and hidden traces
     gboolean similarity;        // compute `leak`
 } LithoQualityAsk;
@@ -64,12 +66,14 @@ typedef struct LithoQuality {
                              // gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
+    double mse_ends[2];      // of the output, with the lowest and the highest noise level; NAN = not known
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
     double noise_sigma;      // as was given, units of the data
     double hidden_snr_db;   // against the clean traces where the noise level is known, else against
                             // the recorded ones
     guint hidden_traces;    // in all folds
+    double hidden_off_db;   // half of the interval of 95 %, from the scatter between traces
     double removed;         // removed energy as a part of the input's
     LithoLeak leak;         // count 0 = was not asked for
     double snr_db, gain_db; // against the reference: of the output, and less that of the input

@@ -5,6 +5,8 @@
 
 #include "core/engine/quality.h"
 
+enum { WINDOW_SAMPLES = 16 * 16 * 64 };
+
 // Mean power of the frequencies [from, to) and the standard error of that mean.
 static double mean_power(const LithoNoise *noise, guint from, guint to, double *error)
 {
@@ -69,6 +71,23 @@ static void take_for_white(LithoNoise *noise)
         noise->sigma[f] = level;
 }
 
+// Guesses where many traces are missing miss what is curved, and leave it as noise: in a survey of
+// one or two windows by up to a sixth, with four windows by nothing that shows. The lower end of the
+// interval says so.
+static void widen_for_guesses(LithoNoise *noise, const LithoCube *cube, LithoBox box)
+{
+    gint64 live = 0;
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
+            live += litho_cube_is_live(cube, i, j);
+    const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
+    const double missing = 1 - (double)live / MAX(traces, 1) - 0.1;
+    const double windows = (double)live * litho_box_size(box, 2) / WINDOW_SAMPLES;
+    if (missing > 0 && windows > 0)
+        noise->low -= noise->total * fmin(1.7 * missing * missing / (windows * windows), 0.25);
+    noise->low = fmax(noise->low, 0.5 * noise->total);
+}
+
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                              LithoNoise *noise, GError **error)
 {
@@ -76,5 +95,6 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     if (!litho_qc_noise_windows(cube, box, window, 1024, run, noise, error))
         return FALSE;
     take_for_white(noise);
+    widen_for_guesses(noise, cube, box ? litho_box_intersect(*box, cube->held) : cube->held);
     return TRUE;
 }

@@ -156,28 +156,52 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, mark);
 }
 
-static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
-{
-    Figure *f = &self->figure[HIDDEN];
-    guint32 seed;
-    double share = litho_judgement_hidden(self->judgement, &seed);
-    gboolean known = share > 0 && q->hidden_traces > 0 && isfinite(q->hidden_snr_db);
-    gtk_widget_set_visible(f->row, known);
-    if (!known)
-        return;
-    const char *apart = litho_quality_disagreement(q);
-    g_autofree char *number = litho_format_decibels(q->hidden_snr_db, 1, FALSE);
-    g_autofree char *words =
-        litho_text_printf(_("on %u traces, %g %%, seed %u%s%s"), q->hidden_traces, share, seed,
-                          *apart ? ". " : "", apart);
-    show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
-}
-
 // A reason that the command line tells behind "note:", standing alone: "The data look clean …".
 static char *sentence_of(const char *reason)
 {
     g_autofree char *first = g_utf8_substring(reason, 0, 1), *upper = g_utf8_strup(first, -1);
     return g_strconcat(upper, g_utf8_next_char(reason), NULL);
+}
+
+// They are predicted while the person goes on: how far, and how long yet.
+static char *words_of_hiding(LithoQualityPanel *self)
+{
+    const double part = litho_judgement_part(self->judgement);
+    const double left = litho_judgement_left_s(self->judgement);
+    if (isnan(part))
+        return g_strdup(_("traces are being predicted"));
+    return left >= 1 ? litho_text_printf(_("traces are being predicted: %.0f %%, %.0f s left"),
+                                         100 * part, left)
+                     : g_strdup_printf(_("traces are being predicted: %.0f %%"), 100 * part);
+}
+
+static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
+{
+    Figure *f = &self->figure[HIDDEN];
+    guint32 seed;
+    const double share = litho_judgement_hidden(self->judgement, &seed);
+    const gboolean hiding = litho_judgement_is_hiding(self->judgement);
+    const char *why = litho_judgement_hidden_why(self->judgement);
+    const gboolean known = q->hidden_traces > 0 && isfinite(q->hidden_snr_db);
+    gtk_widget_set_visible(f->row, share > 0);
+    if (share <= 0)
+        return;
+    g_autofree char *plain =
+        known ? litho_format_decibels(q->hidden_snr_db, 1, FALSE) : g_strdup("–");
+    g_autofree char *number = known && isfinite(q->hidden_off_db)
+                                  ? litho_text_printf("%s ±%.1f", plain, q->hidden_off_db)
+                                  : g_strdup(plain);
+    g_autofree char *words = NULL;
+    const char *apart = known ? litho_quality_disagreement(q) : "";
+    if (hiding)
+        words = words_of_hiding(self);
+    else if (!known)
+        words = why ? sentence_of(why) : g_strdup(_("not asked yet"));
+    else
+        words = litho_text_printf(_("on %u traces, %g %%, seed %u%s%s"), q->hidden_traces, share,
+                                  seed, *apart ? ". " : "", apart);
+    set_class(f->number, "litho-before", hiding);
+    show(f, number, words, !hiding && (*apart || !known) ? MARK_LOOK : MARK_NONE);
 }
 
 // The test may have been switched by a command.
@@ -194,8 +218,7 @@ static void follow_test(LithoQualityPanel *self)
     self->loading = FALSE;
 }
 
-// How far the new figures have come, where they take long: hidden traces of a filter that fills run
-// its passes twice.
+// How far the new figures have come, where they take long.
 static char *words_of_before(LithoQualityPanel *self)
 {
     const double part = litho_judgement_part(self->judgement);
@@ -282,11 +305,17 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(title), f->name);
     gtk_widget_set_hexpand(f->name, TRUE);
-    if (k == TRUTH) // what ends the comparison, beside the figure that goes with it
+    // What ends the question, beside the figure that goes with it.
+    if (k == TRUTH)
         add_tool(title,
                  litho_icon_button_new("window-close-symbolic", _("Forget the reference"),
                                        _("Forget the reference")),
                  "win.reference-forget", NULL);
+    if (k == HIDDEN)
+        add_tool(title,
+                 litho_icon_button_new("window-close-symbolic", _("No test on hidden traces"),
+                                       _("No test on hidden traces")),
+                 "win.hidden", NULL);
     gtk_box_append(GTK_BOX(texts), title);
     gtk_box_append(GTK_BOX(texts), f->number);
     gtk_box_append(GTK_BOX(texts), f->words);

@@ -26,6 +26,7 @@ struct _LithoJudgement {
     LithoJob *job;
     double part;    // of the job that is done; NAN = it has not run for long, or there is none
     double told_ms; // when that was told, or when the job began
+    double left_s;  // until the job ends, as told then
     gboolean again; // something changed while the job ran
     guint timeout;
 
@@ -36,6 +37,8 @@ struct _LithoJudgement {
     LithoFlow *asked_flow; // of the newest question; NULL = none
     LithoBox asked_area;
     gboolean known, fresh;
+    gboolean hidden_fresh; // what hidden traces say is of the parameters as they stand
+    char *hidden_why;      // why they say nothing; NULL = they do, or nobody asks
     char *why;
     double hide;
     guint32 seed;
@@ -96,7 +99,7 @@ typedef struct Question {
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
     LithoCube *truth; // or NULL
-    double hide;
+    double hide; // percent; 0 = the other figures are asked for
     guint32 seed;
 } Question;
 
@@ -144,6 +147,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
                            .noise = answer->noise.n > 0 ? &answer->noise : NULL,
                            .reference = q->truth,
                            .hide = q->hide,
+                           .only_hidden = q->hide > 0,
                            .folds = FOLDS,
                            .seed = q->seed,
                            .similarity = TRUE};
@@ -167,8 +171,40 @@ static void on_progress(const LithoProgress *progress, gpointer data)
     if (!self->session || progress->total <= 0 || litho_now_ms() - self->told_ms < TOLD_MS)
         return;
     self->part = CLAMP((double)progress->done / progress->total, 0, 1);
+    self->left_s = progress->seconds_left;
     self->told_ms = litho_now_ms();
     tell(self);
+}
+
+// Hidden traces keep what they said: they have a question of their own.
+static void take_figures(LithoJudgement *self, const Answer *answer, const GError *error)
+{
+    if (answer && !self->again) {
+        const LithoQuality before = self->figures;
+        self->figures = answer->quality;
+        self->figures.hidden_snr_db = before.hidden_snr_db;
+        self->figures.hidden_off_db = before.hidden_off_db;
+        self->figures.hidden_traces = before.hidden_traces;
+        self->known = self->fresh = TRUE;
+        g_clear_pointer(&self->why, g_free);
+    } else if (error && !litho_error_is_cancelled(error)) {
+        self->known = FALSE;
+        g_free(self->why);
+        self->why = g_strdup(error->message);
+    }
+}
+
+static void take_hidden(LithoJudgement *self, const Answer *answer, const GError *error)
+{
+    if (self->again || (error && litho_error_is_cancelled(error)))
+        return;
+    const LithoQuality *q = answer ? &answer->quality : NULL;
+    self->figures.hidden_snr_db = q ? q->hidden_snr_db : NAN;
+    self->figures.hidden_off_db = q ? q->hidden_off_db : NAN;
+    self->figures.hidden_traces = q ? q->hidden_traces : 0;
+    self->hidden_fresh = TRUE;
+    g_free(self->hidden_why);
+    self->hidden_why = q ? (*q->why ? g_strdup(q->why) : NULL) : g_strdup(error->message);
 }
 
 static void judged(gpointer result, const GError *error, gpointer data)
@@ -190,17 +226,12 @@ static void judged(gpointer result, const GError *error, gpointer data)
         self->noise_area = q->area;
         answer->noise = (LithoNoise){0};
     }
-    if (answer && !self->again) {
-        self->figures = answer->quality;
-        self->known = self->fresh = TRUE;
-        g_clear_pointer(&self->why, g_free);
-    } else if (error && !litho_error_is_cancelled(error)) {
-        self->known = FALSE;
-        g_free(self->why);
-        self->why = g_strdup(error->message);
-    }
+    if (q->hide > 0)
+        take_hidden(self, answer, error);
+    else
+        take_figures(self, answer, error);
     answer_free(answer);
-    if (self->again)
+    if (self->again || self->fresh) // at hidden traces
         look_soon(self);
     tell(self);
 }
@@ -210,7 +241,8 @@ static gboolean look(gpointer data)
     LithoJudgement *self = data;
     self->timeout = 0;
     self->again = self->job != NULL;
-    if (self->job || !litho_judgement_applies(self->session))
+    const gboolean hides = self->fresh && self->hide > 0 && !self->hidden_fresh;
+    if (self->job || (self->fresh && !hides) || !litho_judgement_applies(self->session))
         return G_SOURCE_REMOVE;
     LithoCube *in = litho_session_input(self->session);
     Question *q = g_new0(Question, 1);
@@ -220,7 +252,7 @@ static gboolean look(gpointer data)
     q->area = litho_judgement_area(self->session);
     q->device = litho_session_device(self->session);
     q->truth = self->truth ? litho_cube_ref(self->truth) : NULL;
-    q->hide = self->hide;
+    q->hide = hides ? self->hide : 0;
     q->seed = self->seed;
     litho_flow_free(self->asked_flow);
     self->asked_flow = litho_flow_copy(q->flow);
@@ -231,6 +263,13 @@ static gboolean look(gpointer data)
     self->told_ms = litho_now_ms();
     self->job = litho_job_start(&(LithoJobFuncs){judge, on_progress, judged, question_free}, q);
     return G_SOURCE_REMOVE;
+}
+
+// The question under way is not asked any more.
+static void drop_question(LithoJudgement *self)
+{
+    self->again = self->job != NULL && litho_judgement_applies(self->session);
+    litho_job_cancel(self->job);
 }
 
 static void look_soon(LithoJudgement *self)
@@ -297,9 +336,8 @@ gboolean litho_judgement_wants_maps(LithoJudgement *self)
 static void on_changed_flow(LithoJudgement *self)
 {
     gboolean applies = litho_judgement_applies(self->session);
-    self->fresh = FALSE;
-    self->again = self->job != NULL && applies;
-    litho_job_cancel(self->job);
+    self->fresh = self->hidden_fresh = FALSE;
+    drop_question(self);
     if (!applies)
         litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->why, g_free);
@@ -327,6 +365,9 @@ static void forget_truth(LithoJudgement *self)
 static void on_cube(LithoJudgement *self)
 {
     self->known = FALSE;
+    self->figures.hidden_snr_db = NAN;
+    self->figures.hidden_traces = 0;
+    g_clear_pointer(&self->hidden_why, g_free);
     forget_truth(self);
     litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->asked_flow, litho_flow_free);
@@ -346,7 +387,8 @@ static void on_slices(LithoJudgement *self)
 {
     LithoBox area = litho_judgement_area(self->session);
     if (self->asked_flow && memcmp(&area, &self->asked_area, sizeof area) != 0) {
-        self->fresh = FALSE;
+        self->fresh = self->hidden_fresh = FALSE;
+        drop_question(self);
         look_soon(self);
         tell(self);
     }
@@ -389,10 +431,25 @@ const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area)
     return known ? &self->noise : NULL;
 }
 
+double litho_judgement_left_s(LithoJudgement *self)
+{
+    return isnan(self->part) ? NAN : self->left_s;
+}
+
+gboolean litho_judgement_is_hiding(LithoJudgement *self)
+{
+    return self->hide > 0 && !self->hidden_fresh && self->known;
+}
+
+const char *litho_judgement_hidden_why(LithoJudgement *self)
+{
+    return self->hide > 0 ? self->hidden_why : NULL;
+}
+
 // The question is another one, the flow is not.
 static void ask_again(LithoJudgement *self)
 {
-    self->fresh = FALSE;
+    drop_question(self);
     if (litho_judgement_applies(self->session))
         look_soon(self);
     tell(self);
@@ -404,6 +461,9 @@ void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
         return;
     self->hide = percent;
     self->seed = seed;
+    self->hidden_fresh = FALSE;
+    self->figures.hidden_snr_db = NAN;
+    g_clear_pointer(&self->hidden_why, g_free);
     ask_again(self);
 }
 
@@ -421,6 +481,7 @@ void litho_judgement_set_truth(LithoJudgement *self, LithoCube *truth, const cha
     self->truth = truth ? litho_cube_ref(truth) : NULL;
     self->truth_name = truth ? g_strdup(name) : NULL;
     self->figures.snr_db = self->figures.gain_db = NAN;
+    self->fresh = FALSE;
     ask_again(self);
 }
 
@@ -453,6 +514,7 @@ static void finalize(GObject *object)
     litho_noise_clear(&self->noise);
     litho_flow_free(self->asked_flow);
     g_free(self->why);
+    g_free(self->hidden_why);
     G_OBJECT_CLASS(litho_judgement_parent_class)->finalize(object);
 }
 

@@ -23,6 +23,8 @@ const char *litho_judgement_missing(LithoJudgement *self);
 // Part (0 to 1) of the present question that is answered; NAN = it takes no time worth telling. Told
 // twice a second by "changed".
 double litho_judgement_part(LithoJudgement *self);
+// Seconds until it is answered, as its progress tells; NAN or below 1: not known, or at once.
+double litho_judgement_left_s(LithoJudgement *self);
 // Noise of that area of the input, once it is known; NULL before. Borrowed until the next signal.
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area);
 // The part of the area in view that questions about the session's flow are asked on
@@ -35,6 +37,11 @@ gboolean litho_judgement_applies(LithoSession *session);
 // = none.
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
 double litho_judgement_hidden(LithoJudgement *self, guint32 *seed); // percent
+// TRUE while they are being predicted for the parameters as they stand. They are asked once the other
+// figures are there, which they do not delay: filters that fill take long. litho_judgement_part()
+// then is theirs. And: why they say nothing, NULL = they do. Borrowed until the next signal.
+gboolean litho_judgement_is_hiding(LithoJudgement *self);
+const char *litho_judgement_hidden_why(LithoJudgement *self);
 
 // A cube of the input's shape that is taken for the truth: the figures then hold the output's SNR
 // against it as well. Referenced and forgotten with the input; NULL = none.

@@ -153,7 +153,7 @@ static void take_figures(Report *r)
     const LithoNoise *noise = litho_judgement_noise(self->judgement, r->area);
     const char *name = NULL;
     LithoCube *truth = litho_judgement_truth(self->judgement, &name);
-    r->known = q && fresh;
+    r->known = q && fresh && !litho_judgement_is_hiding(self->judgement);
     if (r->known)
         r->quality = *q;
     if (noise)
