@@ -10,7 +10,9 @@
 
 static char *node_text(JsonNode *node, gboolean indented)
 {
-    g_autofree char *text = json_to_string(node, indented);
+    g_autofree char *written = json_to_string(node, indented);
+    // Names of files need not be text.
+    g_autofree char *text = g_utf8_make_valid(written, -1);
     // Behind a colon, a comma, a bracket or white space and before the end of a value: a number,
     // not a part of a string that looks like one in the middle of a sentence.
     g_autoptr(GRegex) wrong =
@@ -59,6 +61,7 @@ typedef struct Scan {
     GHashTable *keys[LITHO_JSON_LEVELS + 1]; // of the object at each level; NULL = an array
     const char *string; // begin of the last text, behind its quote; NULL = something came after it
     gsize string_bytes;
+    GArray *large; // gsize; where whole numbers end that fit into 64 bits without a sign only
 } Scan;
 
 // A text from its opening quote on. FALSE: the parser would cut it at a 0.
@@ -84,6 +87,11 @@ static gboolean scan_number(Scan *s, GError **error)
     while (s->at < s->end && (g_ascii_isalnum(*s->at) || strchr("+-.", *s->at)) && *s->at)
         s->at++;
     g_autofree char *number = g_strndup(first, (gsize)(s->at - first));
+    if (g_ascii_string_to_unsigned(number, 10, (guint64)G_MAXINT64 + 1, G_MAXUINT64, NULL, NULL)) {
+        const gsize end = (gsize)(s->at - s->text);
+        g_array_append_val(s->large, end);
+        return TRUE;
+    }
     if (strspn(number + (*number == '-'), "0123456789") == strlen(number + (*number == '-')) &&
         !g_ascii_string_to_signed(number, 10, G_MININT64, G_MAXINT64, NULL, NULL) && number[1])
         return refuse_at(s->text, first, _("has a whole number that is too large"), error);
@@ -167,14 +175,19 @@ static gboolean scan(Scan *s, GError **error)
 
 // The parser behind calls itself for every level, takes comments, single quotes and one value after
 // another (the first of which it loses), and stops at a 0: none of these may reach it, so that
-// brackets counted here are the brackets it sees.
-static gboolean check_text(const char *text, gsize length, GError **error)
+// brackets counted here are the brackets it sees. Whole numbers from 2^63 on, which it would make
+// negative, get a ".0". The text for the parser, NULL with `error`.
+static GString *check_text(const char *text, gsize length, GError **error)
 {
-    Scan s = {.text = text, .at = text, .end = text + length};
+    g_autoptr(GArray) large = g_array_new(FALSE, FALSE, sizeof(gsize));
+    Scan s = {.text = text, .at = text, .end = text + length, .large = large};
     const gboolean good = scan(&s, error);
     for (guint k = 0; k < G_N_ELEMENTS(s.keys); k++)
         g_clear_pointer(&s.keys[k], g_hash_table_unref);
-    return good;
+    GString *checked = good ? g_string_new_len(text, (gssize)length) : NULL;
+    for (guint k = large->len; good && k-- > 0;)
+        g_string_insert(checked, (gssize)g_array_index(large, gsize, k), ".0");
+    return checked;
 }
 
 JsonNode *litho_json_parse(const char *text, gssize length, GError **error)
@@ -193,9 +206,10 @@ JsonNode *litho_json_parse(const char *text, gssize length, GError **error)
     }
     // A byte order mark, which some editors write, is no part of the text.
     const gsize mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    if (!check_text(text + mark, n - mark, error))
+    g_autoptr(GString) checked = check_text(text + mark, n - mark, error);
+    if (!checked)
         return NULL;
-    if (!json_parser_load_from_data(parser, text + mark, n - mark, &why)) {
+    if (!json_parser_load_from_data(parser, checked->str, (gssize)checked->len, &why)) {
         litho_refuse(error, LITHO_ERROR_FORMAT, "not JSON: %s", why->message);
         return NULL;
     }

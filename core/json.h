@@ -6,6 +6,7 @@
 
 // `node` as indented JSON text; g_free(). What json-glib writes is not always JSON: it puts ".0"
 // behind a number without a point, so 1e+30 becomes 1e+30.0 (json-glib 1.6). That is taken back.
+// Bytes that are no UTF-8, as a file name may have, become U+FFFD.
 char *litho_json_text(JsonNode *node);
 // `object` as JSON text of one line; takes the object over.
 char *litho_json_object_line(JsonObject *object);

@@ -227,7 +227,7 @@ static void test_shapes(void)
     write_netcdf(nc, 0, turned, FALSE);
     assert_refused(nc, "transpose");
     write_scaled(h5);
-    assert_refused(h5, "h5repack");
+    assert_refused(h5, "the filter scale-offset (6), which is not read");
     // A list of numbers is no cube; a header may promise more than there is room for.
     hid_t file = H5Fcreate(h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Screate_simple(1, flat, NULL);
@@ -396,6 +396,37 @@ static void put_two_offsets(int file, int v)
     nc_put_att_float(file, v, "add_offset", NC_FLOAT, 2, offset);
 }
 
+// Of stored numbers.
+static void put_range(int file, int v)
+{
+    const short range[2] = {40, 199};
+    nc_put_att_short(file, v, "valid_range", NC_SHORT, 2, range);
+}
+
+// Of samples, which fall where stored numbers rise.
+static void put_sample_range(int file, int v)
+{
+    const double scale = -0.1, offset = 3, least = -16.9, most = -1;
+    nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &scale);
+    nc_put_att_double(file, v, "add_offset", NC_DOUBLE, 1, &offset);
+    nc_put_att_double(file, v, "valid_min", NC_DOUBLE, 1, &least);
+    nc_put_att_double(file, v, "valid_max", NC_DOUBLE, 1, &most);
+}
+
+// Of unsigned numbers, given as the bytes they are stored in.
+static void put_unsigned_range(int file, int v)
+{
+    const signed char range[2] = {40, (signed char)199};
+    nc_put_att_text(file, v, "_Unsigned", 4, "true");
+    nc_put_att_schar(file, v, "valid_range", NC_BYTE, 2, range);
+}
+
+static void put_turned_range(int file, int v)
+{
+    const short range[2] = {199, 40};
+    nc_put_att_short(file, v, "valid_range", NC_SHORT, 2, range);
+}
+
 static void put_many_fills(int file, int v) // under a name that the library does not know
 {
     short fill[256] = {0};
@@ -418,6 +449,44 @@ static void check_stored(const char *path, gboolean is_packed)
     }
 }
 
+// Numbers 40 to 199 are valid: of six traces the first and the last are masked.
+static void check_range(const char *path, gboolean is_packed)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (int k = 0; k < 240; k++) {
+        g_assert_cmpint(cube->live[k / 40], ==, k >= 40 && k < 200);
+        if (cube->live[k / 40])
+            g_assert_cmpfloat_with_epsilon(cube->samples[k], is_packed ? 3 - 0.1 * k : k, 1e-5);
+    }
+}
+
+// Property: numbers outside of the bounds that the file gives stand for no sample, in the stored
+// numbers' units and in those of the samples, by netCDF and by HDF5 alone.
+static void test_bounds(void)
+{
+    static const int modes[] = {0, NC_CDF5, NC_NETCDF4};
+    g_autofree char *path = in_folder("bounds.nc");
+    for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+        write_stored(path, modes[m], NC_SHORT, put_range);
+        check_range(path, FALSE);
+        write_stored(path, modes[m], NC_SHORT, put_sample_range);
+        check_range(path, TRUE);
+        write_stored(path, modes[m], NC_BYTE, put_unsigned_range);
+        check_range(path, FALSE);
+        write_stored(path, modes[m], NC_SHORT, put_turned_range);
+        assert_refused(path, "valid_range of data is 199 and 40; two numbers, the lower one first");
+    }
+    write_stored(path, NC_NETCDF4, NC_SHORT, put_sample_range);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Adelete(file, "_NCProperties"); // plain HDF5 from here on
+    H5Fclose(file);
+    check_range(path, TRUE);
+}
+
 // Property: samples are what the attributes make of the stored numbers, by netCDF and by HDF5
 // alone; attributes that make no sense are refused with what was found.
 static void test_attributes(void)
@@ -428,7 +497,7 @@ static void test_attributes(void)
         const char *words;
     } odd[] = {{put_zero_scale, "scale_factor of data is 0; one number other than 0"},
                {put_text_scale, "scale_factor of data is 'half'"},
-               {put_two_offsets, "add_offset of data is 2 numbers; one number"}};
+               {put_two_offsets, "add_offset of data is 1 and 2; one number"}};
     g_autofree char *path = in_folder("stored.nc");
     for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
         write_stored(path, modes[m], NC_SHORT, put_packed);
@@ -602,6 +671,7 @@ int main(int argc, char **argv)
     g_test_add_func("/arrays/netcdf", test_netcdf);
     g_test_add_func("/arrays/shapes", test_shapes);
     g_test_add_func("/arrays/attributes", test_attributes);
+    g_test_add_func("/arrays/bounds", test_bounds);
     g_test_add_func("/arrays/cut", test_cut);
     g_test_add_func("/arrays/places", test_places);
     g_test_add_func("/arrays/damage", test_damage);

@@ -43,6 +43,7 @@ static void test_silence(void)
     refused("{\"a\": {\"b\\u001b\": 1, \"b\\u001b\": 1}}", -1, "second member 'b\\u001b'");
     refused("{\"a\": 99999999999999999999999}", -1, "whole number that is too large");
     refused("[-9223372036854775809]", -1, "whole number that is too large");
+    refused("[18446744073709551616]", -1, "whole number that is too large");
     refused("{\"operator\": \"fx\\u0000patch\"}", -1, "zero character");
     refused("{\"a\": [1, 2", -1, "ends within an object or a list");
     refused("{\"a\": \"b", -1, "ends within a text");
@@ -57,6 +58,22 @@ static void test_silence(void)
         g_assert_no_error(error);
         json_node_unref(node);
     }
+}
+
+// Property: whole numbers that need all 64 bits without a sign are the numbers they are.
+static void test_large(void)
+{
+    JsonNode *node =
+        litho_json_parse("{\"a\": [18446744073709551615, 9223372036854775808, 1]}", -1, NULL);
+    g_assert_nonnull(node);
+    JsonArray *list = litho_json_array_or_null(litho_json_node_object(node), "a");
+    static const double want[] = {18446744073709551615.0, 9223372036854775808.0, 1};
+    for (guint k = 0; k < G_N_ELEMENTS(want); k++) {
+        double value = 0;
+        g_assert_true(litho_json_node_number(json_array_get_element(list, k), &value));
+        g_assert_cmpfloat(value, ==, want[k]);
+    }
+    json_node_unref(node);
 }
 
 // Property: depth is limited before anything is parsed, and nothing hides brackets from the count:
@@ -268,6 +285,7 @@ int main(int argc, char **argv)
     folder = g_dir_make_tmp("litho-json-XXXXXX", NULL);
     g_test_add_func("/json/depth", test_depth);
     g_test_add_func("/json/silence", test_silence);
+    g_test_add_func("/json/large", test_large);
     g_test_add_func("/json/text", test_text);
     g_test_add_func("/json/recipe-types", test_recipe_types);
     g_test_add_func("/contents/special-files", test_special_files);

@@ -21,8 +21,8 @@ from pathlib import Path
 from cli_tap import cli, run, test
 
 N, CHUNK = (7, 9, 33), (4, 4, 16)
-TYPES = {"<f4": "<f", ">f4": ">f", "<f8": "<d", ">i2": ">h", "|u1": "<B", "<i8": "<q"}
-NAMES3 = {"<f4": "float32", "<f8": "float64", ">i2": "int16"}
+TYPES = {"<f4": "<f", ">f4": ">f", "<f8": "<d", ">i2": ">h", "|u1": "<B", "<i8": "<q", "<u8": "<Q"}
+NAMES3 = {"<f4": "float32", "<f8": "float64", ">i2": "int16", "<u8": "uint64"}
 
 
 def value(i, j, k):
@@ -327,10 +327,39 @@ def attributes_change_samples():
                 assert not any(got[k] == -3 for k in range(t, t + N[2]))
             else:
                 assert got[t:t + N[2]] == want[t:t + N[2]], (version, t)
-        for bad in ({"scale_factor": 0}, {"scale_factor": "half"}, {"add_offset": [1, 2]}, {"missing_value": list(range(9))}):
+        # Bounds are stored numbers where they are whole, samples where they are not; one sample beyond masks its trace.
+        low = sorted(WANTED)[len(WANTED) // 3]
+        for own in ({"valid_range": [int(low), 32767]}, {"scale_factor": 0.25, "valid_min": low * 0.25 + 0.01 - 0.01 + 1e-9}):
+            attributes(**own)
+            got, scale = read(top), own.get("scale_factor", 1)
+            for t in range(0, len(got), N[2]):
+                trace = [x * scale for x in WANTED[t:t + N[2]]]
+                is_valid = min(WANTED[t:t + N[2]]) >= low
+                assert got[t:t + N[2]] == trace if is_valid else got[t:t + N[2]] != trace, (version, own, t)
+        for bad in ({"scale_factor": 0}, {"scale_factor": "half"}, {"add_offset": [1, 2]}, {"missing_value": list(range(9))},
+                    {"valid_range": [2, 1]}, {"valid_max": "many"}):
             attributes(**bad)
             said = read(top, status=1)
             assert f"an attribute {list(bad)[0]} that makes no sense" in said, said
+
+
+# Property: the number that stands for samples never written may be any that the type has.
+@test
+def fill_values_of_every_type():
+    for version, kind, fill, want in ((2, "<u8", 2 ** 64 - 1, 2.0 ** 64), (3, "<u8", 2 ** 63, 2.0 ** 63), (2, "<i8", -2 ** 63, -2.0 ** 63),
+                                      (3, "<f4", "0x41200000", 10.0), (3, "<f8", "0x4024000000000000", 10.0), (3, "<f4", "0x7fc00000", None),
+                                      (2, "<f4", "Infinity", None), (2, "<f4", "-Infinity", None)):
+        top = Path("fill.zarr")
+        shutil.rmtree(top, ignore_errors=True)
+        (write2 if version == 2 else write3)(top, kind)
+        meta = top / ("zarr.json" if version == 3 else ".zarray")
+        put(meta, {**json.loads(meta.read_text()), "fill_value": fill})
+        for k in range(3):
+            (top / f"c/1/2/{k}" if version == 3 else top / f"1.2.{k}").unlink()
+        samples = read(top)
+        last = samples[-N[2]:]
+        assert samples[:N[2]] == WANTED[:N[2]], (kind, fill)
+        assert all(x == want for x in last) if want else all(x != x or x == 0 for x in last), (kind, fill, last)
 
 
 # Property: a cube of one value takes hardly a byte on the disk, and is no damaged one.

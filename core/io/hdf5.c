@@ -309,6 +309,24 @@ static gboolean is_safe(hid_t set)
     return good;
 }
 
+static void refuse_packed(const char *path, const char *name, hid_t layout, GError **error)
+{
+    g_autofree char *filter = layout > 0 ? litho_hdf5_other_filter(layout) : NULL;
+    g_autofree char *plain = litho_text_plain(name, 60);
+    if (filter)
+        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                     "%s: the array /%s is packed with the filter %s, which is not read (deflate "
+                     "and shuffle are); 'h5repack -f NONE IN OUT' makes a file that is read, where "
+                     "HDF5 has that filter",
+                     path, plain, filter);
+    else
+        litho_refuse(
+            error, LITHO_ERROR_FORMAT,
+            "%s: chunks of the array /%s are damaged, cut off or more than 4 million; copy "
+            "the file again, or 'h5repack -l CONTI IN OUT' makes one piece of them",
+            path, plain);
+}
+
 // Opens the array with a cache for its chunks.
 static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
 {
@@ -324,11 +342,7 @@ static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
                      "%s: the array /%s %s; 'h5repack -l CONTI IN OUT' makes a file that is read",
                      self->path, name, where);
     else if (!good)
-        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                     "%s: the array /%s is packed with a filter that is not read (deflate and "
-                     "shuffle are), or its chunks are damaged; 'h5repack -f NONE IN OUT' makes a "
-                     "file that is read",
-                     self->path, name);
+        refuse_packed(self->path, name, layout, error);
     self->array.is_packed = good && H5Pget_layout(layout) == H5D_CHUNKED;
     self->array.sample_bytes = sample_bytes(plain);
     if (self->array.is_packed && H5Pget_chunk(layout, 3, size) == 3) {
@@ -385,10 +399,11 @@ static gboolean read_attributes(Hdf5Array *self, const char *name, GError **erro
                               H5Aread(a, H5T_NATIVE_DOUBLE, number) >= 0;
         if (!is_number && type > 0 && n == 1 && H5Tget_class(type) == H5T_STRING)
             attribute_text(a, type, text, sizeof text);
-        good = litho_array_values_read(&self->array.values, self->path, plain, key,
-                                       fits ? number : NULL,
-                                       fits || (is_number && n > 1) ? (guint)MIN(n, G_MAXINT) : 0,
-                                       is_number ? NULL : text, bytes, error);
+        const LithoArrayAttribute attribute = {
+            key, fits ? number : NULL, fits || (is_number && n > 1) ? (guint)MIN(n, G_MAXINT) : 0,
+            is_number ? NULL : text, is_number && H5Tget_class(type) == H5T_FLOAT};
+        good = litho_array_values_read(&self->array.values, self->path, plain, &attribute, bytes,
+                                       error);
         if (type > 0)
             H5Tclose(type);
         if (space > 0)

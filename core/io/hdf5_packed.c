@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "core/io/chunks.h"
+#include "core/text.h"
 
 enum { CHECKSUM = 4, MOST_FILTERS = 4 };
 
@@ -15,16 +16,55 @@ static H5Z_filter_t filter_of(hid_t layout, int k)
     return H5Pget_filter2(layout, (unsigned)k, &flags, &n, NULL, 0, NULL, NULL);
 }
 
+static gboolean is_read(H5Z_filter_t filter)
+{
+    return filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+           filter == H5Z_FILTER_FLETCHER32;
+}
+
 gboolean litho_hdf5_can_unpack(hid_t layout)
 {
     const int n = H5Pget_nfilters(layout);
     gboolean good = n >= 1 && n <= MOST_FILTERS;
-    for (int k = 0; good && k < n; k++) {
-        const H5Z_filter_t filter = filter_of(layout, k);
-        good = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
-               filter == H5Z_FILTER_FLETCHER32;
-    }
+    for (int k = 0; good && k < n; k++)
+        good = is_read(filter_of(layout, k));
     return good;
+}
+
+char *litho_hdf5_other_filter(hid_t layout)
+{
+    // https://github.com/HDFGroup/hdf5_plugins/blob/master/docs/RegisteredFilterPlugins.md
+    static const struct {
+        H5Z_filter_t filter;
+        const char *name;
+    } known[] = {{H5Z_FILTER_SZIP, "szip"},
+                 {H5Z_FILTER_NBIT, "n-bit"},
+                 {H5Z_FILTER_SCALEOFFSET, "scale-offset"},
+                 {307, "bzip2"},
+                 {32000, "LZF"},
+                 {32001, "Blosc"},
+                 {32004, "LZ4"},
+                 {32008, "bitshuffle"},
+                 {32013, "ZFP"},
+                 {32015, "Zstandard"},
+                 {32026, "Blosc2"}};
+    const int n = H5Pget_nfilters(layout);
+    for (int k = 0; k < n; k++) {
+        unsigned flags;
+        size_t values = 0;
+        char name[64] = "";
+        const H5Z_filter_t filter =
+            H5Pget_filter2(layout, (unsigned)k, &flags, &values, NULL, sizeof name, name, NULL);
+        if (is_read(filter))
+            continue;
+        for (guint i = 0; i < G_N_ELEMENTS(known); i++)
+            if (known[i].filter == filter)
+                return g_strdup_printf("%s (%d)", known[i].name, filter);
+        name[sizeof name - 1] = 0;
+        g_autofree char *plain = litho_text_plain(name, 40);
+        return *plain ? g_strdup_printf("%s (%d)", plain, filter) : g_strdup_printf("%d", filter);
+    }
+    return n > MOST_FILTERS ? g_strdup_printf(_("number %d"), MOST_FILTERS + 1) : NULL;
 }
 
 // The bytes of a chunk on their way back, filter by filter. Both buffers hold `most` bytes.

@@ -10,6 +10,9 @@
 
 // TRUE when these filters and no others have packed the dataset with these properties.
 gboolean litho_hdf5_can_unpack(hid_t layout);
+// The filter that keeps the dataset from being unpacked: "szip (4)". NULL = there is none.
+// g_free().
+char *litho_hdf5_other_filter(hid_t layout);
 // One chunk at[] (in samples) of chunk[] samples as floats, its fill value where none is stored. FALSE without
 // memory or where the bytes are no such chunk.
 gboolean litho_hdf5_unpack(hid_t set, const hsize_t at[3], const hsize_t chunk[3], float *out);

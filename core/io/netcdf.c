@@ -96,16 +96,19 @@ static gboolean read_attributes(const char *path, int file, int variable, LithoA
             text_attribute(file, variable, key, text, sizeof text);
         else if (fits && nc_get_att_double(file, variable, key, number) != NC_NOERR)
             n = 0;
-        if (!litho_array_values_read(values, path, name, key, is_number && fits ? number : NULL,
-                                     is_number ? (guint)MIN(n, G_MAXUINT) : 0,
-                                     is_number ? NULL : text, is_float ? 0 : (int)bytes, error))
+        const LithoArrayAttribute attribute = {key, is_number && fits && n > 0 ? number : NULL,
+                                               is_number ? (guint)MIN(n, G_MAXUINT) : 0,
+                                               is_number ? NULL : text,
+                                               type == NC_FLOAT || type == NC_DOUBLE};
+        if (!litho_array_values_read(values, path, name, &attribute, is_float ? 0 : (int)bytes,
+                                     error))
             return FALSE;
         has_fill |= strcmp(key, "_FillValue") == 0;
     }
     // Samples that were never written; integers of this kind may be samples.
     static const double unwritten = NC_FILL_FLOAT;
     if (!has_fill && is_float)
-        litho_array_values_take(values, "_FillValue", &unwritten, 1, NULL, 0);
+        litho_array_values_take(values, &(LithoArrayAttribute){"_FillValue", &unwritten, 1}, 0);
     return TRUE;
 }
 

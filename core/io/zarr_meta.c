@@ -75,12 +75,36 @@ static void read_type_name(const char *name, LithoZarrMeta *meta)
     }
 }
 
-static double read_fill(JsonNode *node)
+// "0x7fc00000": the bits of a float of 4 or 8 bytes; 0 where it is something else.
+static double read_bits(const char *text, int bytes)
+{
+    guint64 bits;
+    union {
+        guint32 word;
+        float number;
+    } four;
+    union {
+        guint64 word;
+        double number;
+    } eight;
+    if (!g_ascii_string_to_unsigned(text + 2, 16, 0, bytes == 4 ? G_MAXUINT32 : G_MAXUINT64, &bits,
+                                    NULL))
+        return 0;
+    four.word = (guint32)bits;
+    eight.word = bits;
+    return bytes == 4 ? four.number : eight.number;
+}
+
+static double read_fill(JsonNode *node, const LithoZarrMeta *meta)
 {
     double value = 0;
     const char *text = litho_json_node_string(node);
     if (text && strcmp(text, "NaN") == 0)
         return NAN;
+    if (text && (strcmp(text, "Infinity") == 0 || strcmp(text, "-Infinity") == 0))
+        return *text == '-' ? -INFINITY : INFINITY;
+    if (text && g_str_has_prefix(text, "0x") && meta->kind == 'f')
+        return read_bits(text, meta->bytes);
     if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_BOOLEAN)
         return json_node_get_boolean(node);
     return litho_json_node_number(node, &value) ? value : 0;
@@ -193,19 +217,24 @@ static void read_values(JsonObject *attributes, LithoZarrMeta *meta)
         double number[LITHO_ARRAY_MISSING];
         JsonArray *list = JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
         guint n = list ? json_array_get_length(list) : 1, found = 0;
-        if (n <= G_N_ELEMENTS(number))
-            while (found < n &&
-                   litho_json_node_number(list ? json_array_get_element(list, found) : node,
-                                          &number[found]))
-                found++;
+        gboolean is_real = FALSE;
+        while (n <= G_N_ELEMENTS(number) && found < n) {
+            JsonNode *one = list ? json_array_get_element(list, found) : node;
+            if (!litho_json_node_number(one, &number[found]))
+                break;
+            is_real |= json_node_get_value_type(one) == G_TYPE_DOUBLE;
+            found++;
+        }
         if (n <= G_N_ELEMENTS(number) && found < n)
             n = 0;
-        if (litho_array_values_take(&meta->values, key, n <= G_N_ELEMENTS(number) ? number : NULL,
-                                    n, litho_json_node_string(node), bytes))
+        const LithoArrayAttribute attribute = {key, n > 0 && n == found ? number : NULL, n,
+                                               litho_json_node_string(node), is_real};
+        if (litho_array_values_take(&meta->values, &attribute, bytes))
             cannot_read(meta, N_("an attribute %.60s that makes no sense"), key);
     }
     if (meta->values.is_packed && isfinite(meta->fill))
-        litho_array_values_take(&meta->values, "_FillValue", &meta->fill, 1, NULL, 0);
+        litho_array_values_take(&meta->values, &(LithoArrayAttribute){"_FillValue", &meta->fill, 1},
+                                0);
 }
 
 gboolean litho_zarr_meta_read(JsonObject *object, JsonObject *attributes, LithoZarrMeta *meta)
@@ -216,7 +245,7 @@ gboolean litho_zarr_meta_read(JsonObject *object, JsonObject *attributes, LithoZ
                           : meta->version == 3 ? read_version_3(object, meta)
                                                : FALSE;
     const int rank = meta->rank;
-    meta->fill = read_fill(json_object_get_member(object, "fill_value"));
+    meta->fill = read_fill(json_object_get_member(object, "fill_value"), meta);
     read_values(meta->version == 3 ? litho_json_object_or_null(object, "attributes") : attributes,
                 meta);
     return good && read_sizes(litho_json_array_or_null(object, "shape"), 0, meta, meta->n) &&
