@@ -121,6 +121,19 @@ def a_stray_line_number_is_outvoted():
 
 
 @test
+def a_count_of_traces_is_no_line_number():
+    """The standard's count at byte 5 and crosslines made a lattice of a line a trace where inlines say nothing."""
+    for inline in (lambda i: 0, lambda i: -2 ** 31 + i, lambda i: -2 ** 31 if i == 0 else 1000 + i):
+        def header(h, i, j):
+            struct.pack_into(">i", h, 4, i * 8 + j + 1)
+            struct.pack_into(">ii", h, 188, inline(i), 2001 + j)
+            struct.pack_into(">i", h, 20, 2001 + j)
+        wave = survey("count.sgy", 10, 8, 20, header=header)
+        a, told = samples("count.sgy")
+        assert np.array_equal(a, wave), (a.shape, told)
+
+
+@test
 def many_strays_are_left_out_when_asked():
     def header(h, i, j):
         if (i * 30 + j) % 12 == 5:

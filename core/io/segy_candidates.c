@@ -89,6 +89,8 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         score *= 0.1; // nobody counts lines that far: text or floats in disguise
     if (cells > 1 && wa.distinct == cells && wb.distinct == cells)
         score *= 0.3; // both count traces: a diagonal, not a rectangle
+    if (c->inline_byte == 5 && cells > 1 && wa.distinct == cells && wb.distinct < cells)
+        score *= 0.3; // the standard's count of traces, beside any word that repeats
     gboolean silent = (wa.distinct == 1 && wa.low == 0) || (wb.distinct == 1 && wb.low == 0);
     if (silent && c->inline_byte != 189) // one word unused, the other any counter
         score *= 0.25;
