@@ -79,6 +79,8 @@ char *litho_contents_load_text(const char *path, gsize most, GError **error)
         litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not text", path);
         return NULL;
     }
+    if (g_str_has_prefix(text, "\xef\xbb\xbf")) // the mark that some editors write
+        memmove(text, text + 3, length - 2);
     if (g_utf8_validate(text, -1, NULL))
         return g_steal_pointer(&text);
     return g_convert(text, -1, "UTF-8", "ISO-8859-1", NULL, NULL, error);

@@ -285,24 +285,37 @@ void litho_colormap_at(const LithoColormap *map, double t, double rgb[3])
 
 // --- files --------------------------------------------------------------------------------------
 
-// Three numbers of a row. FALSE when it is not one.
-static gboolean parse_row(const char *line, double rgb[3])
+// Numbers at the begin of a row, five at most: in "0,5;1;0" the comma is a decimal mark.
+static int parse_row(char *line, double number[5])
 {
-    for (int c = 0; c < 3; c++) {
+    int n = 0;
+    for (char *c = line; strchr(line, ';') && *c; c++)
+        if (*c == ',')
+            *c = '.';
+    for (; n < 5; n++) {
         char *end;
         line += strspn(line, ",; \t");
-        rgb[c] = g_ascii_strtod(line, &end);
+        number[n] = g_ascii_strtod(line, &end);
         if (end == line)
-            return FALSE;
+            break;
         line = end;
     }
-    return TRUE;
+    return n;
+}
+
+// A fourth number is how opaque the colour is; another one would be a position before the colour.
+static gboolean is_colour(const double number[5], int n)
+{
+    return n == 3 || (n == 4 && (number[3] == 1 || number[3] == 255));
 }
 
 static GArray *parse_rows(char *text, const char *path, GError **error)
 {
     GArray *rows = g_array_new(FALSE, FALSE, 3 * sizeof(double));
-    g_auto(GStrv) lines = g_strsplit_set(text, "\r\n", -1);
+    g_autoptr(GString) plain = g_string_new(text);
+    g_string_replace(plain, "\r\n", "\n", 0);
+    g_string_replace(plain, "\r", "\n", 0);
+    g_auto(GStrv) lines = g_strsplit(plain->str, "\n", -1);
     gboolean header_seen = FALSE;
     for (int k = 0; lines[k]; k++) {
         char *line = g_strstrip(lines[k]);
@@ -311,8 +324,10 @@ static GArray *parse_rows(char *text, const char *path, GError **error)
             *comment = 0;
         if (!*line)
             continue;
-        double rgb[3];
-        if (parse_row(line, rgb)) {
+        double rgb[5];
+        g_autofree char *numbers = g_strdup(line);
+        const int n = parse_row(numbers, rgb);
+        if (is_colour(rgb, n)) {
             for (int c = 0; c < 3; c++)
                 if (!(rgb[c] >= 0 && rgb[c] <= 255)) {
                     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
@@ -322,7 +337,7 @@ static GArray *parse_rows(char *text, const char *path, GError **error)
                     return NULL;
                 }
             g_array_append_val(rows, rgb);
-        } else if (rows->len > 0 || header_seen) {
+        } else if (n > 2 || rows->len > 0 || header_seen) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                         _("%s, line %d: three numbers r,g,b are needed, found '%s'"), path, k + 1,
                         line);

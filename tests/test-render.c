@@ -182,6 +182,25 @@ static void test_colormap_files(void)
     g_clear_error(&error);
     g_assert_null(load_text("0,0,0\n", &error));
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
+    g_clear_error(&error);
+    // As programs of other systems write it: a mark, ends of lines, opacities, decimal commas.
+    static const char *const foreign[] = {"\xef\xbb\xbf"
+                                          "0,0,255\r\n255,255,255\r\n255,0,0\r\n",
+                                          "0,0;0,0;1,0\r1;1;1\r1,0;0;0,0\r",
+                                          "0,0,1,1\n1,1,1,1\n1,0,0,1\n"};
+    for (guint k = 0; k < G_N_ELEMENTS(foreign); k++) {
+        g_autofree LithoColormap *map = load_text(foreign[k], &error);
+        g_assert_no_error(error);
+        g_assert_cmpmem(a->rgba, sizeof a->rgba, map->rgba, sizeof map->rgba);
+    }
+    // Positions before the colours are no colours; lines are counted as an editor counts them.
+    static const char *const odd[] = {"# x r g b\r\n0.5 0 0 0.3\r\n1 1 0 0\r\n",
+                                      "0 0 1\r\n1 2\r\n"};
+    for (guint k = 0; k < G_N_ELEMENTS(odd); k++) {
+        g_assert_null(load_text(odd[k], &error));
+        g_assert_nonnull(strstr(error->message, "line 2: three numbers"));
+        g_clear_error(&error);
+    }
 }
 
 // --- pixels and samples -------------------------------------------------------------------------

@@ -110,12 +110,19 @@ static void test_files(void)
     write_npy(grid, z, NY, NX);
     write_npy(cloud, points, NX * NY, 3);
     g_file_set_contents(horizon, text->str, -1, NULL);
-    char *with[3] = {
+    // As a program with decimal commas and a byte order mark writes it.
+    g_autofree char *commas = g_build_filename(folder, "commas.txt", NULL);
+    g_string_replace(text, ", ", ";", 0);
+    g_string_replace(text, ".", ",", 0);
+    g_string_prepend(text, "\xef\xbb\xbf");
+    g_file_set_contents(commas, text->str, -1, NULL);
+    char *with[4] = {
         g_strdup_printf("'type':'grid','file':'%s','x0':-500,'y0':-400,'dx':20,'dy':20", grid),
         g_strdup_printf("'type':'horizon','file':'%s'", horizon),
-        g_strdup_printf("'type':'horizon','file':'%s'", cloud)};
+        g_strdup_printf("'type':'horizon','file':'%s'", cloud),
+        g_strdup_printf("'type':'horizon','file':'%s'", commas)};
     g_autoptr(LithoCube) formula = twsm_case_run(curved, "fmax=20");
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         g_autofree char *json =
             replaced("'type':'gaussian','depth':300,'amplitude':60,'sigma_x':150", with[k]);
         g_autoptr(LithoCube) cube = twsm_case_run(json, "fmax=20");
@@ -127,6 +134,7 @@ static void test_files(void)
     remove(grid);
     remove(horizon);
     remove(cloud);
+    remove(commas);
     remove(folder);
 }
 

@@ -100,10 +100,32 @@ typedef struct Point {
     double x, y, z;
 } Point;
 
-static gboolean parse_point(const char *line, Point *p)
+// "1,5 2,5 30" and "1,5;2,5;30": a comma within a word is a decimal mark, where the words that
+// white space and semicolons part are three or more numbers of one comma at most.
+static void take_decimal_commas(char *line)
+{
+    g_auto(GStrv) words = g_strsplit_set(line, " \t;", -1);
+    guint numbers = 0;
+    for (char **word = words; *word && numbers < 3; word++) {
+        const char *comma = strchr(*word, ',');
+        if (!**word)
+            continue;
+        if (strspn(*word, "+-0123456789,.eE") != strlen(*word) ||
+            (comma && (strchr(comma + 1, ',') || comma == *word || !g_ascii_isdigit(comma[-1]) ||
+                       !g_ascii_isdigit(comma[1]) || strchr(*word, '.'))))
+            return;
+        numbers++;
+    }
+    for (char *c = line; numbers == 3 && *c; c++)
+        if (*c == ',')
+            *c = '.';
+}
+
+static gboolean parse_point(char *line, Point *p)
 {
     double v[3];
     char *end;
+    take_decimal_commas(line);
     for (int k = 0; k < 3; k++) {
         while (*line == ',' || *line == ';' || g_ascii_isspace(*line))
             line++;
