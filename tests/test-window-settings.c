@@ -67,10 +67,16 @@ static void test_settings(void)
     gui_spin(&gui, 0.2);
 
     g_autofree char *broken = gui_path(&gui, "broken.ini");
-    g_assert_true(g_file_set_contents(broken, "[window]\nwidth=wide\n\xff\xfe[[[", -1, NULL));
+    g_autofree char *aside = g_strconcat(broken, ".damaged", NULL), *kept = NULL;
+    static const char bad[] = "[window]\nwidth=wide\n\xff\xfe[[[";
+    g_assert_true(g_file_set_contents(broken, bad, -1, NULL));
     LithoSettings *settings = litho_settings_new(broken);
     g_assert_cmpint(litho_settings_int(settings, "width", 1280), ==, 1280);
+    litho_settings_set_int(settings, "width", 900);
     litho_settings_free(settings);
+    // What could not be read is not written over.
+    g_assert_true(g_file_get_contents(aside, &kept, NULL, NULL));
+    g_assert_cmpstr(kept, ==, bad);
 }
 
 static guint32 noise_state = 12345;

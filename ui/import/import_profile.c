@@ -52,7 +52,7 @@ char **litho_profiles(void)
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     const char *name;
     while (open && (name = g_dir_read_name(open)))
-        if (g_str_has_suffix(name, suffix))
+        if (g_str_has_suffix(name, suffix) && g_utf8_validate(name, -1, NULL))
             g_ptr_array_add(names, g_strndup(name, strlen(name) - strlen(suffix)));
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);
@@ -136,15 +136,49 @@ gboolean litho_profile_save(const char *name, const LithoOpenOptions *options, c
     return litho_output_save(path, json, -1, LITHO_REPLACE_ANY, error);
 }
 
+// A profile that was edited by hand: what is not taken as it stands would be left out in silence.
+static gboolean check_taken(JsonObject *given, const LithoOpenOptions *options, const char *name,
+                            GError **error)
+{
+    JsonObject *taken = litho_open_options_to_json(options);
+    g_autoptr(GList) members = json_object_get_members(given);
+    gboolean good = TRUE;
+    for (GList *m = members; m && good; m = m->next) {
+        JsonNode *a = json_object_get_member(given, m->data);
+        JsonNode *b = json_object_get_member(taken, m->data);
+        double x = 0, y = 0;
+        const gboolean is_flag =
+            JSON_NODE_HOLDS_VALUE(a) && json_node_get_value_type(a) == G_TYPE_BOOLEAN;
+        if (is_flag)
+            x = json_node_get_boolean(a);
+        if (is_flag || litho_json_node_number(a, &x))
+            good = (!b || litho_json_node_number(b, &y)) && x == y;
+        else
+            good = b && json_node_equal(a, b);
+        g_autofree char *plain = litho_text_plain(m->data, 60);
+        if (!good)
+            litho_refuse(error, LITHO_ERROR_FORMAT,
+                         "the import profile '%s' cannot be used: its member '%s' is not known "
+                         "here, or has a value of another kind",
+                         name, plain);
+    }
+    json_object_unref(taken);
+    return good;
+}
+
 gboolean litho_profile_load(const char *name, LithoOpenOptions *options, GError **error)
 {
     JsonNode *node = load(name, error);
-    if (!node)
-        return FALSE;
-    *options =
-        litho_open_options_from_json(litho_json_object_or_null(json_node_get_object(node), "open"));
-    json_node_unref(node);
-    return TRUE;
+    JsonObject *open = node ? litho_json_object_or_null(json_node_get_object(node), "open") : NULL;
+    if (node && !open)
+        litho_refuse(error, LITHO_ERROR_FORMAT,
+                     "the import profile '%s' cannot be used: it has no object 'open'", name);
+    const LithoOpenOptions read = litho_open_options_from_json(open);
+    const gboolean good = open && check_taken(open, &read, name, error);
+    if (good)
+        *options = read;
+    g_clear_pointer(&node, json_node_unref);
+    return good;
 }
 
 gboolean litho_profile_delete(const char *name, GError **error)

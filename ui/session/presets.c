@@ -33,7 +33,7 @@ char **litho_presets_of(const LithoOperator *op)
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     const char *name;
     while (open && (name = g_dir_read_name(open)))
-        if (*name != '.' && g_str_has_suffix(name, suffix))
+        if (*name != '.' && g_str_has_suffix(name, suffix) && g_utf8_validate(name, -1, NULL))
             g_ptr_array_add(names, g_strndup(name, strlen(name) - strlen(suffix)));
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);

@@ -2,6 +2,8 @@
 #include "ui/session/settings.h"
 
 #include "core/io/output.h"
+#include "core/text.h"
+#include "ui/session/state_store.h"
 
 #define GROUP "window"
 
@@ -17,7 +19,14 @@ LithoSettings *litho_settings_new(const char *path)
     s->path = path ? g_strdup(path)
                    : g_build_filename(g_get_user_config_dir(), "lithoscope", "settings.ini", NULL);
     s->file = g_key_file_new();
-    g_key_file_load_from_file(s->file, s->path, G_KEY_FILE_KEEP_COMMENTS, NULL);
+    g_autoptr(GError) error = NULL;
+    if (!g_key_file_load_from_file(s->file, s->path, G_KEY_FILE_KEEP_COMMENTS, &error) &&
+        !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+        // What is saved next would replace all that one wrong line kept from being read.
+        g_autofree char *aside = litho_state_set_aside(s->path);
+        g_message(_("the settings in %s cannot be read (%s); they are kept as %s"), s->path,
+                  error->message, aside ? aside : s->path);
+    }
     return s;
 }
 

@@ -5,7 +5,8 @@
 // Choices remembered between two starts: ~/.config/lithoscope/settings.ini. Main thread.
 typedef struct LithoSettings LithoSettings;
 
-// `path` NULL = the user's file. A missing or broken file gives the defaults.
+// `path` NULL = the user's file. A missing or broken file gives the defaults; a broken one is told
+// on standard error and set aside, as sessions are.
 LithoSettings *litho_settings_new(const char *path);
 // Writes what changed, now; a failure is a warning on standard error.
 void litho_settings_save(LithoSettings *settings);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/state_store.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/error.h"
 #include "core/flow.h"
@@ -29,8 +31,14 @@ char *litho_state_key(const char *const *paths)
 {
     if (!paths)
         return g_strdup("demo");
-    g_autofree char *all = g_strjoinv("\n", (char **)paths);
-    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
+    // Names may hold the separator: it is doubled there, so that no two lists are one text.
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (guint k = 0; paths[k]; k++) {
+        g_autoptr(GString) path = g_string_new(paths[k]);
+        g_string_replace(path, "\n", "\n\n", 0);
+        g_string_append_printf(all, "%s%s", k > 0 ? "\n" : "", path->str);
+    }
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, all->str, -1);
 }
 
 // --- the folder ---------------------------------------------------------------------------------
@@ -83,8 +91,23 @@ void litho_state_remove(const char *key)
     g_unlink(path);
 }
 
-static void prune(void)
+// The session of `key` becomes the newest one, also where the clock was set back since others were
+// written: it would be the first to go, and would not be opened again.
+static void make_newest(const char *key, const GArray *list)
 {
+    const Kept *newest = list->len > 0 ? &g_array_index(list, Kept, 0) : NULL;
+    if (!newest || strcmp(newest->key, key) == 0)
+        return;
+    g_autofree char *path = path_of(key);
+    const gint64 ns = newest->modified_ns + 1000; // what file systems keep
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {ns / 1000000000, ns % 1000000000}};
+    (void)utimensat(AT_FDCWD, path, times, 0);
+}
+
+static void prune(const char *key)
+{
+    g_autoptr(GArray) written = list_kept();
+    make_newest(key, written);
     g_autoptr(GArray) list = list_kept();
     for (guint k = KEEP; k < list->len; k++)
         litho_state_remove(g_array_index(list, Kept, k).key);
@@ -118,7 +141,7 @@ static gboolean write_file(const char *key, const char *text, GError **error)
         g_prefix_error(error, _("the session was not saved: "));
         return FALSE;
     }
-    prune();
+    prune(key);
     return TRUE;
 }
 
@@ -189,19 +212,35 @@ static gboolean check_members(JsonObject *root, GError **error)
 static gboolean check_session(JsonNode *node, GError **error)
 {
     JsonObject *root = litho_json_node_object(node);
-    if (!root || litho_json_number_or(root, "lithoscope-session", 0) != 1)
+    const double version = root ? litho_json_number_or(root, "lithoscope-session", 0) : 0;
+    if (version > 1)
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "a newer version of the program wrote it, in form %g; form 1 is read",
+                            version);
+    if (version != 1)
         return litho_refuse(error, LITHO_ERROR_FORMAT, "it is no session of this program");
     g_autoptr(LithoFlow) flow = NULL;
     return check_members(root, error) &&
            (flow = litho_flow_from_json(json_object_get_member(root, "recipe"), error));
 }
 
+char *litho_state_set_aside(const char *path)
+{
+    enum { MOST_ASIDE = 100 };
+    g_autofree char *aside = g_strconcat(path, ".damaged", NULL);
+    for (int k = 2; g_file_test(aside, G_FILE_TEST_EXISTS) && k <= MOST_ASIDE; k++) {
+        g_free(aside);
+        aside = g_strdup_printf("%s.damaged-%d", path, k);
+    }
+    return g_rename(path, aside) == 0 ? g_steal_pointer(&aside) : NULL;
+}
+
 // A session that cannot be used is renamed: it neither comes back at each start nor is written
 // over.
 static void set_aside(const char *path, const char *why, GError **error)
 {
-    g_autofree char *aside = g_strconcat(path, ".damaged", NULL);
-    const gboolean renamed = g_rename(path, aside) == 0;
+    g_autofree char *aside = litho_state_set_aside(path);
+    const gboolean renamed = aside != NULL;
     litho_refuse(error, LITHO_ERROR_FORMAT,
                  "the session saved in %s cannot be read (%s) and was %s", renamed ? aside : path,
                  why, renamed ? "set aside under this name" : "left aside");
