@@ -6,6 +6,7 @@
 #include "core/engine/inputs.h"
 #include "core/error.h"
 #include "core/io/output.h"
+#include "core/text.h"
 
 gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint most_in,
                              gboolean wants_out, GError **error)
@@ -61,6 +62,18 @@ static void add_written(GPtrArray *writes, const char *path)
         g_ptr_array_add(writes, g_strconcat(path, "@", NULL));
 }
 
+// Names that no file can have, told before anything is read or computed.
+static gboolean check_name(const char *path, const char *what, GError **error)
+{
+    if (!*path)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the name of %s is empty; the name of a file is needed", what);
+    if (g_str_has_suffix(path, "/") && !g_file_test(path, G_FILE_TEST_IS_DIR))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s ends with '/'; the name of a file is needed", path);
+    return TRUE;
+}
+
 gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow,
                                const char *const *reads, const char *const *writes, gboolean force,
                                GError **error)
@@ -85,6 +98,12 @@ gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow
         litho_inputs_add_flow(held, flow);
     }
     g_ptr_array_add(all, NULL);
+    for (char **in = files->in; in && *in; in++)
+        if (!check_name(*in, _("an input"), error))
+            return FALSE;
+    for (char **out = (char **)all->pdata; *out; out++)
+        if (!check_name(*out, _("an output"), error))
+            return FALSE;
     return litho_outputs_check((const char *const *)all->pdata,
                                force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }

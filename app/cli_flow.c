@@ -82,6 +82,28 @@ static gboolean read_step(const LithoOperator *op, gpointer params, guint number
     return TRUE;
 }
 
+// Steps that a run can go through: one at least, and none that would throw its input away.
+static gboolean check_steps(const LithoFlow *flow, const char *word, GError **error)
+{
+    const guint n = litho_flow_length(flow);
+    const LithoStep *before = NULL;
+    if (n == 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s has no steps; one at least is needed ('lithoscope-cli convert' "
+                            "copies a survey)",
+                            word[0] == '{' ? _("the recipe") : word);
+    for (guint k = 0; k < n; k++) {
+        const LithoStep *step = litho_flow_step((LithoFlow *)flow, k);
+        if (step->enabled && before && !step->op->needs_input)
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "%s makes its own data and can be the first step only; it stands "
+                                "behind %s",
+                                step->op->key, before->op->key);
+        before = step->enabled ? step : before;
+    }
+    return TRUE;
+}
+
 // Steps are parted by "+": "fx window=30 + migrate velocity=2500".
 LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out, GError **error)
 {
@@ -89,7 +111,7 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
     g_autoptr(GPtrArray) bare = g_ptr_array_new();
     if (!flow)
         return NULL;
-    if (flow->note)
+    if (flow->note && litho_flow_length(flow) > 0)
         fprintf(stderr, _("note: %s\n"), flow->note);
     for (char **at = words + 1;; at++) {
         guint n = 0, last = litho_flow_length(flow);
@@ -115,6 +137,8 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
         at++;
     }
     g_ptr_array_add(bare, NULL);
+    if (!check_steps(flow, words[0], error))
+        return NULL;
     const LithoOperator *op = litho_flow_length(flow) ? litho_flow_step(flow, 0)->op : NULL;
     if (!litho_cli_files_add(files, (char **)bare->pdata, op && !op->needs_input ? 0 : G_MAXUINT,
                              wants_out, error))

@@ -90,7 +90,8 @@ static void print_text(const Info *info)
     const LithoGrid *g = litho_survey_grid(info->survey);
     const LithoStats *s = &info->stats;
     const double bytes = 4.0 * (double)litho_grid_samples(g);
-    g_autofree char *name = litho_cli_pipe_words(litho_survey_path(info->survey));
+    g_autofree char *words = litho_cli_pipe_words(litho_survey_path(info->survey));
+    g_autofree char *name = litho_text_visible(words);
     printf(_("file         %s\nformat       %s\nsize         %" PRId64 " x %" PRId64 " x %" PRId64
              " (%.4g %s as float32)\n"),
            name, litho_survey_format(info->survey), g->axis[0].n, g->axis[1].n, g->axis[2].n,

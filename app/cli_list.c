@@ -18,7 +18,8 @@ int litho_cli_fail(GError *error)
 {
     const gboolean cancelled = litho_error_is_cancelled(error) || litho_cli_pipe_closed();
     const gboolean misused = g_error_matches(error, LITHO_ERROR, LITHO_ERROR_WORD);
-    g_autofree char *sentence = litho_cli_pipe_words(error->message);
+    g_autofree char *words = litho_cli_pipe_words(error->message);
+    g_autofree char *sentence = litho_text_visible(words);
     if (!litho_cli_pipe_closed())
         fprintf(stderr, "lithoscope-cli: %s\n", sentence);
     g_error_free(error);
@@ -27,13 +28,16 @@ int litho_cli_fail(GError *error)
 
 int litho_cli_misused(const char *command, GError *error)
 {
+    if (error->domain == G_IO_ERROR) // the words are right, the machine refused
+        return litho_cli_fail(error);
     const gboolean is_unknown =
         g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
     const char *word = is_unknown ? strstr(error->message, "--") : NULL;
     g_autofree char *hint = word ? litho_cli_option_hint(word) : g_strdup("");
+    g_autofree char *sentence = litho_text_visible(error->message);
     if (!litho_cli_page_is_made())
         fprintf(stderr, _("lithoscope-cli %s: %s%s\nTry 'lithoscope-cli %s --help'.\n"), command,
-                error->message, hint, command);
+                sentence, hint, command);
     g_error_free(error);
     return LITHO_EXIT_USAGE;
 }

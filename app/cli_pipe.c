@@ -91,8 +91,12 @@ static gboolean make_folder(GError **error)
     g_autofree char *made = g_build_filename(g_get_tmp_dir(), "lithoscope-XXXXXX", NULL);
     if (strlen(made) + sizeof "/stdout.segy" > LONGEST)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "the name of TMPDIR is too long");
-    if (!g_mkdtemp(made))
-        return system_error(_("make a folder for temporary files"), error);
+    if (!g_mkdtemp(made)) {
+        g_autofree char *what = g_strdup_printf(
+            _("make a folder for temporary files in %s (TMPDIR may name another one)"),
+            g_get_tmp_dir());
+        return system_error(what, error);
+    }
     g_strlcpy(folder, made, sizeof folder);
     atexit(litho_cli_pipe_abandon);
     return TRUE;

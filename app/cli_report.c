@@ -65,7 +65,9 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
     g_autofree char *area = litho_quality_area_text(&r->part.in->grid, r->part.area);
     g_autofree char *caption = g_strdup_printf(_("lithoscope %s; %s%s"), LITHO_VERSION,
                                                r->part.is_all ? "" : _("a part: "), area);
-    g_autofree char *command = command_of(r);
+    g_autofree char *told = command_of(r);
+    g_autofree char *command = g_utf8_make_valid(told, -1); // a page has text only
+    g_autofree char *file = g_utf8_make_valid(litho_survey_path(survey), -1);
     LithoReportPage page = {.in = r->in,
                             .out = r->out,
                             .flow = r->flow,
@@ -74,7 +76,7 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
                             .look = litho_look_default(),
                             .title = litho_survey_name(survey),
                             .caption = caption,
-                            .file = litho_survey_path(survey),
+                            .file = file,
                             .survey = litho_survey_grid(survey),
                             .command = command};
     litho_look_set_range(&page.look, &range);
@@ -149,6 +151,8 @@ int litho_cli_report(int argc, char **argv)
     if (flow && (!o.trial.files.in || (!o.trial.files.out && !o.json)))
         litho_refuse(&error, LITHO_ERROR_PARAMETER,
                      "-i IN and -o REPORT.pdf or --json FILE are needed");
+    else if (flow && o.trial.files.out)
+        litho_sheet_check_name(o.trial.files.out, &error);
     if (error)
         return litho_cli_misused("report", error);
     LithoRun run;

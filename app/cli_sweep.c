@@ -311,6 +311,8 @@ static gboolean check(const Options *o, GError **error)
     if (!o->trial.files.in || (!o->trial.files.out && !o->json))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "-i IN and -o SHEET.png or --json FILE are needed");
+    if (o->trial.files.out && !litho_sheet_check_name(o->trial.files.out, error))
+        return FALSE;
     return !o->show || g_strv_contains(shows, o->show) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--show is '%s'; it must be output, removed or similarity", o->show);

@@ -221,7 +221,8 @@ void litho_cli_progress_end(LithoCliProgress *progress)
 
 void litho_cli_wrote(const LithoCliProgress *progress, const char *path)
 {
+    g_autofree char *name = litho_text_visible(path);
     if (progress->talks)
-        fprintf(stderr, _("wrote %s in %.3g s\n"), path,
+        fprintf(stderr, _("wrote %s in %.3g s\n"), name,
                 (litho_now_ms() - progress->start_ms) * 1e-3);
 }

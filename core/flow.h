@@ -18,7 +18,8 @@ typedef struct LithoFlow {
     char *volume;     // the flow gives this volume of the last enabled step that has it, instead of
                       // the result; owned, NULL = the result. litho_flow_set_volume()
     const char *note; // a sentence about the recipe that it was read from, for the reader: a key
-                      // that is no parameter any more. Static; NULL = none. Copies have none
+                      // that is no parameter any more, no step that works. Static; NULL = none.
+                      // Copies have none
 } LithoFlow;
 
 // Numbers measured for the step, borrowed, while its parameters are the measured ones; else NULL.

@@ -116,6 +116,17 @@ void litho_text_unmark(char *typed)
         *comma = '.';
 }
 
+char *litho_text_visible(const char *text)
+{
+    GString *shown = g_string_new(NULL);
+    for (const char *at = text; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            g_string_append_printf(shown, *at == '\n' ? "\\n" : "\\%03o", (guchar)*at);
+        else
+            g_string_append_c(shown, *at);
+    return g_string_free(shown, FALSE);
+}
+
 char *litho_text_plain(const char *name, int most)
 {
     g_autofree char *valid = g_utf8_make_valid(name, -1);

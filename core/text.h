@@ -17,6 +17,9 @@ const char *litho_text(const char *text) G_GNUC_FORMAT(1);
 // A name out of a file for a line of text: valid UTF-8, control characters as '?', `most`
 // characters and "..." at the most. g_free().
 char *litho_text_plain(const char *name, int most);
+// A sentence for a terminal, in one line: control characters, which a file name may hold, as \n and
+// \033. Other bytes stay as they are. g_free().
+char *litho_text_visible(const char *text);
 
 // A label such as "Time" inside a sentence: "time" in English and in languages that write nouns
 // small, "Zeit" in German. g_free().

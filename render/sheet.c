@@ -160,14 +160,21 @@ static cairo_status_t append(void *bytes, const unsigned char *data, unsigned in
     return CAIRO_STATUS_SUCCESS;
 }
 
+gboolean litho_sheet_check_name(const char *path, GError **error)
+{
+    return g_str_has_suffix(path, ".pdf") || g_str_has_suffix(path, ".svg") ||
+           g_str_has_suffix(path, ".png") ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER, "%s: .png, .pdf or .svg is needed", path);
+}
+
 gboolean litho_sheet_save(const LithoSheet *sheet, const char *path, gboolean force, GError **error)
 {
     double width, height;
     litho_sheet_size(sheet, &width, &height);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     const gboolean pdf = g_str_has_suffix(path, ".pdf"), svg = g_str_has_suffix(path, ".svg");
-    if (!pdf && !svg && !g_str_has_suffix(path, ".png"))
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s: .png, .pdf or .svg is needed", path);
+    if (!litho_sheet_check_name(path, error))
+        return FALSE;
     cairo_surface_t *surface =
         pdf   ? cairo_pdf_surface_create_for_stream(append, bytes, width, height)
         : svg ? cairo_svg_surface_create_for_stream(append, bytes, width, height)

@@ -44,6 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSheet, litho_sheet_free)
 // Slice `index` of `axis` of a cube that is held as a whole, with the colours of `look`.
 cairo_surface_t *litho_sheet_slice(const LithoSheet *sheet, const LithoCube *cube, int axis,
                                    gint64 index, const LithoLook *look, GError **error);
+// TRUE where `path` names a kind of picture that litho_sheet_save() writes.
+gboolean litho_sheet_check_name(const char *path, GError **error);
 // .png; one page of .pdf or .svg. Temporary name, then rename.
 gboolean litho_sheet_save(const LithoSheet *sheet, const char *path, gboolean force,
                           GError **error);

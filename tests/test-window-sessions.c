@@ -202,7 +202,10 @@ static void test_broken_session(void)
         g_assert_nonnull(litho_window_error(gui.window));
         g_assert_cmpstr(litho_session_path(gui.session), ==, path);
         // A refused session is set aside: it does not come back at the next start.
-        g_autofree char *name = g_strconcat(key, ".json.damaged", NULL), *kept = NULL;
+        // Those that were set aside before stay, too.
+        g_autofree char *name = k == 0 ? g_strconcat(key, ".json.damaged", NULL)
+                                       : g_strdup_printf("%s.json.damaged-%u", key, k + 1);
+        g_autofree char *kept = NULL;
         g_autofree char *aside =
             g_build_filename(g_get_user_state_dir(), "lithoscope", "sessions", name, NULL);
         g_assert_true(g_file_get_contents(aside, &kept, NULL, NULL));

@@ -145,11 +145,25 @@ LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)
     return litho_json_close(&r, good, SCHEMA, error) ? g_steal_pointer(&flow) : NULL;
 }
 
+// What a person who chose the recipe is told where it changes no sample.
+static void note_idle(LithoFlow *flow)
+{
+    const guint n = litho_flow_length(flow);
+    guint working = 0;
+    for (guint k = 0; k < n; k++)
+        working += litho_flow_step(flow, k)->enabled != 0;
+    if (working == 0)
+        flow->note = n > 0 ? _("all steps of the recipe are switched off: nothing is filtered")
+                           : _("the recipe has no steps: nothing is filtered");
+}
+
 LithoFlow *litho_flow_parse(const char *text, GError **error)
 {
     JsonNode *root = litho_json_parse(text, -1, error);
     LithoFlow *flow = root ? litho_flow_from_json(root, error) : NULL;
     g_clear_pointer(&root, json_node_unref);
+    if (flow)
+        note_idle(flow);
     return flow;
 }
 
@@ -160,6 +174,8 @@ LithoFlow *litho_flow_load(const char *path, GError **error)
     if (root && !flow)
         g_prefix_error(error, "%s: ", path);
     g_clear_pointer(&root, json_node_unref);
+    if (flow)
+        note_idle(flow);
     return flow;
 }
 

@@ -149,6 +149,15 @@ static gboolean lies_in_an_input(const char *path)
     return found;
 }
 
+// A folder that is not there or takes no file is told before hours of computing.
+static gboolean check_folder(const char *path, GError **error)
+{
+    g_autofree char *target = follow_links(path, error);
+    g_autofree char *folder = target ? g_path_get_dirname(target) : NULL;
+    g_autofree char *inside = folder ? g_build_filename(folder, ".", NULL) : NULL;
+    return inside && (access(inside, W_OK | X_OK) == 0 || errno_error("write", path, error));
+}
+
 static gboolean check_target(const char *path, LithoReplace replace, GError **error)
 {
     struct stat info;
@@ -157,13 +166,13 @@ static gboolean check_target(const char *path, LithoReplace replace, GError **er
             error, LITHO_ERROR_PARAMETER,
             "%s lies in the folder of an input; choose another place for the output", path);
     if (stat(path, &info) < 0)
-        return TRUE; // opening the temporary file tells what else may be wrong
+        return check_folder(path, error);
     if (has(&inputs, &info))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "%s is an input; choose another name for the output", path);
     if (S_ISREG(info.st_mode) &&
         (replace == LITHO_REPLACE_ANY || (replace == LITHO_REPLACE_OWN && has(&own, &info))))
-        return TRUE;
+        return check_folder(path, error);
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, _("%s exists%s"), path,
                 S_ISREG(info.st_mode) ? _("; use --force to replace it")
                                       : _(" and is no regular file"));

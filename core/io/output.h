@@ -36,7 +36,8 @@ void litho_input_hold_path(const char *path);
 typedef struct LithoOutput LithoOutput;
 
 // Could every one of `paths` be written? TRUE when no one is an input, exists against `replace` or
-// leads to the target of another one. For the start of a command; `paths` is NULL-terminated.
+// leads to the target of another one, and its folder takes files. For the start of a command;
+// `paths` is NULL-terminated.
 gboolean litho_outputs_check(const char *const *paths, LithoReplace replace, GError **error);
 
 // Ownership: free with litho_output_free(), which removes what was not finished. One thread at a

@@ -43,7 +43,8 @@ static LithoSurvey *survey_new(const char *first_path)
     LithoSurvey *survey = litho_survey_bare();
     survey->files = g_array_new(FALSE, TRUE, sizeof(LithoTraceFile));
     g_array_set_clear_func(survey->files, clear_file);
-    survey->name = g_path_get_basename(first_path);
+    g_autofree char *base = g_path_get_basename(first_path);
+    survey->name = g_utf8_make_valid(base, -1); // drawn and written where only text may stand
     survey->notes = g_ptr_array_new_with_free_func(g_free);
     survey->candidates = g_array_new(FALSE, TRUE, sizeof(LithoCandidate));
     return survey;
@@ -250,6 +251,16 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
                         _("header byte %d lies outside 1 to 237"), bytes[k]);
             return FALSE;
         }
+    // Sessions and import profiles come by here, too.
+    if (o->dt != 0 && !litho_interval_possible(o->dt))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a sample interval of %g was asked for; it must lie between %g and %g",
+                            o->dt, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
+    if (!isfinite(o->dx) || !isfinite(o->dy) || o->dx < 0 || o->dy < 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "distances of %g and %g m between traces were asked for; they must be "
+                            "above 0",
+                            o->dx, o->dy);
     if (o->format && !litho_format_supported(o->format)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     _("sample format %d (%s) is not read; 1 2 3 5 6 7 8 10 11 15 16 are"),
