@@ -244,7 +244,7 @@ __device__ static void box_sums(const float2 *tile, int n_il, int n_xl, const Bo
 }
 
 template <int H>
-__global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
+__global__ void __launch_bounds__(THREADS, H <= 3 ? 4 : 2)
     box_kernel(LithoFxGroup g, BoxLayout layout, int pass)
 {
     constexpr int W = 2 * H + 1, SIZE = W * W;
@@ -401,6 +401,18 @@ static int launch_any(const LithoFxGroup *g, int pass, cudaStream_t stream)
     return (int)cudaGetLastError();
 }
 
+// Rounds of box_sums() for blocks of traces `width` wide.
+static int rounds(int h, int width, int pitch)
+{
+    int n = 1, count = 0;
+    for (int k = 0; k <= 4 * h; k++) {
+        const int columns = width - (k + 1) / 2;
+        n += count + columns > pitch;
+        count = count + columns > pitch ? columns : count + columns;
+    }
+    return n;
+}
+
 static int layout_of(int h, int max_il, int max_xl, BoxLayout *layout)
 {
     const int size = (2 * h + 1) * (2 * h + 1), packed = size * (size + 1) / 2;
@@ -408,6 +420,10 @@ static int layout_of(int h, int max_il, int max_xl, BoxLayout *layout)
     layout->tile = round_up(8 * (max_il + 2 * h) * width, 16);
     layout->cov = round_up(8 * packed, 16);
     layout->pitch = width > THREADS ? width : THREADS;
+    // As narrow as makes no more rounds: a fourth block finds room beside three.
+    while (layout->pitch > width &&
+           rounds(h, width, layout->pitch - 1) == rounds(h, width, layout->pitch))
+        layout->pitch--;
     layout->sums = round_up(8 * combos * (layout->pitch | 1), 16);
     const int rounded = litho_fx_round4(size);
     const int least = 4 * (litho_fx_packed_size(rounded) + equations_floats(rounded));
