@@ -145,6 +145,21 @@ static const Case cases[] = {
     {40, 40, 200, 0, "time_window=100 fft_length=135 time_overlap=40", 1e-5},
     {40, 40, 200, 0, "time_window=200", 1e-5},
     {40, 40, 90, 0, "", 1e-5},
+    {40, 41, 330, 0, "time_window=40 time_overlap=20", 1e-5},
+    {40, 41, 330, 0.05, "time_window=40 time_overlap=20", 1e-5},
+    {40, 41, 331, 0.05, "time_window=40 time_overlap=20 fill_passes=0 fmin=9 outband=mute", 1e-5},
+    {40, 40, 200, 0, "time_window=40 time_overlap=10 fft_length=40", 1e-5},
+    {40, 40, 200, 0, "time_window=40 time_overlap=30 fft_length=48", 1e-5},
+    {40, 40, 200, 0, "time_window=40 time_overlap=20 fft_length=54", 1e-5},
+    {40, 40, 200, 0, "time_window=41 time_overlap=20 fft_length=60 fmin=8 fmax=60", 1e-5},
+    {40, 40, 200, 0, "time_window=80 time_overlap=40 fft_length=80", 1e-5},
+    {40, 40, 200, 0, "time_window=80 time_overlap=40 fft_length=96", 1e-5},
+    {40, 40, 200, 0, "time_window=80 time_overlap=40 fft_length=120", 1e-5},
+    {40, 40, 300, 0, "time_window=160 time_overlap=80 fft_length=160", 1e-5},
+    {40, 40, 300, 0, "time_window=160 time_overlap=80 fft_length=192", 1e-5},
+    {40, 40, 300, 0, "time_window=160 time_overlap=80 fft_length=240", 1e-5},
+    {30, 30, 400, 0, "time_window=200 time_overlap=80 fft_length=320", 1e-5},
+    {30, 30, 400, 0, "time_window=200 time_overlap=80 fft_length=384", 1e-5},
     {30, 30, 700, 0, "time_window=600 time_overlap=200", 1e-5},
     {30, 30, 500, 0.05, "time_window=300 fft_length=2048", 1e-5},
     {30, 33, 150, 0, "window=12 stride=1 half_width=2", 1e-5},
@@ -197,10 +212,8 @@ static void test_agrees(void)
 
 // Property: a part computed alone is the same part of the whole bit for bit, with holes too; a
 // second run gives the same bits (no result depends on the order in which blocks finish).
-static void test_region(void)
+static void check_regions(const char *settings)
 {
-    if (no_gpu())
-        return;
     const double missing[] = {0, 0.07};
     const LithoBox parts[] = {{{20, 0, 0}, {21, 55, 260}},
                               {{0, 33, 0}, {60, 34, 260}},
@@ -208,20 +221,49 @@ static void test_region(void)
                               {{11, 7, 30}, {40, 50, 222}}};
     for (int m = 0; m < 2; m++) {
         g_autoptr(LithoCube) in = noisy_cube(60, 55, 260, missing[m]);
-        g_autoptr(LithoCube) whole = run_once("cuda", "", in, NULL, NULL);
-        g_autoptr(LithoCube) again = run_once("cuda", "", in, NULL, NULL);
+        g_autoptr(LithoCube) whole = run_once("cuda", settings, in, NULL, NULL);
+        g_autoptr(LithoCube) again = run_once("cuda", settings, in, NULL, NULL);
         g_assert_true(fx_same_bits(again, whole));
         for (guint k = 0; k < G_N_ELEMENTS(parts); k++) {
-            LithoFxParams params = fx_params("");
+            LithoFxParams params = fx_params(settings);
             LithoBox need = litho_operator_fx.input_box(&in->grid, &params, parts[k]);
             g_autoptr(LithoCube) piece = litho_cube_copy_box(in, need, NULL);
-            g_autoptr(LithoCube) part = run_once("cuda", "", piece, &parts[k], NULL);
-            g_autoptr(LithoCube) same = run_once("cuda", "", in, &parts[k], NULL);
+            g_autoptr(LithoCube) part = run_once("cuda", settings, piece, &parts[k], NULL);
+            g_autoptr(LithoCube) same = run_once("cuda", settings, in, &parts[k], NULL);
             g_autoptr(LithoCube) expected = litho_cube_copy_box(whole, parts[k], NULL);
             g_assert_true(fx_same_bits(part, expected));
             g_assert_true(fx_same_bits(same, expected));
         }
     }
+}
+
+static void test_region(void)
+{
+    if (no_gpu())
+        return;
+    check_regions("time_window=150 time_overlap=50");
+    check_regions("time_window=40 time_overlap=20 fft_length=54");
+}
+
+// Property: a trace without samples for a while has its time windows worked on one by one, the
+// windows before and after it several at a time: the CPU's samples, and the bits of a run that sees
+// a part of the time. A window that a batch leaves out, or adds to the wrong place, fails.
+static void test_batches(void)
+{
+    if (no_gpu())
+        return;
+    const char *settings = "time_window=40 time_overlap=20 fill_passes=0 erratic=0";
+    const LithoBox part = {{0, 0, 170}, {41, 44, 391}};
+    g_autoptr(LithoCube) in = noisy_cube(41, 44, 700, 0);
+    memset(in->samples + (20 * 44 + 21) * 700 + 250, 0, 90 * sizeof(float));
+    memset(in->samples + (3 * 44 + 2) * 700 + 500, 0, 41 * sizeof(float));
+    g_autoptr(LithoCube) cpu = run_once("cpu", settings, in, NULL, NULL);
+    g_autoptr(LithoCube) gpu = run_once("cuda", settings, in, NULL, NULL);
+    g_autoptr(LithoCube) piece = run_once("cuda", settings, in, &part, NULL);
+    g_autoptr(LithoCube) expected = litho_cube_copy_box(gpu, part, NULL);
+    g_assert_cmpfloat(finite_rms(gpu, cpu), <=, 1e-5 * finite_rms(cpu, NULL));
+    g_assert_cmpfloat(worst_block(gpu, cpu, finite_rms(cpu, NULL)), <=, 1e-4);
+    g_assert_true(fx_same_bits(piece, expected));
 }
 
 // Property: so many windows that their bins are worked on in chunks give the bits of a slice that
@@ -273,17 +315,19 @@ static void test_cancel(void)
 {
     if (no_gpu())
         return;
-    g_autoptr(LithoCube) in = noisy_cube(60, 55, 900, 0);
+    const char *settings = "window=10 stride=2 half_width=1"; // many chunks of bins
+    g_autoptr(LithoCube) in = noisy_cube(110, 104, 300, 0);
     LithoEngine *engine = engine_on("cuda");
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
+    *(LithoFxParams *)litho_flow_step(flow, 0)->params = fx_params(settings);
     int asked = 0;
     LithoRun run = {.superseded = give_up, .superseded_data = &asked};
     g_autoptr(GError) error = NULL;
     g_assert_null(litho_engine_run(engine, flow, in, NULL, &run, &error));
     g_assert_true(litho_error_is_cancelled(error));
-    g_autoptr(LithoCube) after = run_with(engine, "", in, NULL, NULL);
-    g_autoptr(LithoCube) fresh = run_once("cuda", "", in, NULL, NULL);
+    g_autoptr(LithoCube) after = run_with(engine, settings, in, NULL, NULL);
+    g_autoptr(LithoCube) fresh = run_once("cuda", settings, in, NULL, NULL);
     g_assert_true(fx_same_bits(after, fresh));
     litho_engine_free(engine);
 }
@@ -377,6 +421,7 @@ typedef struct Tight {
 static const Tight tight_cases[] = {
     {60, 55, 2600, 0, "", 3},
     {60, 55, 1200, 0.06, "fill_dead=1", 2},
+    {60, 55, 1200, 0, "time_window=40 time_overlap=20", 2},
     {60, 55, 600, 0.03, "time_window=100 fft_length=135 time_overlap=40", 1},
     {110, 104, 150, 0.03, "window=10 stride=2 half_width=1", 2},
 };
@@ -566,6 +611,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/fx-cuda/agrees", test_agrees);
     g_test_add_func("/fx-cuda/region", test_region);
+    g_test_add_func("/fx-cuda/batches", test_batches);
     g_test_add_func("/fx-cuda/chunks", test_chunks);
     g_test_add_func("/fx-cuda/cached", test_cached);
     g_test_add_func("/fx-cuda/cancel", test_cancel);

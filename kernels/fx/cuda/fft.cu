@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The transforms of the time windows in one kernel each way, for lengths that are powers of two: 32
-// traces share a block, and what stands on either side (padding and transposition; blending in
-// space and in time) happens while the numbers are in shared memory. Device memory sees 4 length /
-// hop bytes a sample and 8 bins / hop, once each. Other lengths go through cuFFT (cuda/spectra.cu).
+// The transforms of the time windows in one kernel each way, for the lengths below: 32 traces, each
+// with as many time windows as make up 256 samples, share a block, and what stands on either side
+// (padding and transposition; blending in space and in time) happens while the numbers are in
+// shared memory. Device memory sees the samples once, then 8 bins / hop bytes a sample, once each;
+// time windows that overlap meet in registers. Other lengths go through cuFFT (cuda/spectra.cu).
 //
 // A real trace of N samples is a complex transform of M = N / 2 and an untangling pass, so that its
 // spectrum depends on nothing else: neighbours that shared a transform would change its last bits,
-// and a part of a cube would not be the part of the whole. Transform: Stockham, radix 4 (and once
-// 2), in place: a thread reads its butterflies, all wait, it writes them where the next pass finds
-// them.
+// and a part of a cube would not be the part of the whole. Transform: Stockham, radix 4, then 2, 3
+// and 5, in place: a thread reads its butterflies, all wait, it writes them where the next pass
+// finds them.
 #include "kernels/fx/cuda/device.cuh"
+
+// Windows of 0.16 s are 40, 80 and 160 samples of 4, 2 and 1 ms: what lies between powers of two
+// saves a quarter of the frequencies.
+#define OWN_LENGTHS(X)                                                                             \
+    X(40)                                                                                          \
+    X(48)                                                                                          \
+    X(54)                                                                                          \
+    X(60) X(64) X(80) X(96) X(120) X(128) X(160) X(192) X(240) X(256) X(320) X(384) X(512) X(1024)
 
 enum {
     THREADS = 256,
@@ -19,12 +28,43 @@ enum {
     HELD = 16,   // numbers a thread holds in registers during a pass
     MOST = 8,    // windows along an axis that may hold one trace
     AT_ONCE = 4, // bins a thread blends side by side
-    SAMPLES = 5, // samples a thread adds to side by side: 160 a warp, a time window and a bit
 };
 
 __device__ static inline float2 times(float2 a, float2 b)
 {
     return make_float2(fmaf(a.x, b.x, -a.y * b.y), fmaf(a.x, b.y, a.y * b.x));
+}
+
+// Time windows of a trace that a block transforms side by side.
+__host__ __device__ constexpr int windows_of(int n)
+{
+    return n <= 64 ? 4 : n <= 128 ? 2 : 1;
+}
+
+// From transform to transform in shared memory: odd, so that neighbouring transforms lie in
+// different banks.
+__host__ __device__ constexpr int pitch_of(int n)
+{
+    return (n / 2 + 1) | 1;
+}
+
+__host__ __device__ constexpr int shared_bytes(int n)
+{
+    return 8 * (TRACES * windows_of(n) * pitch_of(n) + n);
+}
+
+// Blocks that are to share a multiprocessor on the way back: what the compiler would spill into
+// local memory costs more than the fourth.
+__host__ __device__ constexpr int blocks_of(int n)
+{
+    return n > 512 ? 1 : n % 5 == 0 || n % 27 == 0 || n == 192 || n == 256 ? 3 : 4;
+}
+
+// Samples that a lane of a warp loads before it uses the first: a warp's cover the time windows
+// above in one turn.
+__host__ __device__ constexpr int samples_of(int n)
+{
+    return n <= 128 ? 4 : 5;
 }
 
 // --- transform -----------------------------------------------------------------------------------
@@ -36,13 +76,58 @@ template <int N, int SIGN> __device__ static void make_roots(float2 *roots)
         sincospif(SIGN * 2.0f * k / N, &roots[k].y, &roots[k].x);
 }
 
+// to[r * STEP] = sum over q of x[q] exp(SIGN 2 pi i q r / R).
+template <int R, int SIGN, int STEP>
+__device__ static inline void butterfly(const float2 *x, float2 *to)
+{
+    if constexpr (R == 2) {
+        to[0] = make_float2(x[0].x + x[1].x, x[0].y + x[1].y);
+        to[STEP] = make_float2(x[0].x - x[1].x, x[0].y - x[1].y);
+    } else if constexpr (R == 3) {
+        constexpr float S = SIGN * 0.866025404f;
+        const float2 a = make_float2(x[1].x + x[2].x, x[1].y + x[2].y);
+        const float2 d = make_float2(S * (x[1].x - x[2].x), S * (x[1].y - x[2].y));
+        const float2 m = make_float2(fmaf(-0.5f, a.x, x[0].x), fmaf(-0.5f, a.y, x[0].y));
+        to[0] = make_float2(x[0].x + a.x, x[0].y + a.y);
+        to[STEP] = make_float2(m.x - d.y, m.y + d.x);
+        to[2 * STEP] = make_float2(m.x + d.y, m.y - d.x);
+    } else if constexpr (R == 4) {
+        const float2 a = make_float2(x[0].x + x[2].x, x[0].y + x[2].y);
+        const float2 c = make_float2(x[0].x - x[2].x, x[0].y - x[2].y);
+        const float2 d = make_float2(x[1].x + x[3].x, x[1].y + x[3].y);
+        const float2 e = make_float2(SIGN * (x[1].x - x[3].x), SIGN * (x[1].y - x[3].y));
+        to[0] = make_float2(a.x + d.x, a.y + d.y);
+        to[STEP] = make_float2(c.x - e.y, c.y + e.x); // SIGN i times the difference
+        to[2 * STEP] = make_float2(a.x - d.x, a.y - d.y);
+        to[3 * STEP] = make_float2(c.x + e.y, c.y - e.x);
+    } else {
+        constexpr float C1 = 0.309016994f, C2 = -0.809016994f;
+        constexpr float S1 = SIGN * 0.951056516f, S2 = SIGN * 0.587785252f;
+        const float2 a = make_float2(x[1].x + x[4].x, x[1].y + x[4].y);
+        const float2 b = make_float2(x[2].x + x[3].x, x[2].y + x[3].y);
+        const float2 d = make_float2(x[1].x - x[4].x, x[1].y - x[4].y);
+        const float2 e = make_float2(x[2].x - x[3].x, x[2].y - x[3].y);
+        const float2 m =
+            make_float2(fmaf(C1, a.x, fmaf(C2, b.x, x[0].x)), fmaf(C1, a.y, fmaf(C2, b.y, x[0].y)));
+        const float2 n =
+            make_float2(fmaf(C2, a.x, fmaf(C1, b.x, x[0].x)), fmaf(C2, a.y, fmaf(C1, b.y, x[0].y)));
+        const float2 s = make_float2(fmaf(S1, d.x, S2 * e.x), fmaf(S1, d.y, S2 * e.y));
+        const float2 t = make_float2(fmaf(S2, d.x, -S1 * e.x), fmaf(S2, d.y, -S1 * e.y));
+        to[0] = make_float2(x[0].x + a.x + b.x, x[0].y + a.y + b.y);
+        to[STEP] = make_float2(m.x - s.y, m.y + s.x);
+        to[2 * STEP] = make_float2(n.x - t.y, n.y + t.x);
+        to[3 * STEP] = make_float2(n.x + t.y, n.y - t.x);
+        to[4 * STEP] = make_float2(m.x + s.y, m.y - s.x);
+    }
+}
+
 // One pass of radix R over COUNT transforms of M numbers, DONE being the product of the radices
 // before.
 template <int N, int SIGN, int R, int DONE, int COUNT>
 __device__ static void pass(float2 *z, const float2 *roots)
 {
-    constexpr int M = N / 2, EACH = M / R, PITCH = M + 1, TURNS = HELD / R;
-    constexpr int BUTTERFLIES = COUNT * EACH;
+    constexpr int M = N / 2, EACH = M / R, PITCH = pitch_of(N);
+    constexpr int BUTTERFLIES = COUNT * EACH, TURNS = (BUTTERFLIES + THREADS - 1) / THREADS;
     float2 v[TURNS][R];
 #pragma unroll
     for (int h = 0; h < TURNS; h++) {
@@ -64,21 +149,7 @@ __device__ static void pass(float2 *z, const float2 *roots)
         const int j = b % EACH, k = j % DONE;
         if (TURNS * THREADS > BUTTERFLIES && b >= BUTTERFLIES)
             continue;
-        float2 *to = z + b / EACH * PITCH + (j - k) * R + k;
-        const float2 *x = v[h];
-        if constexpr (R == 2) {
-            to[0] = make_float2(x[0].x + x[1].x, x[0].y + x[1].y);
-            to[DONE] = make_float2(x[0].x - x[1].x, x[0].y - x[1].y);
-        } else {
-            const float2 a = make_float2(x[0].x + x[2].x, x[0].y + x[2].y);
-            const float2 c = make_float2(x[0].x - x[2].x, x[0].y - x[2].y);
-            const float2 d = make_float2(x[1].x + x[3].x, x[1].y + x[3].y);
-            const float2 e = make_float2(SIGN * (x[1].x - x[3].x), SIGN * (x[1].y - x[3].y));
-            to[0] = make_float2(a.x + d.x, a.y + d.y);
-            to[DONE] = make_float2(c.x - e.y, c.y + e.x); // SIGN i times the difference
-            to[2 * DONE] = make_float2(a.x - d.x, a.y - d.y);
-            to[3 * DONE] = make_float2(c.x + e.y, c.y - e.x);
-        }
+        butterfly<R, SIGN, DONE>(v[h], z + b / EACH * PITCH + (j - k) * R + k);
     }
     __syncthreads();
 }
@@ -86,50 +157,78 @@ __device__ static void pass(float2 *z, const float2 *roots)
 template <int N, int SIGN, int DONE, int COUNT>
 __device__ static void passes(float2 *z, const float2 *roots)
 {
-    if constexpr (DONE * 4 <= N / 2) {
-        pass<N, SIGN, 4, DONE, COUNT>(z, roots);
-        passes<N, SIGN, DONE * 4, COUNT>(z, roots);
-    } else if constexpr (DONE * 2 <= N / 2) {
-        pass<N, SIGN, 2, DONE, COUNT>(z, roots);
+    constexpr int LEFT = N / 2 / DONE;
+    constexpr int R = LEFT % 4 == 0   ? 4
+                      : LEFT % 2 == 0 ? 2
+                      : LEFT % 3 == 0 ? 3
+                      : LEFT % 5 == 0 ? 5
+                                      : 1;
+    if constexpr (R > 1) {
+        pass<N, SIGN, R, DONE, COUNT>(z, roots);
+        passes<N, SIGN, DONE * R, COUNT>(z, roots);
     }
 }
 
-// TRACES transforms of N / 2, as many at a time as the threads can hold. All threads together
-// before and after.
-template <int N, int SIGN> __device__ static void transform(float2 *z, const float2 *roots)
+// Transforms that the threads can hold at once, a power of two.
+__host__ __device__ constexpr int count_of(int n, int rows)
 {
-    constexpr int FIT = HELD * THREADS / (N / 2), COUNT = FIT < TRACES ? FIT : TRACES;
-    for (int first = 0; first < TRACES; first += COUNT)
-        passes<N, SIGN, 1, COUNT>(z + first * (N / 2 + 1), roots);
+    const int held = n / 2 % 3 == 0 || n / 2 % 5 == 0 ? HELD - 1 : HELD; // radices divide it
+    int count = 1;
+    while (2 * count <= rows && 2 * count * (n / 2) <= held * THREADS)
+        count *= 2;
+    return count;
 }
 
-constexpr int shared_bytes(int n)
+// All the block's transforms of N / 2, as many at a time as the threads can hold. All threads
+// together before and after.
+template <int N, int SIGN> __device__ static void transform(float2 *z, const float2 *roots)
 {
-    return 8 * (TRACES * (n / 2 + 1) + n);
+    constexpr int ROWS = TRACES * windows_of(N), COUNT = count_of(N, ROWS);
+    for (int first = 0; first < ROWS; first += COUNT)
+        passes<N, SIGN, 1, COUNT>(z + first * pitch_of(N), roots);
 }
 
 // --- forward -------------------------------------------------------------------------------------
 
-// Samples of one trace, padded; zeros when it is absent.
+// Samples of one trace in `windows` time windows, padded, starting at `start` (the last of those
+// repeated beyond them), `to` being the first's and the others
+// TRACES transforms apart; zeros where it is absent. Bit k of the result: present in window k.
 template <int N>
-__device__ static bool load_trace(const LithoFxFrame &f, long long trace, int window, float *to,
-                                  bool valid)
+__device__ static unsigned load_trace(const LithoFxFrame &f, long long trace, const int *start,
+                                      int windows, float *to, bool valid)
 {
+    constexpr int W = windows_of(N), LOADS = samples_of(N), STEP = 2 * TRACES * pitch_of(N);
     const int lane = threadIdx.x % 32;
-    const float *from = f.in + trace * f.samples + f.start[window];
-    unsigned any = 0;
-    bool broken = false;
-    for (int t = lane; valid && t < f.length; t += 32) {
-        const float value = from[t];
-        const unsigned bits = __float_as_uint(value);
-        any |= bits & 0x7fffffffu;
-        broken = broken || (bits & 0x7f800000u) == 0x7f800000u; // infinite or not a number
-        to[t] = value;
+    const float *from = f.in + trace * f.samples;
+    const int end = start[W - 1] + f.length;
+    unsigned flags = 0; // from bit W on: broken
+    for (int t0 = start[0] + lane; valid && t0 < end; t0 += 32 * LOADS) {
+        float value[LOADS];
+#pragma unroll
+        for (int m = 0; m < LOADS; m++)
+            value[m] = t0 + 32 * m < end ? from[t0 + 32 * m] : 0;
+#pragma unroll
+        for (int m = 0; m < LOADS; m++) {
+            const unsigned bits = __float_as_uint(value[m]);
+            const unsigned any = (bits & 0x7fffffffu) != 0;
+            const unsigned broken = (bits & 0x7f800000u) == 0x7f800000u; // infinite or not a number
+#pragma unroll
+            for (int k = 0; k < W; k++) {
+                const int t = t0 + 32 * m - start[k];
+                if (k >= windows || t < 0 || t >= f.length)
+                    continue;
+                flags |= any << k | broken << (W + k);
+                to[k * STEP + t] = value[m];
+            }
+        }
     }
-    const bool here = valid && __any_sync(0xffffffffu, any != 0) &&
-                      !__any_sync(0xffffffffu, broken) && f.live[trace];
-    for (int t = here ? f.length + lane : lane; t < N; t += 32)
-        to[t] = 0;
+    for (int k = 16; k > 0; k /= 2)
+        flags |= __shfl_xor_sync(0xffffffffu, flags, k);
+    const unsigned here = valid && f.live[trace] ? flags & ~(flags >> W) & ((1u << W) - 1) : 0;
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        for (int t = here >> k & 1 ? f.length + lane : lane; t < N; t += 32)
+            to[k * STEP + t] = 0;
     return here;
 }
 
@@ -150,27 +249,37 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
                    int *absent)
 {
     extern __shared__ float2 z[];
-    constexpr int PITCH = N / 2 + 1;
-    const int window = blockIdx.y, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    float2 *roots = z + TRACES * PITCH;
+    constexpr int PITCH = pitch_of(N), W = windows_of(N);
+    const int first = blockIdx.y * W, windows = min(W, f.windows - first);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float2 *roots = z + TRACES * W * PITCH;
     make_roots<N, -1>(roots);
+    int start[W];
 #pragma unroll
+    for (int k = 0; k < W; k++)
+        start[k] = f.start[min(first + k, f.windows - 1)];
     for (int k = warp; k < TRACES; k += WARPS) {
         const int row = blockIdx.x * TRACES + k;
         const long long trace = f.first + row;
-        const bool here = load_trace<N>(f, trace, window, (float *)(z + k * PITCH), row < f.count);
-        if (lane == 0 && row < f.count) {
-            present[window * f.traces + trace] = here;
-            if (!here)
-                atomicAdd(absent + window, 1);
-        }
+        const unsigned here =
+            load_trace<N>(f, trace, start, windows, (float *)(z + k * PITCH), row < f.count);
+        if (lane >= windows || row >= f.count)
+            continue;
+        present[(first + lane) * f.traces + trace] = here >> lane & 1;
+        if (!(here >> lane & 1))
+            atomicAdd(absent + first + lane, 1);
     }
     __syncthreads();
     transform<N, -1>(z, roots);
     const int row = blockIdx.x * TRACES + lane;
-    float2 *to = spectra + (long long)window * bins * f.traces + f.first + row;
-    for (int bin = warp; bin < bins && row < f.count; bin += WARPS)
-        to[bin * f.traces] = untangle<N>(z + lane * PITCH, roots, bin_first + bin);
+    if (row >= f.count)
+        return;
+    float2 *to = spectra + (long long)first * bins * f.traces + f.first + row;
+    for (int k = warp; k < windows * bins; k += WARPS) {
+        const int window = W > 1 ? k / bins : 0;
+        to[k * f.traces] =
+            untangle<N>(z + (window * TRACES + lane) * PITCH, roots, bin_first + k - window * bins);
+    }
 }
 
 // --- inverse -------------------------------------------------------------------------------------
@@ -194,14 +303,14 @@ __device__ static void find_holders(const LithoFxBack &b, int axis_number, int a
             axis_number == 0 ? (long long)(first + k - b.w_il0) * b.w_nxl : first + k - b.w_xl0;
         h->weight[k] = litho_fx_weight(axis, first + k, at);
         h->place[k] =
-            window * b.bins * b.out_pitch + (axis_number == 0 ? inside * b.xl.length : inside);
+            window * b.out_bins * b.out_pitch + (axis_number == 0 ? inside * b.xl.length : inside);
     }
 }
 
-// Bins `bin`, bin + WARPS, ... of one trace: the filtered windows that hold it, weighted, in
-// ascending order.
+// Bins `bin`, bin + WARPS, ... below `end` of one trace: the filtered windows that hold it,
+// weighted, in ascending order. Bins of later time windows follow those of the first.
 __device__ static inline void blend(const LithoFxBack &b, const Holders &v, const Holders &h,
-                                    int bin, float2 sum[AT_ONCE])
+                                    int bin, int end, float2 sum[AT_ONCE])
 {
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++)
@@ -213,7 +322,7 @@ __device__ static inline void blend(const LithoFxBack &b, const Holders &v, cons
                 (const float2 *)b.out + v.place[i] + h.place[j] + (long long)bin * b.out_pitch;
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++)
-                if (bin + k * WARPS < b.bins) {
+                if (bin + k * WARPS < end) {
                     const float2 value = from[(long long)k * WARPS * b.out_pitch];
                     sum[k].x = fmaf(weight, value.x, sum[k].x);
                     sum[k].y = fmaf(weight, value.y, sum[k].y);
@@ -226,8 +335,8 @@ __device__ static inline void blend(const LithoFxBack &b, const Holders &v, cons
 // together.
 template <int N> __device__ static void tangle(float2 *z, const float2 *roots)
 {
-    constexpr int M = N / 2, PITCH = M + 1, EACH = M / 2 + 1;
-    for (int t = threadIdx.x; t < TRACES * EACH; t += THREADS) {
+    constexpr int M = N / 2, PITCH = pitch_of(N), EACH = M / 2 + 1;
+    for (int t = threadIdx.x; t < TRACES * windows_of(N) * EACH; t += THREADS) {
         float2 *x = z + t / EACH * PITCH;
         const int k = t % EACH;
         const float2 a = x[k], b = x[M - k], w = roots[k];
@@ -239,94 +348,134 @@ template <int N> __device__ static void tangle(float2 *z, const float2 *roots)
     }
 }
 
-// Blends one trace in shared memory as blend_time_kernel of cuda/spectra.cu does.
-__device__ static void add_trace(const LithoFxBack &b, long long trace, const float *from,
-                                 float *result)
+// Blends one trace's `windows` time windows from number `first` of the launch on, in shared memory
+// TRACES transforms apart, as blend_time_kernel of cuda/spectra.cu does one after the other.
+template <int N>
+__device__ static void add_trace(const LithoFxBack &b, int first, int windows, long long trace,
+                                 const float *from, float *result)
 {
+    constexpr int W = windows_of(N), SAMPLES = samples_of(N), STEP = 2 * TRACES * pitch_of(N);
     const int il = b.il0 + (int)(trace / b.n_xl), xl = b.xl0 + (int)(trace % b.n_xl);
+    const long long traces = (long long)b.in_held.n_il * b.in_held.n_xl;
     const long long held = (long long)(il - b.in_held.il0) * b.in_held.n_xl + xl - b.in_held.xl0;
-    const bool present = b.present[held] != 0, use = present || b.fill_dead;
-    const bool whole = !present || b.mute;
-    const int start = litho_fx_start(b.time, b.window);
-    const int seen = b.window > 0 ? litho_fx_start(b.time, b.window - 1) + b.time.length : 0;
-    const int lo = max(start, b.t0), hi = min(start + b.time.length, b.t0 + b.samples);
+    int start[W];
+    unsigned present = 0;
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+        const int window = first + min(k, windows - 1);
+        start[k] = litho_fx_start(b.time, b.window + window);
+        present |= (b.present[window * traces + held] != 0) << k;
+    }
+    const unsigned use = b.fill_dead ? ~0u : present, whole = b.mute ? ~0u : ~present;
+    const bool any = (whole & ((1u << windows) - 1)) != 0;
+    const int number = b.window + first;
+    const int seen = number > 0 ? litho_fx_start(b.time, number - 1) + b.time.length : 0;
+    const int lo = max(start[0], b.t0);
+    const int hi = min(start[W - 1] + b.time.length, b.t0 + b.samples);
     const float *in = b.in + held * b.in_samples - b.in_t0;
+    const float *weights = b.weights + (long long)first * b.time.length;
     float *out = result + result_at(b, il, xl);
     const float scale = 1.0f / b.nfft;
     for (int t0 = lo + threadIdx.x % 32; t0 < hi; t0 += 32 * SAMPLES) {
         float sample[SAMPLES], value[SAMPLES]; // all loads are under way before the first store
 #pragma unroll
-        for (int k = 0; k < SAMPLES; k++) {
-            const int t = t0 + 32 * k;
-            const bool fresh = t >= seen; // no earlier time window holds it
-            sample[k] = t < hi && (fresh || whole) ? in[t] : 0;
-            value[k] = t >= hi                               ? 0
+        for (int m = 0; m < SAMPLES; m++) {
+            const int t = t0 + 32 * m;
+            const bool fresh = t >= seen; // no earlier launch or turn holds it
+            sample[m] = t < hi && (fresh || any) ? in[t] : 0;
+            value[m] = t >= hi                               ? 0
                        : !fresh                              ? out[t]
-                       : !b.fill_dead || isfinite(sample[k]) ? sample[k]
+                       : !b.fill_dead || isfinite(sample[m]) ? sample[m]
                                                              : 0;
         }
 #pragma unroll
-        for (int k = 0; k < SAMPLES; k++) {
-            const int t = t0 + 32 * k;
-            const float old = whole && isfinite(sample[k]) ? sample[k] : 0;
+        for (int m = 0; m < SAMPLES; m++) {
+            const int t = t0 + 32 * m;
+            const float finite = isfinite(sample[m]) ? sample[m] : 0;
+#pragma unroll
+            for (int k = 0; k < W; k++) {
+                const int at = t - start[k];
+                if (k >= windows || at < 0 || at >= b.time.length || !(use >> k & 1))
+                    continue;
+                value[m] =
+                    fmaf(weights[k * b.time.length + at],
+                         from[k * STEP + at] * scale - (whole >> k & 1 ? finite : 0), value[m]);
+            }
             if (t < hi)
-                out[t] = use ? fmaf(b.weights[t - start], from[t - start] * scale - old, value[k])
-                             : value[k];
+                out[t] = value[m];
+        }
+    }
+}
+
+// Filtered bins of the time windows [first, first + windows) of the launch, to Z of each transform.
+template <int N>
+__device__ static void gather(const LithoFxBack &b, const float2 *blended, const Holders *holders,
+                              int first, int windows, long long trace, float2 *z)
+{
+    constexpr int M = N / 2, PITCH = pitch_of(N);
+    const int warp = threadIdx.x / 32, n = windows * b.bins, before = first * b.bins;
+    for (int bin = warp; bin < n; bin += WARPS * AT_ONCE) {
+        float2 x[AT_ONCE];
+        if (!blended)
+            blend(b, holders[0], holders[TRACES], before + bin, before + n, x);
+#pragma unroll
+        for (int m = 0; m < AT_ONCE; m++) {
+            const int at = bin + m * WARPS, window = windows_of(N) > 1 ? at / b.bins : 0;
+            const int k = b.bin_first + at - window * b.bins;
+            if (at >= n)
+                continue;
+            if (blended)
+                x[m] = blended[trace * (M + 1) + k];
+            if (k == 0 || k == M)
+                x[m].y = 0; // zero frequency and Nyquist: the real part
+            z[window * TRACES * PITCH + k] = x[m];
         }
     }
 }
 
 template <int N>
-__global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
+__global__ void __launch_bounds__(THREADS, blocks_of(N))
     inverse_kernel(LithoFxBack b, const float2 *blended, float *result)
 {
     extern __shared__ float2 z[];
-    constexpr int M = N / 2, PITCH = M + 1;
-    __shared__ Holders holders[2][TRACES];
+    constexpr int M = N / 2, PITCH = pitch_of(N), W = windows_of(N), ROWS = TRACES * W;
+    __shared__ Holders holders[2 * TRACES];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    float2 *roots = z + TRACES * PITCH;
+    float2 *roots = z + ROWS * PITCH;
     const long long first = b.first + (long long)blockIdx.x * TRACES, trace = first + lane;
     const long long end = b.first + b.count;
     make_roots<N, 1>(roots);
     if (!blended && warp < 2 && trace < end)
         find_holders(b, warp,
                      warp == 0 ? b.il0 + (int)(trace / b.n_xl) : b.xl0 + (int)(trace % b.n_xl),
-                     &holders[warp][lane]);
-    for (int k = threadIdx.x; k < TRACES * PITCH; k += THREADS) {
-        const int bin = k % PITCH - b.bin_first;
-        if (bin < 0 || bin >= b.bins || first + k / PITCH >= end)
-            z[k] = make_float2(0, 0);
-    }
-    __syncthreads();
-    for (int bin = warp; bin < b.bins && trace < end; bin += WARPS * AT_ONCE) {
-        float2 x[AT_ONCE];
-        if (!blended)
-            blend(b, holders[0][lane], holders[1][lane], bin, x);
-#pragma unroll
-        for (int m = 0; m < AT_ONCE; m++) {
-            const int k = b.bin_first + bin + m * WARPS;
-            if (bin + m * WARPS >= b.bins)
-                continue;
-            if (blended)
-                x[m] = blended[trace * PITCH + k];
-            if (k == 0 || k == M)
-                x[m].y = 0; // zero frequency and Nyquist: the real part
-            z[lane * PITCH + k] = x[m];
+                     &holders[warp * TRACES + lane]);
+    for (int window = 0; window < b.windows; window += W) {
+        const int windows = min(W, b.windows - window);
+        for (int k = threadIdx.x; b.bins <= M && k < ROWS * PITCH; k += THREADS) {
+            const int bin = k % PITCH - b.bin_first;
+            if (bin < 0 || bin >= b.bins)
+                z[k] = make_float2(0, 0);
         }
+        __syncthreads();
+        if (trace < end)
+            gather<N>(b, blended, holders + lane, window, windows, trace, z + lane * PITCH);
+        __syncthreads();
+        tangle<N>(z, roots);
+        __syncthreads();
+        transform<N, 1>(z, roots);
+        for (int k = warp; k < TRACES && first + k < end; k += WARPS)
+            add_trace<N>(b, window, windows, first + k, (const float *)(z + k * PITCH), result);
+        __syncthreads(); // the transforms and the samples so far
     }
-    __syncthreads();
-    tangle<N>(z, roots);
-    __syncthreads();
-    transform<N, 1>(z, roots);
-    for (int k = warp; k < TRACES && first + k < end; k += WARPS)
-        add_trace(b, first + k, (const float *)(z + k * PITCH), result);
 }
 
 // --- launchers -----------------------------------------------------------------------------------
 
 int litho_fx_own_length(int nfft)
 {
-    return nfft == 64 || nfft == 128 || nfft == 256 || nfft == 512 || nfft == 1024;
+#define SAME(N) nfft == N ||
+    return OWN_LENGTHS(SAME) 0;
+#undef SAME
 }
 
 int litho_fx_can_blend(LithoFxAxis axis)
@@ -343,8 +492,9 @@ static int forward(const LithoFxFrame *f, int bin_first, int bins, LithoFxComple
     if (status != cudaSuccess)
         return (int)status;
     forward_kernel<N>
-        <<<dim3((f->count + TRACES - 1) / TRACES, f->windows), THREADS, shared_bytes(N), stream>>>(
-            *f, bin_first, bins, (float2 *)spectra, present, absent);
+        <<<dim3((f->count + TRACES - 1) / TRACES, (f->windows + windows_of(N) - 1) / windows_of(N)),
+           THREADS, shared_bytes(N), stream>>>(*f, bin_first, bins, (float2 *)spectra, present,
+                                               absent);
     return (int)cudaGetLastError();
 }
 
@@ -365,16 +515,11 @@ int litho_fx_forward(const LithoFxFrame *f, int bin_first, int bins, LithoFxComp
                      unsigned char *present, int *absent, cudaStream_t stream)
 {
     switch (f->nfft) {
-    case 64:
-        return forward<64>(f, bin_first, bins, spectra, present, absent, stream);
-    case 128:
-        return forward<128>(f, bin_first, bins, spectra, present, absent, stream);
-    case 256:
-        return forward<256>(f, bin_first, bins, spectra, present, absent, stream);
-    case 512:
-        return forward<512>(f, bin_first, bins, spectra, present, absent, stream);
-    case 1024:
-        return forward<1024>(f, bin_first, bins, spectra, present, absent, stream);
+#define CASE(N)                                                                                    \
+    case N:                                                                                        \
+        return forward<N>(f, bin_first, bins, spectra, present, absent, stream);
+        OWN_LENGTHS(CASE)
+#undef CASE
     default:
         return (int)cudaErrorInvalidValue;
     }
@@ -384,16 +529,11 @@ int litho_fx_inverse(const LithoFxBack *b, const LithoFxComplex *blended, float 
                      cudaStream_t stream)
 {
     switch (b->nfft) {
-    case 64:
-        return inverse<64>(b, blended, result, stream);
-    case 128:
-        return inverse<128>(b, blended, result, stream);
-    case 256:
-        return inverse<256>(b, blended, result, stream);
-    case 512:
-        return inverse<512>(b, blended, result, stream);
-    case 1024:
-        return inverse<1024>(b, blended, result, stream);
+#define CASE(N)                                                                                    \
+    case N:                                                                                        \
+        return inverse<N>(b, blended, result, stream);
+        OWN_LENGTHS(CASE)
+#undef CASE
     default:
         return (int)cudaErrorInvalidValue;
     }

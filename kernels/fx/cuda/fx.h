@@ -11,6 +11,7 @@
 enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well inside an L2 cache
 
 #define FX_CHUNK_BYTES ((guint64)3 << 29) // of the filter stage's arrays
+#define FX_BATCH_SYSTEMS 65536 // of several time windows at once: 16 rounds of a card's blocks
 #define FX_CHUNK_FLOPS 1.6e9 // per multiprocessor: about 10 ms between two looks at the cancel flag
 
 typedef struct FxPlan {
@@ -59,6 +60,7 @@ typedef struct FxJob {
     // Memory: what the plan's elastic arrays may take in all, and what was made of it.
     guint64 room;
     int chunk_bins;     // 0 until chosen
+    int batch;          // time windows that are worked on at once, at most
     gint64 empty;       // windows passed unchanged so far
     gint64 done, total; // bins of the time windows of this part
     LithoRun *run;
@@ -95,6 +97,7 @@ int fx_windows_at_once(const FxJob *job);
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins);
 // Filtered bins [bin, bin + bins) of time window first + k; after the last bin back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error);
+gboolean fx_inverse_all(FxJob *job, int k, int n, GError **error);
 // Bytes of `blended` when the bins come in chunks.
 gsize fx_blended_bytes(const FxPlan *p, gint64 traces);
 // TRUE when the inverse can read the filtered windows itself, without `blended`.

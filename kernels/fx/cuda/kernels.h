@@ -106,7 +106,9 @@ int litho_fx_pad(const LithoFxFrame *frame, float *padded, unsigned char *presen
 int litho_fx_transpose(const LithoFxFrame *frame, const LithoFxComplex *transformed, int bin_first,
                        int bins, LithoFxComplex *spectra, cudaStream_t stream);
 
-// One time window on its way back: traces [first, first + count) of those to make, row by row.
+// Time windows [window, window + windows) on their way back: traces [first, first + count) of those
+// to make, row by row. More than one only where litho_fx_inverse() blends the filtered windows
+// itself.
 typedef struct LithoFxBack {
     LithoFxAxis il, xl, time;
     int w_il0, w_xl0, w_nxl;  // windows of the job: first ones, and how many along xl
@@ -115,7 +117,8 @@ typedef struct LithoFxBack {
     LithoFxHeld out_held;     // what the result covers
     int out_t0, out_samples;
     const LithoFxComplex *out; // as in LithoFxGroup
-    int out_pitch, bins;       // bins of this chunk
+    int out_pitch, out_bins;   // bins of all time windows of the chunk
+    int bins;                  // of one time window
     int bin_first;             // of this chunk in the FFT
     int nfft;
     long long first;
@@ -124,9 +127,9 @@ typedef struct LithoFxBack {
     const float *in; // the input's held box
     LithoFxHeld in_held;
     int in_t0, in_samples;
-    const unsigned char *present; // of this time window, [in_held]
-    int window;                   // time window
-    const float *weights;         // of this time window, [time.length]: blending
+    const unsigned char *present; // [windows][in_held]
+    int window, windows;
+    const float *weights; // [windows][time.length]: blending
     int mute, fill_dead, clear;
 } LithoFxBack;
 
@@ -148,7 +151,8 @@ int litho_fx_restore(const LithoFxBack *back, const unsigned char *recorded, flo
 
 // --- cuda/fft.cu ---------------------------------------------------------------------------------
 
-// 1 when the two functions below know this length: powers of two from 64 to 1024.
+// 1 when the two functions below know this length: powers of two from 64 to 1024, and 3, 5 or 15
+// times a power of two between 40 and 384, and 54.
 int litho_fx_own_length(int nfft);
 // 1 when they can blend windows that overlap like these (at most eight deep).
 int litho_fx_can_blend(LithoFxAxis axis);

@@ -212,6 +212,7 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
         .out_samples = (int)litho_box_size(out, 2),
         .out = p->filtered.data,
         .out_pitch = fx_out_pitch(job),
+        .out_bins = bins,
         .bins = bins,
         .bin_first = p->bin + bin,
         .nfft = p->nfft,
@@ -222,6 +223,7 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
         .present =
             (const guchar *)p->present.data + (job->first + k - p->first) * fx_held_traces(job),
         .window = job->first + k,
+        .windows = 1,
         .weights =
             (const float *)p->weights.data + (gint64)(job->first + k) * job->g.axis[2].length,
         .mute = job->params->outband == LITHO_FX_MUTE,
@@ -230,14 +232,14 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
     };
 }
 
-static void mark_inverse(FxJob *job)
+static void mark_inverse(FxJob *job, int windows)
 {
     const FxPlan *p = job->p;
     const double traces = (double)fx_region_traces(job);
     const double overlap = (double)fx_windows(job) * fx_out_pitch(job);
     litho_cuda_mark(p->context, "inverse", LITHO_STAGE_COMPUTE,
-                    8.0 * overlap * p->bins + 8.0 * traces * job->g.axis[2].stride,
-                    2.5 * traces * p->nfft * log2(MAX(p->nfft, 2)));
+                    windows * (8.0 * overlap * p->bins + 8.0 * traces * job->g.axis[2].stride),
+                    windows * 2.5 * traces * p->nfft * log2(MAX(p->nfft, 2)));
 }
 
 gsize fx_blended_bytes(const FxPlan *p, gint64 traces)
@@ -264,24 +266,40 @@ static gboolean inverse_batch(const FxJob *job, const LithoFxBack *back, GError 
                error);
 }
 
+// Time windows first + k to first + k + n - 1, all bins of which lie in `filtered` side by side,
+// back to time; fx_blends_itself().
+gboolean fx_inverse_all(FxJob *job, int k, int n, GError **error)
+{
+    FxPlan *p = job->p;
+    LithoFxBack back = fx_back(job, k, 0, p->bins);
+    back.windows = n;
+    back.out_bins = n * p->bins;
+    const gint64 traces = fx_region_traces(job), step = 1 << 24;
+    mark_inverse(job, n);
+    for (; back.first < traces; back.first += step) {
+        back.count = (int)MIN(step, traces - back.first);
+        if (!LITHO_CUDA(litho_fx_inverse(&back, NULL, job->out, litho_cuda_stream(p->context)),
+                        error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 // Blends a chunk of bins; after the last one, back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error)
 {
     FxPlan *p = job->p;
+    if (fx_blends_itself(job, bins))
+        return fx_inverse_all(job, k, 1, error);
     cudaStream_t stream = litho_cuda_stream(p->context);
     const gint64 traces = fx_region_traces(job), step = p->own ? 1 << 24 : p->batch;
     const gboolean last = bin + bins >= p->bins;
     LithoFxBack back = fx_back(job, k, bin, bins);
     if (last)
-        mark_inverse(job);
+        mark_inverse(job, 1);
     for (gint64 first = 0; first < traces; first += step) {
         back.first = first;
         back.count = (int)MIN(step, traces - first);
-        if (fx_blends_itself(job, bins)) {
-            if (!LITHO_CUDA(litho_fx_inverse(&back, NULL, job->out, stream), error))
-                return FALSE;
-            continue;
-        }
         if (!LITHO_CUDA(litho_fx_blend_bins(&back, p->blended.data, stream), error))
             return FALSE;
         if (last && p->own) {

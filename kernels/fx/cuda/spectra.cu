@@ -76,7 +76,7 @@ __device__ static void blend_bins(const LithoFxBack &b, int il, int xl, int bin,
         for (int j = litho_fx_first(b.xl, xl); j <= litho_fx_last(b.xl, xl); j++) {
             const float weight = litho_fx_weight(b.il, i, il) * litho_fx_weight(b.xl, j, xl);
             const long long window = (long long)(i - b.w_il0) * b.w_nxl + j - b.w_xl0;
-            const float2 *from = (const float2 *)b.out + (window * b.bins + bin) * b.out_pitch +
+            const float2 *from = (const float2 *)b.out + (window * b.out_bins + bin) * b.out_pitch +
                                  (il - litho_fx_start(b.il, i)) * b.xl.length + xl -
                                  litho_fx_start(b.xl, j);
 #pragma unroll
