@@ -87,8 +87,8 @@ static const LithoParam rows[] = {
         .doc = N_(
             "Directional scales; 0 = log2 of the shortest axis less 4, and one more to denoise.")),
     LITHO_INT(
-        FIELD, directions, .label = N_("Directions"), .unit = N_("per edge"), .def = 3, .min = 3,
-        .max = 9, .stage = WP_STAGE_PLAN,
+        FIELD, directions, .label = N_("Directions"), .unit = N_("per edge"), .def = 3,
+        .min = WP_LEAST_DIRECTIONS, .max = WP_MOST_DIRECTIONS, .stage = WP_STAGE_PLAN,
         .doc = N_("Directions along an edge of the coarsest scale; 5 gives finer angles and half "
                   "a dB in denoising for a quarter more memory.")),
     LITHO_CHOICE(FIELD, kernel, "kaiser\0gaussian\0", .label = N_("Interpolation kernel"),

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
-enum { MOST_IDLE = 512 };
+enum { MOST_IDLE = 4096 };
 
 // All that cuFFT's plan depends on, cleared before it was filled.
 typedef struct Key {
@@ -18,14 +18,18 @@ typedef struct Key {
 } Key;
 
 typedef struct Kept {
-    Key key;
-    cufftHandle handle;
-    size_t bytes; // of its work area
+    guint hash; // of the key: most are told apart by it
     gboolean in_use;
+    cufftHandle handle;
+    size_t bytes;  // of its work area
+    guint64 given; // back, as the so manieth
+    Key key;
 } Kept;
 
 static GMutex lock;
-static GArray *all; // of Kept, in the order they were given back
+static GArray *all; // of Kept
+static guint idle;  // of them
+static guint64 givings;
 
 static Key key_of(int device, const WpFftShape *s)
 {
@@ -45,15 +49,27 @@ static Key key_of(int device, const WpFftShape *s)
     return key;
 }
 
+// Fowler, Noll and Vo.
+static guint hash_of(const Key *key)
+{
+    const guint8 *byte = (const guint8 *)key;
+    guint hash = 2166136261u;
+    for (gsize i = 0; i < sizeof *key; i++)
+        hash = (hash ^ byte[i]) * 16777619u;
+    return hash;
+}
+
 static gboolean find_idle(const Key *key, Kept *found)
 {
+    const guint hash = hash_of(key);
     gboolean any = FALSE;
     g_mutex_lock(&lock);
     for (guint i = 0; all && i < all->len && !any; i++) {
         Kept *k = &g_array_index(all, Kept, i);
-        any = !k->in_use && memcmp(&k->key, key, sizeof *key) == 0;
+        any = k->hash == hash && !k->in_use && memcmp(&k->key, key, sizeof *key) == 0;
         if (any) {
             k->in_use = TRUE;
+            idle--;
             *found = *k;
         }
     }
@@ -63,7 +79,7 @@ static gboolean find_idle(const Key *key, Kept *found)
 
 static gboolean make(const Key *key, const WpFftShape *s, Kept *made, GError **error)
 {
-    *made = (Kept){.key = *key, .in_use = TRUE};
+    *made = (Kept){.hash = hash_of(key), .in_use = TRUE, .key = *key};
     if (!LITHO_CUFFT(cufftCreate(&made->handle), error))
         return FALSE;
     if (!LITHO_CUFFT(cufftSetAutoAllocation(made->handle, 0), error) ||
@@ -86,32 +102,34 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, 
 {
     const Key key = key_of(litho_cuda_device(cuda->context), s);
     Kept kept;
+    if (cuda->stop && g_atomic_int_get(cuda->stop))
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "no longer wanted");
     if (!find_idle(&key, &kept) && !make(&key, s, &kept, error))
         return FALSE;
     *plan = kept.handle;
     cuda->fft_work[s->stream] = MAX(cuda->fft_work[s->stream], kept.bytes);
-    return LITHO_CUFFT(cufftSetStream(kept.handle, s->stream
-                                                       ? cuda->beside[s->stream - 1]
-                                                       : litho_cuda_stream(cuda->context)),
+    return LITHO_CUFFT(cufftSetStream(kept.handle, s->stream ? cuda->beside[s->stream - 1]
+                                                             : litho_cuda_stream(cuda->context)),
                        error);
 }
 
-// Lock held. Beyond MOST_IDLE those go that were given back first.
+// Lock held. Beyond MOST_IDLE that goes which was given back first.
 static void forget_oldest(void)
 {
-    guint idle = 0;
-    for (guint i = 0; i < all->len; i++)
-        idle += !g_array_index(all, Kept, i).in_use;
-    for (guint i = 0; i < all->len && idle > MOST_IDLE;) {
+    guint oldest = 0;
+    guint64 first = G_MAXUINT64;
+    if (idle <= MOST_IDLE)
+        return;
+    for (guint i = 0; i < all->len; i++) {
         const Kept *k = &g_array_index(all, Kept, i);
-        if (k->in_use) {
-            i++;
+        if (k->in_use || k->given >= first)
             continue;
-        }
-        cufftDestroy(k->handle);
-        g_array_remove_index(all, i);
-        idle--;
+        oldest = i;
+        first = k->given;
     }
+    cufftDestroy(g_array_index(all, Kept, oldest).handle);
+    g_array_remove_index_fast(all, oldest);
+    idle--;
 }
 
 void wp_cuda_drop_fft(cufftHandle plan)
@@ -120,12 +138,12 @@ void wp_cuda_drop_fft(cufftHandle plan)
         return;
     g_mutex_lock(&lock);
     for (guint i = 0; all && i < all->len; i++) {
-        Kept k = g_array_index(all, Kept, i);
-        if (!k.in_use || k.handle != plan)
+        Kept *k = &g_array_index(all, Kept, i);
+        if (!k->in_use || k->handle != plan)
             continue;
-        k.in_use = FALSE;
-        g_array_remove_index(all, i);
-        g_array_append_val(all, k);
+        k->in_use = FALSE;
+        k->given = ++givings;
+        idle++;
         forget_oldest();
         break;
     }

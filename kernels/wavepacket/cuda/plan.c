@@ -199,6 +199,26 @@ static void describe_grid(WpCuda *cuda)
             cuda->kernel.coef[k][t] = g->kernel.coef[k][t];
 }
 
+gboolean wp_cuda_make_ffts_ahead(const WpGeometry *geometry, int device, const int *stop)
+{
+    LithoCudaContext *context = litho_cuda_context_new(device, NULL);
+    if (!context)
+        return FALSE;
+    WpCuda *cuda = g_new0(WpCuda, 1);
+    cuda->engine.geometry = geometry;
+    cuda->context = context;
+    cuda->share.of = 1;
+    cuda->stop = stop;
+    describe_grid(cuda);
+    FftPlans plans = {.cuda = cuda};
+    const gboolean ok = GPOINTER_TO_INT(plan_ffts(&plans));
+    g_clear_error(&plans.error);
+    wp_cuda_free_plan(cuda);
+    litho_cuda_context_free(context);
+    g_free(cuda);
+    return ok;
+}
+
 // --- tiles ---------------------------------------------------------------------------------------
 
 // Active tiles and where their steps begin, from the steps of every tile.

@@ -318,7 +318,10 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
                      GError **error)
 {
     (void)known;
-    return wp_job_new(in, params, &machine, run, error);
+    WpJob *job = wp_job_new(in, params, &machine, run, error);
+    if (job && job->n_lanes == 1)
+        wp_cuda_look_ahead(&job->spec, run ? run->device : 0);
+    return job;
 }
 
 static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError **error)

@@ -62,6 +62,7 @@ typedef struct WpCuda {
     int n_runs;
     WpGraph graphs[WP_MAX_GRAPHS];
     int n_graphs;
+    const int *stop;             // atomic: not 0 ends the making of FFT plans; NULL
     size_t fft_work[WP_STREAMS]; // bytes of work area the FFTs of each stream need
     cudaStream_t beside[WP_LANES_BESIDE];
     cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
@@ -129,6 +130,12 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *sha
 // Gives a plan back; 0 is fine.
 void wp_cuda_drop_fft(cufftHandle plan);
 
+// --- cuda/ahead.c --------------------------------------------------------------------------------
+
+// Tells that a plan of this kind (cleared before it was filled) was made on `device`: where a
+// slider moves the directions, plans of cuFFT for those around are made in a thread. Any thread.
+void wp_cuda_look_ahead(const WpSpec *spec, int device);
+
 // --- cuda/fine.c ---------------------------------------------------------------------------------
 
 // The fine FFT's plans; then its steps on the engine's grid, without what lies between.
@@ -147,6 +154,10 @@ gint64 wp_cuda_rows(const WpGeometry *geometry);
 WpDevBox *wp_cuda_describe_boxes(const WpGeometry *geometry); // g_free()
 gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
+// Makes the plans of cuFFT that an engine of this geometry, which needs no windows, will ask for,
+// and leaves them to it. FALSE: not all of them, `*stop` is not 0 any more or there is no memory.
+// Any thread.
+gboolean wp_cuda_make_ffts_ahead(const WpGeometry *geometry, int device, const int *stop);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
 
