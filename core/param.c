@@ -278,8 +278,13 @@ gboolean litho_param_number(const LithoParam *row, const char *text, const Litho
     if (factor == 0 && along == 0)
         return refuse_unit(row, text, unit, axis, error);
     *value *= factor > 0 ? factor : along;
-    if (along > 0 && row->type == LITHO_PARAM_INT)
-        *value = nearbyint(*value);
+    if (along > 0 && row->type == LITHO_PARAM_INT) {
+        const double exact = *value;
+        *value = nearbyint(exact);
+        // A length that is a fraction of a sample does not ask for "automatic".
+        if (row->special_text && *value == row->special && exact != row->special)
+            return refuse(row, text, error);
+    }
     return TRUE;
 }
 

@@ -266,6 +266,7 @@ static void test_units(void)
         {"fx", "time_window", "600ms", &four_ms, "150"},
         {"fx", "time_window", "0.6 s", &four_ms, "150"},
         {"fx", "time_window", "601ms", &four_ms, "150"}, // the nearest sample
+        {"fx", "time_window", "0ms", &four_ms, "0"},
         {"fx", "time_window", "1km", &five_m, "200"},
         {"fx", "time_window", "600 m", &five_m, "120"},
         {"patch", "window", "64ms", &four_ms, "16"},

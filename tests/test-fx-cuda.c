@@ -419,9 +419,9 @@ typedef struct Tight {
 // Many time windows; holes, which take tiles and a copy with guesses; cuFFT instead of our own transforms; many spatial
 // windows.
 static const Tight tight_cases[] = {
-    {60, 55, 2600, 0, "", 3},
-    {60, 55, 1200, 0.06, "fill_dead=1", 2},
-    {60, 55, 1200, 0, "time_window=40 time_overlap=20", 2},
+    {60, 55, 2600, 0, "time_window=150 time_overlap=50", 3},
+    {60, 55, 1200, 0.06, "fill_dead=1 time_window=150 time_overlap=50", 2},
+    {60, 55, 1200, 0, "", 2},
     {60, 55, 600, 0.03, "time_window=100 fft_length=135 time_overlap=40", 1},
     {110, 104, 150, 0.03, "window=10 stride=2 half_width=1", 2},
 };

@@ -155,8 +155,8 @@ static void compare_with_reference(int n1, int n2, int nt, double dead, const ch
     g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
     LithoFxGeometry g = litho_fx_grid_geometry(&in->grid, &p);
     FxRef ref = fx_ref_defaults(0.004);
-    ref.time_window = p.time_window;
-    ref.time_overlap = p.time_overlap;
+    ref.time_window = litho_fx_in_use(&in->grid, &p).time_window;
+    ref.time_overlap = litho_fx_in_use(&in->grid, &p).time_overlap;
     ref.nfft = g.nfft;
     ref.window_il = p.window_il > 0 ? p.window_il : p.window;
     ref.window_xl = p.window_xl > 0 ? p.window_xl : p.window;
@@ -489,8 +489,9 @@ static void test_refused(void)
         {"half_width=5 window=10", "half width 5"},
         {"window_xl=5", "half width 3"},
         {"stride=21", "stride of 21"},
-        {"time_overlap=150", "overlap of 150"},
-        {"fft_length=128", "FFT length of 128"},
+        {"time_overlap=40", "overlap of 40"},
+        {"time_window=7", "time window of 7 samples"},
+        {"time_window=150 fft_length=128", "FFT length of 128"},
         {"fmin=50 fmax=40", "40"},
     };
     LithoGrid grid = litho_grid_new(30, 30, 200);
@@ -501,6 +502,42 @@ static void test_refused(void)
         g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
         g_assert_nonnull(strstr(error->message, cases[k][1]));
         g_clear_error(&error);
+    }
+}
+
+// Property: an automatic time window is 0.16 s (250 m on depth axes) at every sample interval, its
+// overlap half of the window, automatic or not; it is bounded and never longer than a trace.
+static void test_automatic_times(void)
+{
+    const struct {
+        double step;
+        gboolean is_depth;
+        const char *settings;
+        int window, overlap;
+    } cases[] = {
+        {0.004, FALSE, "", 40, 20},
+        {0.001, FALSE, "", 160, 80},
+        {-0.002, FALSE, "", 80, 40},
+        {0.0005, FALSE, "", 320, 160},
+        {0.016, FALSE, "", 16, 8},
+        {5, TRUE, "", 50, 25},
+        {0.004, FALSE, "time_window=150", 150, 75},
+        {0.004, FALSE, "time_overlap=10", 40, 10},
+        {0.004, FALSE, "time_window=33 time_overlap=0", 33, 0},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoGrid grid = litho_grid_new(30, 30, 400);
+        grid.axis[2].step = cases[k].step;
+        grid.is_depth = cases[k].is_depth;
+        const LithoFxParams given = fx_params(cases[k].settings);
+        const LithoFxParams used = litho_fx_in_use(&grid, &given);
+        g_assert_cmpint(used.time_window, ==, cases[k].window);
+        g_assert_cmpint(used.time_overlap, ==, cases[k].overlap);
+        const LithoFxGeometry g = litho_fx_grid_geometry(&grid, &given);
+        g_assert_cmpint(g.axis[2].length, ==, cases[k].window);
+        g_assert_cmpint(g.axis[2].stride, ==, cases[k].window - cases[k].overlap);
+        grid.axis[2].n = 12;
+        g_assert_cmpint(litho_fx_grid_geometry(&grid, &given).axis[2].length, ==, 12);
     }
 }
 
@@ -526,6 +563,11 @@ static void test_used(void)
             g_assert_cmpfloat_with_epsilon(fmax, 0.5 / fabs(in->grid.axis[2].step), 1e-9);
         g_assert_true(litho_report_get(report, "used:fx.stride", &stride));
         g_assert_cmpfloat(stride, ==, 20 * 17 / 20);
+        double times[2] = {0, 0};
+        g_assert_true(litho_report_get(report, "used:fx.time_window", &times[0]));
+        g_assert_true(litho_report_get(report, "used:fx.time_overlap", &times[1]));
+        g_assert_cmpfloat(times[0], ==, 40);
+        g_assert_cmpfloat(times[1], ==, 20);
         litho_report_unref(report);
     }
     litho_engine_free(engine);
@@ -547,6 +589,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fx/memory", test_memory);
     g_test_add_func("/fx/threads", test_threads);
     g_test_add_func("/fx/live", test_live);
+    g_test_add_func("/fx/automatic-times", test_automatic_times);
     g_test_add_func("/fx/used", test_used);
     g_test_add_func("/fx/steps", test_steps);
     g_test_add_func("/fx/cancel", test_cancel);

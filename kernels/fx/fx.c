@@ -12,6 +12,28 @@ enum {
     INVERSE = LITHO_FX_STAGE_INVERSE,
 };
 
+static gboolean check_times(const LithoGrid *in, const LithoFxParams *given, GError **error)
+{
+    if (given->time_window > 0 && given->time_window < LITHO_FX_SHORTEST)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a time window of %d samples is too short; it needs %d or more",
+                            given->time_window, LITHO_FX_SHORTEST);
+    // Without a survey an automatic window has no number of samples yet.
+    if (!in && given->time_window == 0)
+        return TRUE;
+    const LithoFxParams p = in ? litho_fx_in_use(in, given) : *given;
+    if (p.time_overlap >= p.time_window)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a time overlap of %d samples needs a longer time window than %d",
+                            p.time_overlap, p.time_window);
+    gint64 length = in ? MIN(in->axis[2].n, p.time_window) : p.time_window;
+    if (p.fft_length != 0 && p.fft_length < length)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "an FFT length of %d is shorter than the time window of %d samples",
+                            p.fft_length, (int)length);
+    return TRUE;
+}
+
 static gboolean check_windows(const LithoFxParams *p, GError **error)
 {
     for (int axis = 0; axis < 2; axis++) {
@@ -40,15 +62,8 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                         in->axis[axis].n, G_MAXINT / 4);
             return FALSE;
         }
-    if (p->time_overlap >= p->time_window)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "a time overlap of %d samples needs a longer time window than %d",
-                            p->time_overlap, p->time_window);
-    gint64 length = in ? MIN(in->axis[2].n, p->time_window) : p->time_window;
-    if (p->fft_length != 0 && p->fft_length < length)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "an FFT length of %d is shorter than the time window of %d samples",
-                            p->fft_length, (int)length);
+    if (!check_times(in, p, error))
+        return FALSE;
     if (p->fmax > 0 && p->fmax < p->fmin)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "the highest frequency, %g, lies below the lowest, %g", p->fmax,
@@ -104,15 +119,18 @@ static const LithoParam rows[] = {
              .doc = N_("Bursts and spikes on single traces with more than this many times the "
                        "amplitude of the neighbours are replaced from their surroundings; 0 = "
                        "off.")),
-    FX_INT(time_window, .label = N_("Time window"), .unit = N_("samples"), .def = 150, .min = 8,
-           .max = 1 << 20, .soft_min = 32, .soft_max = 512, .advanced = true, .stage = PLAN,
-           .doc = N_("Length in which dips and spectra count as constant; 150 samples of 4 ms are "
-                     "typical.")),
-    FX_INT(time_overlap, .label = N_("Time overlap"), .unit = N_("samples"), .def = 50,
-           .max = 1 << 20, .soft_max = 256, .advanced = true, .stage = PLAN,
+    FX_INT(time_window, .label = N_("Time window"), .special_text = N_("automatic"),
+           .unit = N_("samples"), .max = 1 << 20, .soft_min = 16, .soft_max = 256,
+           .advanced = true, .stage = PLAN,
+           .doc = N_("Length in which dips and spectra count as constant. Automatic is 0.16 s (40 "
+                     "samples of 4 ms), on depth axes 250 m; long windows suit long flat events "
+                     "and deep, low frequencies.")),
+    FX_INT(time_overlap, .label = N_("Time overlap"), .special = LITHO_FX_HALF,
+           .special_text = N_("automatic"), .unit = N_("samples"), .def = LITHO_FX_HALF,
+           .min = LITHO_FX_HALF, .max = 1 << 20, .soft_max = 256, .advanced = true, .stage = PLAN,
            .doc =
                N_("Samples over which neighbouring time windows are blended; a third to a half of "
-                  "the time window.")),
+                  "the time window, automatic is half of it.")),
     FX_INT(fft_length, .label = N_("FFT length"), .special_text = N_("next power of two"),
            .unit = N_("samples"), .max = 1 << 21, .soft_max = 1024, .advanced = true, .stage = PLAN,
            .doc = N_("Length a time window is padded to with zeros; 0 = the next power of two.")),
@@ -158,7 +176,8 @@ static const LithoPreset presets[] = {
     {N_("fidelity"), "prewhitening=1", N_("keeps amplitudes and steep detail; removes less noise")},
     {N_("strong"), "prewhitening=100",
      N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
-    {N_("published"), "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 prewhitening=10",
+    {N_("published"), "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
+                      "prewhitening=10 time_window=150 time_overlap=50",
      N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };
@@ -196,16 +215,7 @@ static const LithoNumberDoc numbers[] = {
 
 static void suggest(const LithoEvidence *evidence, GArray *list)
 {
-    const LithoAxis *time = &evidence->grid->axis[2];
     litho_suggest_add_band(list, &litho_operator_fx, evidence);
-    if (evidence->grid->is_depth)
-        return;
-    // Few events with few dips lie in so short a window, and filters of its own suit them.
-    const double window = CLAMP(0.16 / fabs(time->step), 16, (double)MAX(time->n, 16));
-    litho_suggest_add(list, &litho_operator_fx, "time_window", window,
-                      g_strdup(_("0.16 s of this sample interval")));
-    litho_suggest_add(list, &litho_operator_fx, "time_overlap", window / 2,
-                      g_strdup(_("half of the time window")));
 }
 
 const LithoOperator litho_operator_fx = {

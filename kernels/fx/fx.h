@@ -12,6 +12,8 @@ extern const LithoOperator litho_operator_fx;
 // The CPU backend's implementation (cpu/fx.c).
 extern const LithoImpl litho_fx_cpu;
 
+// The parameters with numbers of samples in place of an automatic time window and overlap.
+LithoFxParams litho_fx_in_use(const LithoGrid *grid, const LithoFxParams *params);
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params);
 // Bursts are guessed, missing traces stay missing.

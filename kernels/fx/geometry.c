@@ -3,11 +3,33 @@
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/fx/fx.h"
 
+// Few events with few dips lie in a short window, and filters of its own suit them; its spectrum
+// must still tell a period of the signal from the next. A depth axis has as many periods in 0.25 km,
+// at 3 km/s.
+#define TIME_WINDOW 0.16  // s
+#define DEPTH_WINDOW 0.25 // km
+
+static double step_of(const LithoGrid *grid)
+{
+    return fabs(grid->axis[2].step) / (grid->is_depth ? 1000 : 1);
+}
+
+LithoFxParams litho_fx_in_use(const LithoGrid *grid, const LithoFxParams *params)
+{
+    LithoFxParams p = *params;
+    const double samples = (grid->is_depth ? DEPTH_WINDOW : TIME_WINDOW) / step_of(grid);
+    if (p.time_window == 0)
+        p.time_window = isfinite(samples) ? (int)CLAMP(rint(samples), 16, 1 << 20) : 40;
+    if (p.time_overlap == LITHO_FX_HALF)
+        p.time_overlap = p.time_window / 2;
+    return p;
+}
+
 LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params)
 {
     const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
-    double step = fabs(grid->axis[2].step);
-    return litho_fx_geometry(n, grid->is_depth ? step / 1000 : step, params);
+    const LithoFxParams p = litho_fx_in_use(grid, params);
+    return litho_fx_geometry(n, step_of(grid), &p);
 }
 
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)

@@ -36,11 +36,12 @@ enum { LITHO_FX_FIT, LITHO_FX_RENORM, LITHO_FX_ZERO };
 enum { LITHO_FX_PASS, LITHO_FX_MUTE };
 enum { LITHO_FX_STAGE_PLAN, LITHO_FX_STAGE_FFT, LITHO_FX_STAGE_FILTER, LITHO_FX_STAGE_INVERSE };
 enum { LITHO_FX_MAX_HALF = 5 };
+enum { LITHO_FX_HALF = -1, LITHO_FX_SHORTEST = 8 }; // time windows, samples
 #define LITHO_FX_FIRST_SHARE 0.01f // damping of the first design when prewhitening is automatic
 
 typedef struct LithoFxParams {
-    int time_window;          // samples; clipped to the trace
-    int time_overlap;         // samples
+    int time_window;          // samples; clipped to the trace; 0 = litho_fx_in_use()
+    int time_overlap;         // samples; LITHO_FX_HALF = half of the time window
     int fft_length;           // samples; 0 = next power of two
     double fmin, fmax;        // Hz (cycles/km on depth axes); fmax 0 = Nyquist
     int outband;              // LITHO_FX_PASS, LITHO_FX_MUTE
@@ -218,7 +219,8 @@ LITHO_FX_FN int litho_fx_octaves(float share)
     return (int)floorf(16 * log2f(100 * share) + 0.5f);
 }
 
-// `n`: inlines, crosslines, samples. `step`: sampling of the last axis in s (km on depth axes).
+// `n`: inlines, crosslines, samples. `step`: sampling of the last axis in s (km on depth axes). The
+// time window and its overlap are numbers of samples here: litho_fx_in_use() gives them.
 LITHO_FX_FN LithoFxGeometry litho_fx_geometry(const int n[3], double step, const LithoFxParams *p)
 {
     LithoFxGeometry g;
