@@ -159,8 +159,8 @@ static void test_line(void)
     g_assert_false(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_SAMPLE))));
     const int height = gtk_widget_get_height(GTK_WIDGET(canvas)); // with a border
     g_assert_cmpint(gtk_widget_get_height(section), >, height - 12);
-    g_assert_cmpint(3 * gtk_widget_get_width(section), >,
-                    2 * gtk_widget_get_width(GTK_WIDGET(canvas)) - 6);
+    g_assert_cmpint(5 * gtk_widget_get_width(section), >,
+                    3 * gtk_widget_get_width(GTK_WIDGET(canvas)) - 12);
     gui_open_file(&gui, whole);
     gui_spin(&gui, 0.3);
     g_assert_true(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_view(canvas, LITHO_SAMPLE))));

@@ -51,7 +51,7 @@ int litho_canvas_maximised(LithoCanvas *self)
     return self->maximised;
 }
 
-// Four views in two rows; of a line its section and, half as wide, the scene in one.
+// Four views in two rows; of a line its section and, two thirds as wide, the scene in one.
 static void place_views(LithoCanvas *self)
 {
     const int axis = self->maximised, section = self->section;
@@ -60,8 +60,8 @@ static void place_views(LithoCanvas *self)
         const gboolean scene = k == LITHO_VIEW_SCENE, line = section >= 0;
         GtkWidget *view = scene ? self->cell : GTK_WIDGET(self->views[k]);
         GtkLayoutChild *child = gtk_layout_manager_get_layout_child(layout, view);
-        g_object_set(child, "column", line && scene ? 2 : line ? 0 : k % 2, "row",
-                     line ? 0 : k / 2, "column-span", line && !scene ? 2 : 1, NULL);
+        g_object_set(child, "column", line && scene ? 3 : line ? 0 : k % 2, "row",
+                     line ? 0 : k / 2, "column-span", !line ? 1 : scene ? 2 : 3, NULL);
         gtk_widget_set_visible(view, axis < 0 ? !line || scene || k == section : axis == k);
         litho_cube_view_set_large(self->views[k], axis == k);
     }
