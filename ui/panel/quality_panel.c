@@ -226,14 +226,25 @@ static char *words_of_before(LithoQualityPanel *self)
                        : g_strdup_printf(_("from before; the new ones: %.0f %%"), 100 * part);
 }
 
+// The rows that will hold the first figures, so that nothing below moves when these come.
+static void show_pending(LithoQualityPanel *self)
+{
+    for (int k = 0; k < FIGURES; k++) {
+        gtk_widget_set_visible(self->figure[k].row, k <= REMOVED);
+        show(&self->figure[k], k <= REMOVED ? "–" : "", k == SNR ? _("being computed") : " ",
+             MARK_NONE);
+    }
+}
+
 static void refresh(LithoQualityPanel *self)
 {
     gboolean fresh;
     const LithoQuality *q = litho_judgement_figures(self->judgement, &fresh);
     const char *missing = litho_judgement_missing(self->judgement);
+    const gboolean pending = litho_judgement_is_pending(self->judgement);
     gtk_widget_set_visible(GTK_WIDGET(self), q || missing);
-    gtk_widget_set_visible(self->figures, q != NULL);
-    gtk_widget_set_visible(self->missing, missing != NULL);
+    gtk_widget_set_visible(self->figures, q || pending);
+    gtk_widget_set_visible(self->missing, missing && !pending);
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
     follow_test(self);
@@ -241,7 +252,9 @@ static void refresh(LithoQualityPanel *self)
     g_autofree char *before = q && !fresh ? words_of_before(self) : NULL;
     const char *note = before ? before : why;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
-    gtk_widget_set_visible(self->note, q != NULL);
+    gtk_widget_set_visible(self->note, q || pending);
+    if (pending)
+        show_pending(self);
     if (!q)
         return;
     show_snr(self, q);
@@ -439,7 +452,8 @@ static void litho_quality_panel_class_init(LithoQualityPanelClass *klass)
 
 const char *litho_quality_panel_text(LithoQualityPanel *self, int k)
 {
-    gboolean shown = gtk_widget_get_visible(GTK_WIDGET(self)) &&
+    gboolean shown = litho_judgement_figures(self->judgement, NULL) &&
+                     gtk_widget_get_visible(GTK_WIDGET(self)) &&
                      gtk_widget_get_visible(self->figures) &&
                      gtk_widget_get_visible(self->figure[k].row);
     return shown ? gtk_label_get_text(GTK_LABEL(self->figure[k].number)) : "";

@@ -418,6 +418,11 @@ const char *litho_judgement_missing(LithoJudgement *self)
     return _("The figures are being computed.");
 }
 
+gboolean litho_judgement_is_pending(LithoJudgement *self)
+{
+    return !self->known && self->session && !self->why && litho_judgement_applies(self->session);
+}
+
 double litho_judgement_part(LithoJudgement *self)
 {
     return self->part;

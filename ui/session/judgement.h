@@ -20,6 +20,8 @@ LithoJudgement *litho_judgement_new(LithoSession *session);
 const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh);
 // Why there are none, one sentence; NULL = there are, or nobody expects any. Borrowed.
 const char *litho_judgement_missing(LithoJudgement *self);
+// TRUE while there are none, and they are about to come.
+gboolean litho_judgement_is_pending(LithoJudgement *self);
 // Part (0 to 1) of the present question that is answered; NAN = it takes no time worth telling. Told
 // twice a second by "changed".
 double litho_judgement_part(LithoJudgement *self);
