@@ -68,6 +68,28 @@ guint litho_scene_view_boxes(const LithoSceneView *view, const LithoGrid *grid, 
 double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, int axis,
                         double x, double y, double dx, double dy);
 
+// A piece of text around the box: a rectangle around its middle (x, y), in pixels, turned by
+// `angle` (radians, clockwise on the screen).
+typedef struct LithoSceneLabel {
+    double x, y, w, h, angle;
+    char text[96];
+} LithoSceneLabel;
+
+typedef struct LithoSceneLabels {
+    LithoSceneLabel label[40]; // numbers and titles; no two of them meet
+    guint n;
+    double tick[48][4]; // strokes from (0, 1) to (2, 3), pixels
+    guint n_ticks;
+} LithoSceneLabels;
+
+// Where axis numbers and titles stand in `rect`. A title slides along its edge to a free place; in
+// a picture too narrow for both, the numbers under it are left out. `cr` measures the letters.
+void litho_scene_place_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                              const LithoSceneView *view, LithoRect rect,
+                              const LithoAxisText texts[3], LithoSceneLabels *labels);
+// TRUE when the two rectangles have a point inside in common.
+gboolean litho_scene_labels_meet(const LithoSceneLabel *a, const LithoSceneLabel *b);
+
 // North arrow, axis numbers and titles along the nearest edges of the box, with cairo over the
 // picture (the renderer draws outline and slices). `texts`: how the three axes are called, NULL =
 // as the grid's are.

@@ -119,104 +119,148 @@ static double kept_inside(double at, double anchor, double half, double low, dou
     return CLAMP(at, low + half + 2, low + length - half - 2);
 }
 
-// Places that text has taken: numbers of two edges meet at a corner.
-typedef struct Taken {
-    LithoRect rect[40];
-    guint n;
-} Taken;
-
-static gboolean is_free(const Taken *taken, LithoRect r)
+// The corners' reach of a label along the unit vector (ux, uy), from its middle.
+static double reach_along(const LithoSceneLabel *l, double ux, double uy)
 {
-    for (guint k = 0; k < taken->n; k++) {
-        const LithoRect *t = &taken->rect[k];
-        if (r.x < t->x + t->w && t->x < r.x + r.w && r.y < t->y + t->h && t->y < r.y + r.h)
+    const double c = cos(l->angle), s = sin(l->angle);
+    return fabs(ux * c + uy * s) * l->w / 2 + fabs(uy * c - ux * s) * l->h / 2;
+}
+
+gboolean litho_scene_labels_meet(const LithoSceneLabel *a, const LithoSceneLabel *b)
+{
+    // Two rectangles are apart when they are along the direction of a side of one of them.
+    const double angle[] = {a->angle, a->angle + G_PI / 2, b->angle, b->angle + G_PI / 2};
+    for (guint k = 0; k < G_N_ELEMENTS(angle); k++) {
+        const double ux = cos(angle[k]), uy = sin(angle[k]);
+        if (fabs((a->x - b->x) * ux + (a->y - b->y) * uy) >=
+            reach_along(a, ux, uy) + reach_along(b, ux, uy))
             return FALSE;
     }
     return TRUE;
 }
 
-// The place around the middle (x, y), if nothing stands there yet.
-static gboolean take(Taken *taken, double x, double y, double w, double h)
+static gboolean is_free(const LithoSceneLabels *taken, const LithoSceneLabel *label)
 {
-    const LithoRect r = {x - w / 2, y - h / 2, w, h};
-    if (!is_free(taken, r))
-        return FALSE;
-    if (taken->n < G_N_ELEMENTS(taken->rect))
-        taken->rect[taken->n++] = r;
+    for (guint k = 0; k < taken->n; k++)
+        if (litho_scene_labels_meet(&taken->label[k], label))
+            return FALSE;
     return TRUE;
 }
 
-static void stand(Taken *taken, double x, double y, double w, double h)
+static void take(LithoSceneLabels *taken, const LithoSceneLabel *label)
 {
-    if (taken->n < G_N_ELEMENTS(taken->rect))
-        taken->rect[taken->n++] = (LithoRect){x - w / 2, y - h / 2, w, h};
+    if (taken->n < G_N_ELEMENTS(taken->label))
+        taken->label[taken->n++] = *label;
 }
 
-static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                      const LithoAxisText *how, const double m[16], LithoRect rect,
-                      const Edge *edge, Taken *taken)
+typedef struct Numbers {
+    LithoSceneLabel label[16];
+    guint n;
+    double widest;
+} Numbers;
+
+// The numbers of an edge that meet no label of the edges before it.
+static void place_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                          const LithoAxisText *text, const double m[16], LithoRect rect,
+                          const Edge *edge, LithoSceneLabels *all, Numbers *out)
 {
     const LithoAxis *axis = &grid->axis[edge->axis];
-    LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->units);
-    double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
-    double widest = 0;
-    LithoTicks ticks = litho_ticks(litho_axis_shown(&text, axis, -0.5),
-                                   litho_axis_shown(&text, axis, axis->n - 0.5),
-                                   CLAMP(length / (4.5 * size), 1.01, 8), text.whole);
+    const double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
+    const LithoTicks ticks =
+        litho_ticks(litho_axis_shown(text, axis, -0.5), litho_axis_shown(text, axis, axis->n - 0.5),
+                    CLAMP(length / (4.5 * size), 1.01, 8), text->whole);
     for (guint k = 0; k < ticks.n; k++) {
         double at[3], x, y;
-        char number[64];
+        LithoSceneLabel label = {.h = 0.8 * size};
         memcpy(at, edge->from, sizeof at);
-        at[edge->axis] = litho_axis_shown_at(&text, axis, ticks.value[k]);
+        at[edge->axis] = litho_axis_shown_at(text, axis, ticks.value[k]);
         if (!litho_scene_project(m, rect, at, &x, &y, NULL))
             continue;
-        cairo_set_line_width(cr, 1);
-        const double *ink = style->ink;
-        cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], ink[3] > 0 ? ink[3] : 1);
-        cairo_move_to(cr, x, y);
-        cairo_line_to(cr, x + edge->out_x * 5, y + edge->out_y * 5);
-        cairo_stroke(cr);
-        tick_text(number, sizeof number, &text, ticks.value[k], ticks.step);
+        if (all->n_ticks < G_N_ELEMENTS(all->tick)) {
+            double *tick = all->tick[all->n_ticks++];
+            tick[0] = x;
+            tick[1] = y;
+            tick[2] = x + edge->out_x * 5;
+            tick[3] = y + edge->out_y * 5;
+        }
+        tick_text(label.text, sizeof label.text, text, ticks.value[k], ticks.step);
         cairo_text_extents_t e;
-        cairo_text_extents(cr, number, &e);
-        widest = MAX(widest, e.x_advance);
-        double away = 8 + fabs(edge->out_x) * e.x_advance / 2 + fabs(edge->out_y) * size / 2;
-        const double text_x =
-            kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w);
-        const double text_y = kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h);
-        if (take(taken, text_x, text_y, e.x_advance, 0.8 * size))
-            centred_text(cr, style, text_x, text_y, number);
+        cairo_text_extents(cr, label.text, &e);
+        label.w = e.x_advance;
+        out->widest = MAX(out->widest, e.x_advance);
+        const double away = 8 + fabs(edge->out_x) * e.x_advance / 2 + fabs(edge->out_y) * size / 2;
+        label.x = kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w);
+        label.y = kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h);
+        if (is_free(all, &label) && out->n < G_N_ELEMENTS(out->label))
+            out->label[out->n++] = label;
     }
-    g_autofree char *title =
-        *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit) : g_strdup(text.label);
+}
+
+// The place of a title along its edge: the nearest to its middle that is free; where a narrow
+// picture pushes it over numbers of its own edge everywhere, the place that covers the fewest.
+// FALSE: other edges' labels leave none.
+static gboolean place_title(const LithoSceneLabels *all, const Numbers *numbers, LithoRect rect,
+                            const Edge *edge, double away, LithoSceneLabel *title)
+{
+    const double length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
+    const double slide = MAX(0, (length - title->w) / 2) / length;
+    const double wide = reach_along(title, 1, 0), high = reach_along(title, 0, 1);
+    guint fewest = G_MAXUINT;
+    for (int k = 0; k <= 32; k++) {
+        const double along = 0.5 + (k % 2 ? -1 : 1) * ((k + 1) / 2) / 16.0 * slide;
+        const double on_x = edge->x0 + along * (edge->x1 - edge->x0);
+        const double on_y = edge->y0 + along * (edge->y1 - edge->y0);
+        LithoSceneLabel label = *title;
+        label.x = kept_inside(on_x + edge->out_x * away, on_x, wide, rect.x, rect.w);
+        label.y = kept_inside(on_y + edge->out_y * away, on_y, high, rect.y, rect.h);
+        guint covered = 0;
+        for (guint j = 0; j < numbers->n; j++)
+            covered += litho_scene_labels_meet(&numbers->label[j], &label);
+        if (covered < fewest && is_free(all, &label)) {
+            fewest = covered;
+            *title = label;
+        }
+    }
+    return fewest < G_MAXUINT;
+}
+
+static void place_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                       const LithoAxisText *how, const double m[16], LithoRect rect,
+                       const Edge *edge, LithoSceneLabels *all)
+{
+    const LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->units);
+    const double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
+    Numbers numbers = {.n = 0};
+    place_numbers(cr, style, grid, &text, m, rect, edge, all, &numbers);
+    LithoSceneLabel title = {.h = size};
+    if (*text.unit)
+        g_snprintf(title.text, sizeof title.text, "%s (%s)", text.label, text.unit);
+    else
+        g_strlcpy(title.text, text.label, sizeof title.text);
     cairo_text_extents_t e;
-    cairo_text_extents(cr, title, &e);
-    double away = 14 + fabs(edge->out_x) * (widest + 0.5 * size) + fabs(edge->out_y) * 1.6 * size;
-    double x = (edge->x0 + edge->x1) / 2 + edge->out_x * away;
-    double y = (edge->y0 + edge->y1) / 2 + edge->out_y * away;
-    cairo_save(cr);
+    cairo_text_extents(cr, title.text, &e);
+    title.w = e.x_advance;
     // Along the edge, read from left to right, steep ones from below.
-    double angle = atan2(edge->y1 - edge->y0, edge->x1 - edge->x0);
-    if (angle > 0.4 * G_PI)
-        angle -= G_PI;
-    if (angle < -0.6 * G_PI)
-        angle += G_PI;
-    if (length > e.x_advance + size) {
-        const double wide = e.x_advance * fabs(cos(angle)) + size * fabs(sin(angle));
-        const double high = e.x_advance * fabs(sin(angle)) + size * fabs(cos(angle));
-        x = kept_inside(x, (edge->x0 + edge->x1) / 2, wide / 2, rect.x, rect.w);
-        y = kept_inside(y, (edge->y0 + edge->y1) / 2, high / 2, rect.y, rect.h);
-        stand(taken, x, y, wide, high); // whatever else does
-        cairo_translate(cr, x, y);
-        cairo_rotate(cr, angle);
-        centred_text(cr, style, 0, 0, title);
-    }
-    cairo_restore(cr);
+    title.angle = atan2(edge->y1 - edge->y0, edge->x1 - edge->x0);
+    if (title.angle > 0.4 * G_PI)
+        title.angle -= G_PI;
+    if (title.angle < -0.6 * G_PI)
+        title.angle += G_PI;
+    const double away =
+        14 + fabs(edge->out_x) * (numbers.widest + 0.5 * size) + fabs(edge->out_y) * 1.6 * size;
+    const gboolean titled =
+        length > title.w + size && place_title(all, &numbers, rect, edge, away, &title);
+    for (guint k = 0; k < numbers.n; k++)
+        if (is_free(all, &numbers.label[k]) &&
+            !(titled && litho_scene_labels_meet(&numbers.label[k], &title)))
+            take(all, &numbers.label[k]);
+    if (titled)
+        take(all, &title);
 }
 
 // A compass in the corner. Left out when the coordinates are an assumption: north would be a guess.
 static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                       const LithoSceneView *view, LithoRect rect, const Taken *taken)
+                       const LithoSceneView *view, LithoRect rect, const LithoSceneLabels *taken)
 {
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
@@ -228,9 +272,10 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
                                 {rect.x + reach, rect.y + reach},
                                 {rect.x + rect.w - reach, rect.y + reach}};
     guint k = 0;
-    while (k + 1 < G_N_ELEMENTS(corner) &&
-           !is_free(taken, (LithoRect){corner[k][0] - reach, corner[k][1] - reach, 2 * reach,
-                                       2 * reach}))
+    while (
+        k + 1 < G_N_ELEMENTS(corner) &&
+        !is_free(taken, &(LithoSceneLabel){
+                            .x = corner[k][0], .y = corner[k][1], .w = 2 * reach, .h = 2 * reach}))
         k++;
     const double x = corner[k][0], y = corner[k][1];
     double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
@@ -258,18 +303,16 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
     centred_text(cr, style, x + nx * (r + 0.8 * size), y + ny * (r + 0.8 * size), "N");
 }
 
-void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                             const LithoSceneView *view, LithoRect rect,
-                             const LithoAxisText texts[3])
+void litho_scene_place_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                              const LithoSceneView *view, LithoRect rect,
+                              const LithoAxisText texts[3], LithoSceneLabels *labels)
 {
     double m[16], cx, cy;
-    Taken taken = {.n = 0};
     const double middle[3] = {(grid->axis[0].n - 1) / 2.0, (grid->axis[1].n - 1) / 2.0,
                               (grid->axis[2].n - 1) / 2.0};
+    labels->n = labels->n_ticks = 0;
     litho_scene_matrix(grid, view, rect, m);
     cairo_save(cr);
-    cairo_rectangle(cr, rect.x, rect.y, rect.w, rect.h);
-    cairo_clip(cr);
     litho_axes_set_font(cr, style, 1, FALSE);
     if (litho_scene_project(m, rect, middle, &cx, &cy, NULL))
         for (int axis = 0; axis < 3; axis++) {
@@ -287,8 +330,36 @@ void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const Lit
             if (!found)
                 continue;
             point_outwards(&best, cx, cy);
-            draw_edge(cr, style, grid, texts ? &texts[axis] : NULL, m, rect, &best, &taken);
+            place_edge(cr, style, grid, texts ? &texts[axis] : NULL, m, rect, &best, labels);
         }
-    draw_north(cr, style, grid, view, rect, &taken);
+    cairo_restore(cr);
+}
+
+void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                             const LithoSceneView *view, LithoRect rect,
+                             const LithoAxisText texts[3])
+{
+    LithoSceneLabels labels;
+    litho_scene_place_labels(cr, style, grid, view, rect, texts, &labels);
+    cairo_save(cr);
+    cairo_rectangle(cr, rect.x, rect.y, rect.w, rect.h);
+    cairo_clip(cr);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    const double *ink = style->ink;
+    cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], ink[3] > 0 ? ink[3] : 1);
+    cairo_set_line_width(cr, 1);
+    for (guint k = 0; k < labels.n_ticks; k++) {
+        cairo_move_to(cr, labels.tick[k][0], labels.tick[k][1]);
+        cairo_line_to(cr, labels.tick[k][2], labels.tick[k][3]);
+    }
+    cairo_stroke(cr);
+    for (guint k = 0; k < labels.n; k++) {
+        cairo_save(cr);
+        cairo_translate(cr, labels.label[k].x, labels.label[k].y);
+        cairo_rotate(cr, labels.label[k].angle);
+        centred_text(cr, style, 0, 0, labels.label[k].text);
+        cairo_restore(cr);
+    }
+    draw_north(cr, style, grid, view, rect, &labels);
     cairo_restore(cr);
 }

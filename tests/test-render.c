@@ -387,6 +387,55 @@ static void test_scene_orientation(void)
     g_assert_cmpfloat(litho_scene_drag(&grid, &view, rect, LITHO_SAMPLE, 200, 150, 0, 10), >, 1);
 }
 
+// Property: no number or title around the box lies on another, whatever the camera, the size of the
+// letters and the shape of the picture, and none is pushed out of it; the depth has its title where
+// its edge has room for one.
+static void test_scene_labels(void)
+{
+    LithoGrid grid = fixture_grid(60, 80, 151);
+    grid.axis[LITHO_SAMPLE] = (LithoAxis){.n = 151, .step = 10, .unit = "m"};
+    grid.is_depth = TRUE;
+    static const double sizes[][2] = {{240, 200}, {300, 420}, {520, 360}, {900, 700}};
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
+    cairo_t *cr = cairo_create(surface);
+    guint titles = 0, pictures = 0;
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+        for (double font = 11; font < 26; font += 4)
+            for (double yaw = 0; yaw < 360; yaw += 15)
+                for (double pitch = -30; pitch <= 60; pitch += 30) {
+                    const LithoRect rect = {10, 20, sizes[s][0], sizes[s][1]};
+                    const LithoAxesStyle style = {.ink = {1, 1, 1, 1}, .font_size = font};
+                    LithoSceneView view = litho_scene_view(&grid);
+                    view.text = font / 11;
+                    view.camera.yaw = yaw;
+                    view.camera.pitch = pitch;
+                    litho_scene_fit(&grid, &view);
+                    LithoSceneLabels labels;
+                    litho_scene_place_labels(cr, &style, &grid, &view, rect, NULL, &labels);
+                    pictures++;
+                    for (guint k = 0; k < labels.n; k++) {
+                        const LithoSceneLabel *a = &labels.label[k];
+                        titles += g_str_has_prefix(a->text, "Depth");
+                        g_assert_true(litho_rect_contains(rect, a->x, a->y));
+                        for (guint j = 0; j < k; j++)
+                            if (litho_scene_labels_meet(a, &labels.label[j]))
+                                g_error("%s lies on %s: %g x %g, font %g, yaw %g, pitch %g",
+                                        a->text, labels.label[j].text, rect.w, rect.h, font, yaw,
+                                        pitch);
+                    }
+                }
+    g_test_message("%u titles of the depth in %u pictures", titles, pictures);
+    g_assert_cmpuint(titles, >, pictures / 2);
+    // A rectangle that is turned meets no more than it covers.
+    const LithoSceneLabel turned = {.w = 100, .h = 10, .angle = G_PI / 4};
+    const LithoSceneLabel corner = {.x = 30, .y = -30, .w = 20, .h = 20};
+    const LithoSceneLabel along = {.x = 30, .y = 30, .w = 20, .h = 20};
+    g_assert_false(litho_scene_labels_meet(&turned, &corner));
+    g_assert_true(litho_scene_labels_meet(&turned, &along));
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+}
+
 // --- the rasteriser -----------------------------------------------------------------------------
 
 static cairo_surface_t *raster(const LithoCube *in, const LithoCube *out, LithoSliceView view,
@@ -596,6 +645,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render/scene-orientation", test_scene_orientation);
     g_test_add_func("/render/samples", test_samples);
     g_test_add_func("/render/colors", test_colors);
+    g_test_add_func("/render/scene-labels", test_scene_labels);
     g_test_add_func("/render/missing", test_missing);
     g_test_add_func("/render/split-and-removed", test_split_and_removed);
     g_test_add_func("/render/wiggles", test_wiggles);
