@@ -374,6 +374,9 @@ static gboolean check(Reproduce *r, char **words, GError **error)
                                 "there is no figure '%s'; 'lithoscope-cli reproduce --list' tells "
                                 "them",
                                 *word);
+    if (r->pictures && !g_file_test(r->pictures, G_FILE_TEST_IS_DIR))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--pictures %s is no folder",
+                            r->pictures);
     const char *const writes[] = {r->json  ? r->json
                                   : r->csv ? r->csv
                                            : r->markdown,
@@ -398,6 +401,19 @@ static gboolean read_earlier(Reproduce *r, GError **error)
     return TRUE;
 }
 
+// FALSE when a figure that was run has no numbers; the table tells why.
+static gboolean all_good(const Reproduce *r, GError **error)
+{
+    g_autoptr(GString) failed = g_string_new(NULL);
+    for (guint k = 0; k < r->figures.list->len; k++) {
+        const LithoFigure *f = g_ptr_array_index(r->figures.list, k);
+        if (f->ran && f->failed)
+            g_string_append_printf(failed, "%s%s", failed->len ? ", " : "", f->id);
+    }
+    return failed->len == 0 ||
+           litho_refuse(error, LITHO_ERROR_UNSUPPORTED, "not reproduced: %s", failed->str);
+}
+
 static gboolean reproduce(Reproduce *r, char **words, LithoRun *run, GError **error)
 {
     if (!read_earlier(r, error))
@@ -419,7 +435,8 @@ static gboolean reproduce(Reproduce *r, char **words, LithoRun *run, GError **er
         g_ptr_array_add(r->figures.earlier, litho_json_parse(results, -1, NULL)); // our own text
     return save(r->json, results, r->force, error) &&
            save(r->csv, litho_figures_csv(&r->figures), r->force, error) &&
-           save(r->markdown, litho_figures_markdown(&r->figures), r->force, error);
+           save(r->markdown, litho_figures_markdown(&r->figures), r->force, error) &&
+           all_good(r, error);
 }
 
 int litho_cli_reproduce(int argc, char **argv)

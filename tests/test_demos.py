@@ -130,14 +130,32 @@ def figures_have_pictures_and_read_what_each_command_printed():
             {"what": "same", "unit": "", "says": "", "path": "relative_l2", "read": "stdout-4.json"}], "pictures": ["two.png"]}]
     os.makedirs("own/lithoscope")
     json.dump(table, open("own/lithoscope/reproduce.json", "w"))
+    env = {**os.environ, "LITHO_DATA_DIR": os.path.abspath("own/lithoscope")}
+    r = cli("reproduce", "--backend", "cpu", "--pictures", "pictures", env=env, status=2)
+    assert "--pictures pictures is no folder" in r.stderr and not r.stdout, (r.stdout, r.stderr)
     os.makedirs("pictures")
-    r = cli("reproduce", "--backend", "cpu", "--json", "s.json", "--markdown", "s.md", "--pictures", "pictures",
-            env={**os.environ, "LITHO_DATA_DIR": os.path.abspath("own/lithoscope")})
+    r = cli("reproduce", "--backend", "cpu", "--json", "s.json", "--markdown", "s.md", "--pictures", "pictures", env=env)
     got = {v["what"]: v.get("got") for v in json.load(open("s.json"))["figures"][0]["values"]}
     assert got["whole"] == 1 and got["nothing"] is None and got["noisy"] > 0.1 and got["same"] == 0, got
     assert "--title 'Two words'" in r.stdout, r.stdout
     assert read("pictures/small-two.png").startswith(b"\x89PNG")
     assert "![i: two](reproduce/small-two.png)" in open("s.md").read()
+
+
+@test
+def a_figure_that_fails_is_told_and_the_others_are_run():
+    table = json.load(open(os.path.join(os.path.dirname(__file__), "../data/reproduce.json")))
+    value = {"what": "samples", "unit": "", "says": "", "path": "relative_l2", "read": "stdout-2.json"}
+    made = ["synth", "mix", "inlines=12", "xlines=12", "samples=64", "-o", "in.npy"]
+    table["figures"] = [
+        {"id": name, "paper": "p", "item": "i", "what": "w", "commands": [made, ["compare", "in.npy", other, "--json"]], "values": [value]}
+        for name, other in (("lost", "gone.npy"), ("good", "in.npy"))]
+    os.makedirs("fails/lithoscope")
+    json.dump(table, open("fails/lithoscope/reproduce.json", "w"))
+    r = cli("reproduce", "--backend", "cpu", "--json", "f.json", status=1, env={**os.environ, "LITHO_DATA_DIR": os.path.abspath("fails/lithoscope")})
+    assert "not reproduced: lost" in r.stderr and "good" not in r.stderr and "gone.npy" in r.stdout, (r.stdout, r.stderr)
+    figures = {f["id"]: f["values"][0] for f in json.load(open("f.json"))["figures"]}
+    assert figures["good"]["got"] == 0 and "got" not in figures["lost"], figures
 
 
 @test

@@ -102,8 +102,10 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, 
 {
     const Key key = key_of(litho_cuda_device(cuda->context), s);
     Kept kept;
-    if (cuda->stop && g_atomic_int_get(cuda->stop))
-        return litho_refuse(error, LITHO_ERROR_MEMORY, "no longer wanted");
+    if (cuda->stop && g_atomic_int_get(cuda->stop)) {
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "no longer wanted");
+        return FALSE;
+    }
     if (!find_idle(&key, &kept) && !make(&key, s, &kept, error))
         return FALSE;
     *plan = kept.handle;
