@@ -412,6 +412,29 @@ static void test_velocity_interval(void)
     g_unlink(path);
 }
 
+// Property: numbers that are left to the operator are told as it uses them: the padding is the
+// border's width, cells and depths are the input's.
+static void test_used(void)
+{
+    LithoGrid grid = time_grid(6, 7, 60, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 4);
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.report = report};
+    g_autoptr(LithoCube) out = try_migrate(in, &run, NULL, "velocity=2000 dz=20 sponge=9 degree=9");
+    g_assert_nonnull(out);
+    double value;
+    g_assert_true(litho_report_get(report, "used:migrate.pad", &value));
+    g_assert_cmpfloat(value, ==, 9);
+    g_assert_true(litho_report_get(report, "used:migrate.nz", &value));
+    g_assert_cmpfloat(value, ==, out->grid.axis[LITHO_SAMPLE].n);
+    g_assert_true(litho_report_get(report, "used:migrate.dx", &value));
+    g_assert_cmpfloat_with_epsilon(value, 12.5, 1e-9);
+    g_assert_true(litho_report_get(report, "used:migrate.dy", &value));
+    g_assert_cmpfloat_with_epsilon(value, 12.5, 1e-9);
+    g_assert_false(litho_report_get(report, "used:migrate.velocity_dz", &value));
+    litho_report_unref(report);
+}
+
 // A velocity cube that varies in all directions.
 static char *varying_velocity(void)
 {
@@ -525,6 +548,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/rows", test_rows);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
     g_test_add_func("/migrate/velocity-interval", test_velocity_interval);
+    g_test_add_func("/migrate/used", test_used);
     g_test_add_func("/migrate/kept-velocity", test_kept_velocity);
     g_test_add_func("/migrate/cancel", test_cancel);
     return g_test_run();

@@ -247,6 +247,12 @@ static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies,
     litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
     litho_report_used(report, "migrate", "step", job->step);
     litho_report_used(report, "migrate", "fmax", job->omega[job->nf - 1] / (2 * G_PI));
+    litho_report_used(report, "migrate", "pad", litho_migrate_padding(&job->params));
+    litho_report_used(report, "migrate", "nz", job->image.axis[LITHO_SAMPLE].n);
+    litho_report_used(report, "migrate", "dx", job->cells.dx / job->ratio);
+    litho_report_used(report, "migrate", "dy", job->cells.dy / job->ratio);
+    if (job->map.depth_step > 0)
+        litho_report_used(report, "migrate", "velocity_dz", job->map.depth_step);
     if (job->n_steps == 0 || job->params.engine != LITHO_MIGRATE_CHEBYSHEV)
         return;
     report_designs(jobs, n, report);
