@@ -56,7 +56,7 @@ static void test_fx(void)
     if (!rows)
         return;
     g_assert_cmpuint(rows->len, ==, 1);
-    check_row(&g_array_index(rows, LithoRival, 0), 1e-5, 1e-5);
+    check_row(&g_array_index(rows, LithoRival, 0), 1e-5, 3e-5);
     g_assert_cmpfloat(g_array_index(rows, LithoRival, 0).theirs_ms, >, 0);
 }
 
