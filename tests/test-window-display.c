@@ -12,6 +12,7 @@
 #include "ui/panel/area_panel.h"
 #include "ui/panel/area_pictures.h"
 #include "ui/panel/preset_line.h"
+#include "ui/panel/snapshot_bar.h"
 #include "ui/session/medium.h"
 #include "ui/session/points.h"
 #include "ui/session/presets.h"
@@ -322,6 +323,43 @@ static gboolean has_layer(Gui *g)
     return litho_medium_layer(litho_medium_of(g->session)) != NULL;
 }
 
+// The label below `widget` that has this text; NULL = none.
+static GtkLabel *label_of(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0)
+        return GTK_LABEL(widget);
+    GtkLabel *found = NULL;
+    for (GtkWidget *child = gtk_widget_get_first_child(widget); child && !found;
+         child = gtk_widget_get_next_sibling(child))
+        found = label_of(child, text);
+    return found;
+}
+
+// Property: the chip of a snapshot tells the value that was changed, whole: "Highest frequency 57.9
+// Hz" is not cut to "Highest frequency 5...".
+static void test_chip(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "chip.sgy", 12, 14, 60);
+    const LithoOperator *fx = litho_operator_find("fx");
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    litho_session_add_step(gui.session, fx);
+    gui_set_param(&gui, fx, "fmax", 57.9);
+    g_assert_true(gui_wait(gui_has_output, &gui, 30));
+    gui_activate(&gui, "win.snapshot");
+    gui_settle(&gui);
+    const char *name = litho_snapshots_get(gui.window->snapshots, 0)->name;
+    g_assert_nonnull(strstr(name, "57.9"));
+    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
+    GtkLabel *label = label_of(bar, name);
+    g_assert_nonnull(label);
+    g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(label)));
+    gui_screenshot(&gui, "display-chip");
+    litho_snapshots_remove(gui.window->snapshots, 0);
+    gui_forget_flow(&gui);
+    gui_settle(&gui);
+}
+
 // Property: the velocity that a migration runs through is told as a layer on the image: a table
 // v(z) has its value at every depth (1 %: a step sees the mean slowness of its depths), the
 // read-out says it, it lies over the sections as strongly as wanted, and it goes with the operator.
@@ -384,6 +422,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/area", test_area);
     g_test_add_func("/display/dips", test_dips);
     g_test_add_func("/display/points", test_points);
+    g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
     int status = g_test_run();
     gui_close(&gui);

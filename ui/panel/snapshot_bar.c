@@ -137,8 +137,9 @@ static GtkWidget *make_chip(LithoSnapshotBar *self, const LithoSnapshot *s)
     gtk_label_set_xalign(GTK_LABEL(chip->mark), 0.5);
     gtk_widget_set_valign(chip->mark, GTK_ALIGN_CENTER);
     chip->name = litho_label_new(s->name, NULL);
-    gtk_label_set_ellipsize(GTK_LABEL(chip->name), PANGO_ELLIPSIZE_END);
-    gtk_label_set_max_width_chars(GTK_LABEL(chip->name), 18);
+    // A name ends in the value that was changed: the middle is what may go.
+    gtk_label_set_ellipsize(GTK_LABEL(chip->name), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_max_width_chars(GTK_LABEL(chip->name), 26);
     gtk_box_append(GTK_BOX(line), chip->mark);
     gtk_box_append(GTK_BOX(line), chip->name);
     chip->go = gtk_button_new();
