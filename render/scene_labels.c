@@ -203,7 +203,8 @@ static gboolean place_title(const LithoSceneLabels *all, const Numbers *numbers,
                             const Edge *edge, double away, LithoSceneLabel *title)
 {
     const double length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
-    const double slide = MAX(0, (length - title->w) / 2) / length;
+    // Up to a letter beyond the ends of a short edge: the number there stays.
+    const double slide = ((length - title->w) / 2 + title->h) / length;
     const double wide = reach_along(title, 1, 0), high = reach_along(title, 0, 1);
     guint fewest = G_MAXUINT;
     for (int k = 0; k <= 32; k++) {
@@ -239,7 +240,7 @@ static void place_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
         g_strlcpy(title.text, text.label, sizeof title.text);
     cairo_text_extents_t e;
     cairo_text_extents(cr, title.text, &e);
-    title.w = e.x_advance;
+    title.w = e.x_advance + 0.4 * size; // some air to a number before or behind it
     // Along the edge, read from left to right, steep ones from below.
     title.angle = atan2(edge->y1 - edge->y0, edge->x1 - edge->x0);
     if (title.angle > 0.4 * G_PI)
@@ -249,7 +250,7 @@ static void place_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
     const double away =
         14 + fabs(edge->out_x) * (numbers.widest + 0.5 * size) + fabs(edge->out_y) * 1.6 * size;
     const gboolean titled =
-        length > title.w + size && place_title(all, &numbers, rect, edge, away, &title);
+        length > e.x_advance + size && place_title(all, &numbers, rect, edge, away, &title);
     for (guint k = 0; k < numbers.n; k++)
         if (is_free(all, &numbers.label[k]) &&
             !(titled && litho_scene_labels_meet(&numbers.label[k], &title)))
