@@ -145,10 +145,11 @@ def figures_have_pictures_and_read_what_each_command_printed():
 @test
 def a_figure_that_fails_is_told_and_the_others_are_run():
     table = json.load(open(os.path.join(os.path.dirname(__file__), "../data/reproduce.json")))
-    value = {"what": "samples", "unit": "", "says": "", "path": "relative_l2", "read": "stdout-2.json"}
+    value = {"what": "samples", "unit": "", "says": "", "path": "relative_l2"}
     made = ["synth", "mix", "inlines=12", "xlines=12", "samples=64", "-o", "in.npy"]
     table["figures"] = [
-        {"id": name, "paper": "p", "item": "i", "what": "w", "commands": [made, ["compare", "in.npy", other, "--json"]], "values": [value]}
+        {"id": name, "paper": "p", "item": "i", "what": "w", "read": "stdout-2.json",
+         "commands": [made, ["compare", "in.npy", other, "--json"]], "values": [value]}
         for name, other in (("lost", "gone.npy"), ("good", "in.npy"))]
     os.makedirs("fails/lithoscope")
     json.dump(table, open("fails/lithoscope/reproduce.json", "w"))
