@@ -173,8 +173,13 @@ void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
     }
     if (isfinite(q->removed))
         printf(_("removed        %.1f %% of the energy\n"), 100 * q->removed);
-    if (isfinite(q->hidden_snr_db))
-        printf(_("hidden traces  %.2f dB (%u traces)\n"), q->hidden_snr_db, q->hidden_traces);
+    if (isfinite(q->hidden_snr_db)) {
+        g_autofree char *off = isfinite(q->hidden_off_db)
+                                   ? litho_text_printf(_(", give or take %.2f"), q->hidden_off_db)
+                                   : g_strdup("");
+        printf(_("hidden traces  %.2f dB%s (%u traces)\n"), q->hidden_snr_db, off,
+               q->hidden_traces);
+    }
     if (isfinite(q->snr_db) && isfinite(q->gain_db))
         printf(_("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
     else if (isfinite(q->snr_db))

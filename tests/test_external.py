@@ -245,7 +245,7 @@ def hidden_traces_judge_what_fills_them():
     cli("--operators", examples(), "report", "median", "-i", "noisy.npy", "-o", "median-page.png")
     r = cli("--operators", examples(), "run", "median", "-i", "noisy.npy", "-o", "median2.npy", "--hide", "10", "--report", "hidden.json")
     report = json.loads(read("hidden.json"))
-    assert report["hidden_traces"] >= 20 and report["hidden_snr_db"] > 3, (report, r.stderr)
+    assert report["hidden_traces"] >= 20 and report["hidden_snr_db"] > 3 and 0 < report["hidden_off_db"] < 3, (report, r.stderr)
 
 
 @test

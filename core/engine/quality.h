@@ -123,7 +123,7 @@ char *litho_quality_expected_text(const LithoQuality *quality);
 const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
 // expected_snr_is_doubtful true where the data look clean or filtered), noise_sigma,
-// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, ...; what is not known is left
+// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, hidden_off_db, ...; what is not known is left
 // out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 

@@ -65,6 +65,7 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
     add_number(object, "snr_db", q->snr_db);
     add_number(object, "gain_db", q->gain_db);
     add_number(object, "hidden_snr_db", q->hidden_snr_db);
+    add_number(object, "hidden_off_db", q->hidden_off_db);
     if (q->hidden_traces > 0)
         json_object_set_int_member(object, "hidden_traces", q->hidden_traces);
     add_number(object, "seconds", q->seconds);
