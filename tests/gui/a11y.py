@@ -180,7 +180,7 @@ def check_operators():
 
 
 def window_id():
-    ids = subprocess.run(['xdotool', 'search', '--onlyvisible', '--name', 'survey.sgy – Lithoscope'],
+    ids = subprocess.run(['xdotool', 'search', '--onlyvisible', '--name', '(survey.sgy|Tip-wave modelling.*) – Lithoscope'],
                          capture_output=True, text=True, check=True).stdout.split()
     return ids[-1]
 
