@@ -96,7 +96,7 @@ static void add_argument(GPtrArray *table, const char *command, const LithoCliOp
     if (g_str_equal(option->name, "methods")) {
         add_operators(place);
         for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
-            word_add(place, (*b)->key, (*b)->title);
+            word_add(place, (*b)->name, (*b)->title);
         word_add(place, "@list", NULL);
     }
 }

@@ -257,7 +257,7 @@ static gboolean run_baseline(Work *w, const LithoBaseline *b, LithoRun *run, GEr
         return FALSE;
     }
     const double seconds = 1e-3 * (litho_now_ms() - start);
-    if (!add_cell(w, b->key, NULL, out, seconds, refused, error))
+    if (!add_cell(w, b->name, NULL, out, seconds, refused, error))
         return FALSE;
     if (!refused)
         keep_output(w, out, b->title);
@@ -271,7 +271,7 @@ static gboolean run_methods(Work *w, LithoRun *run, GError **error)
             !run_operator(w, *op, run, error))
             return FALSE;
     for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
-        if (is_wanted((*b)->key, "", w->ask->methods) && !run_baseline(w, *b, run, error))
+        if (is_wanted((*b)->name, "", w->ask->methods) && !run_baseline(w, *b, run, error))
             return FALSE;
     return TRUE;
 }

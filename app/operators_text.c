@@ -155,6 +155,6 @@ char *litho_operators_text(JsonArray *rows)
     add_settings(text, rows);
     g_string_append(text, "| baseline | what it does |\n|---|---|\n");
     for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
-        g_string_append_printf(text, "| `%s`, %s | %s |\n", (*b)->key, (*b)->title, (*b)->doc);
+        g_string_append_printf(text, "| `%s`, %s | %s |\n", (*b)->name, (*b)->title, (*b)->doc);
     return g_string_free(text, FALSE);
 }

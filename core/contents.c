@@ -69,6 +69,11 @@ char *litho_contents_load(const char *path, gsize most, gsize *length, GError **
     return bytes;
 }
 
+gsize litho_contents_mark(const char *text, gsize length)
+{
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 char *litho_contents_load_text(const char *path, gsize most, GError **error)
 {
     gsize length = 0;
@@ -79,8 +84,8 @@ char *litho_contents_load_text(const char *path, gsize most, GError **error)
         litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not text", path);
         return NULL;
     }
-    if (g_str_has_prefix(text, "\xef\xbb\xbf")) // the mark that some editors write
-        memmove(text, text + 3, length - 2);
+    const gsize mark = litho_contents_mark(text, length);
+    memmove(text, text + mark, length - mark + 1);
     if (g_utf8_validate(text, -1, NULL))
         return g_steal_pointer(&text);
     return g_convert(text, -1, "UTF-8", "ISO-8859-1", NULL, NULL, error);

@@ -205,7 +205,7 @@ JsonNode *litho_json_parse(const char *text, gssize length, GError **error)
         return NULL;
     }
     // A byte order mark, which some editors write, is no part of the text.
-    const gsize mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    const gsize mark = litho_contents_mark(text, n);
     g_autoptr(GString) checked = check_text(text + mark, n - mark, error);
     if (!checked)
         return NULL;

@@ -293,6 +293,17 @@ static void test_damage(void)
     g_assert_cmpuint(refused, >, tried / 6);
 }
 
+// The whole survey in a file, which is to be read without an error.
+static LithoCube *read_whole(const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    LithoCube *cube = litho_survey_read(survey, NULL, NULL, &error);
+    g_assert_no_error(error);
+    return cube;
+}
+
 // Property: a flipped bit under a checksum is refused, and samples that were never written are what
 // the file says they are: here the value of missing ones.
 static void test_checksum_and_fill(void)
@@ -320,10 +331,7 @@ static void test_checksum_and_fill(void)
     H5Pclose(layout);
     H5Fclose(file);
     g_autoptr(GError) error = NULL;
-    g_autoptr(LithoSurvey) survey = open_file(path, &error);
-    g_assert_no_error(error);
-    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
-    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = read_whole(path);
     for (int i = 0; i < 8; i++) {
         g_assert_cmpint(litho_cube_is_live(cube, i, 3), ==, i < 4);
         g_assert_cmpfloat(litho_cube_trace(cube, i, 3)[20], ==, i < 4 ? mark : 0);
@@ -396,14 +404,14 @@ static void put_two_offsets(int file, int v)
     nc_put_att_float(file, v, "add_offset", NC_FLOAT, 2, offset);
 }
 
-// Of stored numbers.
+// Bounds of stored numbers.
 static void put_range(int file, int v)
 {
     const short range[2] = {40, 199};
     nc_put_att_short(file, v, "valid_range", NC_SHORT, 2, range);
 }
 
-// Of samples, which fall where stored numbers rise.
+// Bounds of samples, which fall where stored numbers rise.
 static void put_sample_range(int file, int v)
 {
     const double scale = -0.1, offset = 3, least = -16.9, most = -1;
@@ -413,7 +421,7 @@ static void put_sample_range(int file, int v)
     nc_put_att_double(file, v, "valid_max", NC_DOUBLE, 1, &most);
 }
 
-// Of unsigned numbers, given as the bytes they are stored in.
+// Bounds of unsigned numbers, given as the bytes they are stored in.
 static void put_unsigned_range(int file, int v)
 {
     const signed char range[2] = {40, (signed char)199};
@@ -435,11 +443,7 @@ static void put_many_fills(int file, int v) // under a name that the library doe
 
 static void check_stored(const char *path, gboolean is_packed)
 {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(LithoSurvey) survey = open_file(path, &error);
-    g_assert_no_error(error);
-    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
-    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = read_whole(path);
     for (int k = 0; k < 240; k++) {
         const gboolean is_missing = is_packed && (k == 41 || k == 43 || k == 45);
         // One missing sample masks its trace.
@@ -452,11 +456,7 @@ static void check_stored(const char *path, gboolean is_packed)
 // Numbers 40 to 199 are valid: of six traces the first and the last are masked.
 static void check_range(const char *path, gboolean is_packed)
 {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(LithoSurvey) survey = open_file(path, &error);
-    g_assert_no_error(error);
-    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
-    g_assert_no_error(error);
+    g_autoptr(LithoCube) cube = read_whole(path);
     for (int k = 0; k < 240; k++) {
         g_assert_cmpint(cube->live[k / 40], ==, k >= 40 && k < 200);
         if (cube->live[k / 40])

@@ -110,7 +110,7 @@ static double filled(const LithoBaseline *b, const LithoCube *truth)
                             NT * sizeof(float));
     }
     g_assert_true(litho_qc_compare(out, truth, missing, &d, NULL));
-    g_test_message("%s: filled traces %.1f dB", b->key, d.snr_db);
+    g_test_message("%s: filled traces %.1f dB", b->name, d.snr_db);
     return d.snr_db;
 }
 

@@ -112,7 +112,8 @@ static void test_hidden(void)
 // traces of ten are missing: guesses leave there what is curved, and the level is told too high.
 static void test_few_windows(void)
 {
-    static const char *const cubes[] = {"seed=2 noise=white", "seed=2 noise=band", "seed=1 noise=band"};
+    static const char *const cubes[] = {"seed=2 noise=white", "seed=2 noise=band",
+                                        "seed=1 noise=band"};
     for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
         g_autofree char *words =
             g_strdup_printf("inlines=23 xlines=18 samples=75 snr=3 missing=42 %s", cubes[k]);
@@ -129,8 +130,8 @@ static void test_few_windows(void)
     }
 }
 
-// Property: hidden traces asked for alone are told as with the other figures, which stay unknown; the
-// interval overlaps that of four times as many traces, and is twice as wide.
+// Property: hidden traces asked for alone are told as with the other figures, which stay unknown;
+// the interval overlaps that of four times as many traces, and is twice as wide.
 static void test_hidden_alone(void)
 {
     g_auto(Cubes) c = quality_make("curved", "inlines=64 xlines=64 samples=128 snr=5 seed=3");
@@ -148,8 +149,8 @@ static void test_hidden_alone(void)
                                      .seed = 1,
                                      .only_hidden = TRUE};
         g_assert_true(litho_judge_run(j, &ask, NULL, &alone[k], NULL));
-        g_test_message("%u traces, %.2f +- %.2f dB", alone[k].hidden_traces,
-                       alone[k].hidden_snr_db, alone[k].hidden_off_db);
+        g_test_message("%u traces, %.2f +- %.2f dB", alone[k].hidden_traces, alone[k].hidden_snr_db,
+                       alone[k].hidden_off_db);
         g_assert_true(isnan(alone[k].expected_snr_db) && isnan(alone[k].removed));
         g_assert_null(litho_judge_output(j));
         litho_judge_free(j);

@@ -183,7 +183,7 @@ static void test_colormap_files(void)
     g_assert_null(load_text("0,0,0\n", &error));
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
     g_clear_error(&error);
-    // As programs of other systems write it: a mark, ends of lines, opacities, decimal commas.
+    // Programs of other systems write it with a mark, ends of lines, opacities, decimal commas.
     static const char *const foreign[] = {"\xef\xbb\xbf"
                                           "0,0,255\r\n255,255,255\r\n255,0,0\r\n",
                                           "0,0;0,0;1,0\r1;1;1\r1,0;0;0,0\r",

@@ -110,7 +110,7 @@ static void test_files(void)
     write_npy(grid, z, NY, NX);
     write_npy(cloud, points, NX * NY, 3);
     g_file_set_contents(horizon, text->str, -1, NULL);
-    // As a program with decimal commas and a byte order mark writes it.
+    // Other programs write it with decimal commas and a byte order mark.
     g_autofree char *commas = g_build_filename(folder, "commas.txt", NULL);
     g_string_replace(text, ", ", ";", 0);
     g_string_replace(text, ".", ",", 0);

@@ -323,18 +323,6 @@ static gboolean has_layer(Gui *g)
     return litho_medium_layer(litho_medium_of(g->session)) != NULL;
 }
 
-// The label below `widget` that has this text; NULL = none.
-static GtkLabel *label_of(GtkWidget *widget, const char *text)
-{
-    if (GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0)
-        return GTK_LABEL(widget);
-    GtkLabel *found = NULL;
-    for (GtkWidget *child = gtk_widget_get_first_child(widget); child && !found;
-         child = gtk_widget_get_next_sibling(child))
-        found = label_of(child, text);
-    return found;
-}
-
 // Property: the chip of a snapshot tells the value that was changed, whole: "Highest frequency 57.9
 // Hz" is not cut to "Highest frequency 5...".
 static void test_chip(void)
@@ -351,7 +339,7 @@ static void test_chip(void)
     const char *name = litho_snapshots_get(gui.window->snapshots, 0)->name;
     g_assert_nonnull(strstr(name, "57.9"));
     GtkWidget *bar = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
-    GtkLabel *label = label_of(bar, name);
+    GtkLabel *label = gui_find_label(bar, name);
     g_assert_nonnull(label);
     g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(label)));
     gui_screenshot(&gui, "display-chip");

@@ -152,34 +152,22 @@ static int left_of(GtkWidget *widget)
     return (int)at.x;
 }
 
-// The label that says `text`, at or below `widget`; NULL = none does.
-static GtkWidget *label_with(GtkWidget *widget, const char *text)
-{
-    GtkWidget *found =
-        GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0 ? widget
-                                                                                         : NULL;
-    for (GtkWidget *c = gtk_widget_get_first_child(widget); c && !found;
-         c = gtk_widget_get_next_sibling(c))
-        found = label_with(c, text);
-    return found;
-}
-
 // Property: a file's name is whole where the header has room, and its tooltip is always; a button with a
 // long name gives way first. Taken back, it has its name again.
 static void test_header(void)
 {
     g_autofree char *name = gui_write_cube(&gui, "survey-of-a-day.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, name, 2);
-    GtkWidget *header = litho_header_widget(gui.window->header), *title = NULL;
+    GtkWidget *header = litho_header_widget(gui.window->header);
     gui_spin(&gui, 0.2);
     gui_screenshot(&gui, "german-title");
     for (int k = 0; k < 2; k++) {
-        title = label_with(header, "survey-of-a-day.sgy");
+        GtkLabel *title = gui_find_label(header, "survey-of-a-day.sgy");
         g_assert_nonnull(title);
-        g_assert_cmpstr(gtk_widget_get_tooltip_text(title), ==, "survey-of-a-day.sgy");
-        g_assert_nonnull(label_with(header, "Geteilt"));
-        g_assert_true(!label_with(header, "Nebeneinander") == (k == 0));
-        g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(GTK_LABEL(title))));
+        g_assert_cmpstr(gtk_widget_get_tooltip_text(GTK_WIDGET(title)), ==, "survey-of-a-day.sgy");
+        g_assert_nonnull(gui_find_label(header, "Geteilt"));
+        g_assert_true(!gui_find_label(header, "Nebeneinander") == (k == 0));
+        g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(title)));
         litho_header_fit(gui.window->header, k ? 1280 : 2000);
     }
     gui_open_with_gain(&gui, path, 2);

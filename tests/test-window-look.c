@@ -112,7 +112,8 @@ static void test_dialogs(void)
     gui_settle(&gui);
 }
 
-// Property: side by side the numbers of the time axis stand once, and both sections are equally wide.
+// Property: side by side the numbers of the time axis stand once, and both sections are equally
+// wide.
 static void test_beside(void)
 {
     gui_activate(&gui, "win.show('side')");
@@ -141,13 +142,7 @@ static void test_shortcuts(void)
     const guint handler = g_log_set_handler("Gtk", G_LOG_LEVEL_WARNING, count_sizes, &n);
     gui_activate(&gui, "win.shortcuts");
     gui_spin(&gui, 0.6);
-    GListModel *all = gtk_window_get_toplevels();
-    GtkWindow *shortcuts = NULL;
-    for (guint k = 0; k < g_list_model_get_n_items(all); k++) {
-        g_autoptr(GObject) window = g_list_model_get_item(all, k);
-        if (GTK_IS_SHORTCUTS_WINDOW(window))
-            shortcuts = GTK_WINDOW(window);
-    }
+    GtkWindow *shortcuts = gui_window_of(GTK_TYPE_SHORTCUTS_WINDOW);
     g_assert_nonnull(shortcuts);
     gtk_window_destroy(shortcuts);
     gui_spin(&gui, 0.2);
@@ -161,14 +156,9 @@ static void test_about(void)
 {
     gui_activate(&gui, "win.about");
     gui_spin(&gui, 0.5);
-    GListModel *all = gtk_window_get_toplevels();
-    GtkAboutDialog *about = NULL;
-    for (guint k = 0; k < g_list_model_get_n_items(all); k++) {
-        g_autoptr(GObject) window = g_list_model_get_item(all, k);
-        if (GTK_IS_ABOUT_DIALOG(window))
-            about = GTK_ABOUT_DIALOG(window);
-    }
-    g_assert_nonnull(about);
+    GtkWindow *window = gui_window_of(GTK_TYPE_ABOUT_DIALOG);
+    g_assert_nonnull(window);
+    GtkAboutDialog *about = GTK_ABOUT_DIALOG(window);
     GtkIconTheme *icons =
         gtk_icon_theme_get_for_display(gtk_widget_get_display(GTK_WIDGET(gui.window)));
     const char *icon = gtk_about_dialog_get_logo_icon_name(about);

@@ -202,7 +202,7 @@ static void test_broken_session(void)
         g_assert_nonnull(litho_window_error(gui.window));
         g_assert_cmpstr(litho_session_path(gui.session), ==, path);
         // A refused session is set aside: it does not come back at the next start.
-        // Those that were set aside before stay, too.
+        // Sessions that were set aside before stay, too.
         g_autofree char *name = k == 0 ? g_strconcat(key, ".json.damaged", NULL)
                                        : g_strdup_printf("%s.json.damaged-%u", key, k + 1);
         g_autofree char *kept = NULL;

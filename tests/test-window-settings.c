@@ -74,7 +74,7 @@ static void test_settings(void)
     g_assert_cmpint(litho_settings_int(settings, "width", 1280), ==, 1280);
     litho_settings_set_int(settings, "width", 900);
     litho_settings_free(settings);
-    // What could not be read is not written over.
+    // Settings that could not be read are not written over.
     g_assert_true(g_file_get_contents(aside, &kept, NULL, NULL));
     g_assert_cmpstr(kept, ==, bad);
 }

@@ -438,9 +438,9 @@ static gboolean is_judged(Gui *g)
     return litho_judgement_figures(g->window->judgement, &fresh) && fresh;
 }
 
-// Property: hidden traces are asked for once the other figures are there, which stay as they are and
-// can be read meanwhile; the test can be ended while it runs; a flow that leaves traces empty is
-// told so in the figure's own line.
+// Property: hidden traces are asked for once the other figures are there, which stay as they are
+// and can be read meanwhile; the test can be ended while it runs; a flow that leaves traces empty
+// is told so in the figure's own line.
 static void test_hidden(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "hidden.npy", 8, 9, 40);

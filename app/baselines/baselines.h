@@ -8,7 +8,7 @@
 // spent on speed. They are no operators and are not in the window. CPU only.
 
 typedef struct LithoBaseline {
-    const char *key;   // "fxdecon"
+    const char *name;  // "fxdecon"
     const char *title; // "2-D F-X prediction"
     const char *doc;   // method, settings and source, one sentence
     // Each gives `out`, a cube of the input's grid that holds all of it; the input holds all of its

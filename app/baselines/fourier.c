@@ -109,7 +109,7 @@ static gboolean fill(const LithoCube *in, LithoCube *out, LithoRun *run, GError 
 }
 
 const LithoBaseline litho_baseline_fourier = {
-    .key = "fft3d",
+    .name = "fft3d",
     .title = "3-D FFT",
     .doc = "Spectrum of the whole cube: coefficients below 3 standard deviations of the measured "
            "noise are removed; missing traces are filled by 50 projections, whose threshold falls "

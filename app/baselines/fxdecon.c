@@ -82,7 +82,7 @@ static gboolean denoise(const LithoCube *in, LithoCube *out, LithoRun *run, GErr
 }
 
 const LithoBaseline litho_baseline_fxdecon = {
-    .key = "fxdecon",
+    .name = "fxdecon",
     .title = "2-D F-X prediction",
     .doc = "Each inline by itself: 4 traces predict the next, forward and backward, least squares "
            "in windows of 20 traces, 1 % damping (Canales, 1984).",

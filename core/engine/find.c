@@ -414,8 +414,8 @@ static void add_why(LithoFind *find, const char *format, ...)
     g_snprintf(find->why, sizeof find->why, "%s%s%s", before, *before ? "; " : "", text);
 }
 
-// A level that is too high makes filters that remove little look worse than they are, or better: the
-// gain with the levels at the ends of the interval.
+// A level that is too high makes filters that remove little look worse than they are, or better:
+// the gain with the levels at the ends of the interval.
 static void tell_interval(const Search *s, LithoFind *find)
 {
     find->gain_low_db = find->gain_high_db = s->question.noise ? find->gain_db : NAN;

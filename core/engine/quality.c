@@ -495,9 +495,8 @@ static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQualit
     const double sum = h->yy / signal - h->ee / error;
     const double squares = h->yy2 / (signal * signal) - 2 * h->ye / (signal * error) +
                            h->ee2 / (error * error) - sum * sum / h->traces;
-    q->hidden_off_db = h->traces > 1 && signal > 0 && error > 0
-                           ? 10 / G_LN10 * 2 * sqrt(MAX(squares, 0))
-                           : NAN;
+    q->hidden_off_db =
+        h->traces > 1 && signal > 0 && error > 0 ? 10 / G_LN10 * 2 * sqrt(MAX(squares, 0)) : NAN;
 }
 
 static gboolean ask_fold(LithoJudge *judge, const LithoQualityAsk *ask, const LithoQualityCase *c,

@@ -66,7 +66,8 @@ typedef struct LithoQuality {
                              // gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
-    double mse_ends[2];      // of the output, with the lowest and the highest noise level; NAN = not known
+    double mse_ends[2];      // of the output, with the lowest and the highest noise level;
+                             // NAN = not known
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
     double noise_sigma;      // as was given, units of the data
@@ -123,8 +124,8 @@ char *litho_quality_expected_text(const LithoQuality *quality);
 const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
 // expected_snr_is_doubtful true where the data look clean or filtered), noise_sigma,
-// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, hidden_off_db, ...; what is not known is left
-// out.
+// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, hidden_off_db, ...; what is
+// not known is left out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 
 // "inlines 10 to 50, crosslines 1 to 80, time 0 to 1.2 s": an area in words; g_free().

@@ -72,8 +72,8 @@ static void take_for_white(LithoNoise *noise)
 }
 
 // Guesses where many traces are missing miss what is curved, and leave it as noise: in a survey of
-// one or two windows by up to a sixth, with four windows by nothing that shows. The lower end of the
-// interval says so.
+// one or two windows by up to a sixth, with four windows by nothing that shows. The lower end of
+// the interval says so.
 static void widen_for_guesses(LithoNoise *noise, const LithoCube *cube, LithoBox box)
 {
     gint64 live = 0;

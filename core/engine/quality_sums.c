@@ -136,8 +136,8 @@ static void add(LithoQualitySums *to, const LithoQualitySums *from)
     to->off += from->off;
 }
 
-// Threads that share the area: a team meets later than one thread sums a few traces. A build without
-// OpenMP, as the thread sanitizer's, asks nobody.
+// Threads that share the area: a team meets later than one thread sums a few traces. A build
+// without OpenMP, as the thread sanitizer's, asks nobody.
 G_GNUC_UNUSED static int team(const LithoQualityCase *c, const LithoRun *run)
 {
     enum { WORTH = 1 << 17 }; // samples a thread: 0.3 ms of one core

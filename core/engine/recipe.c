@@ -145,7 +145,7 @@ LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)
     return litho_json_close(&r, good, SCHEMA, error) ? g_steal_pointer(&flow) : NULL;
 }
 
-// What a person who chose the recipe is told where it changes no sample.
+// A recipe that changes no sample says so to the person who chose it.
 static void note_idle(LithoFlow *flow)
 {
     const guint n = litho_flow_length(flow);

@@ -120,8 +120,8 @@ static const LithoParam rows[] = {
                        "amplitude of the neighbours are replaced from their surroundings; 0 = "
                        "off.")),
     FX_INT(time_window, .label = N_("Time window"), .special_text = N_("automatic"),
-           .unit = N_("samples"), .max = 1 << 20, .soft_min = 16, .soft_max = 256,
-           .advanced = true, .stage = PLAN,
+           .unit = N_("samples"), .max = 1 << 20, .soft_min = 16, .soft_max = 256, .advanced = true,
+           .stage = PLAN,
            .doc = N_("Length in which dips and spectra count as constant. Automatic is 0.16 s (40 "
                      "samples of 4 ms), on depth axes 250 m; long windows suit long flat events "
                      "and deep, low frequencies.")),
@@ -176,8 +176,9 @@ static const LithoPreset presets[] = {
     {N_("fidelity"), "prewhitening=1", N_("keeps amplitudes and steep detail; removes less noise")},
     {N_("strong"), "prewhitening=100",
      N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
-    {N_("published"), "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
-                      "prewhitening=10 time_window=150 time_overlap=50",
+    {N_("published"),
+     "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
+     "prewhitening=10 time_window=150 time_overlap=50",
      N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };

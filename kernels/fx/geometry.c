@@ -4,8 +4,8 @@
 #include "kernels/fx/fx.h"
 
 // Few events with few dips lie in a short window, and filters of its own suit them; its spectrum
-// must still tell a period of the signal from the next. A depth axis has as many periods in 0.25 km,
-// at 3 km/s.
+// must still tell a period of the signal from the next. A depth axis has as many periods in 0.25
+// km, at 3 km/s.
 #define TIME_WINDOW 0.16  // s
 #define DEPTH_WINDOW 0.25 // km
 

@@ -158,9 +158,7 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
     }
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) velocity = g_array_new(FALSE, FALSE, sizeof(double));
-    // A byte order mark, which some editors write, is no part of the first line.
-    const gsize mark = g_str_has_prefix(content, "\xef\xbb\xbf") ? 3 : 0;
-    g_auto(GStrv) lines = g_strsplit(content + mark, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(content + litho_contents_mark(content, length), "\n", -1);
     for (guint k = 0; lines[k]; k++) {
         char *comment = strchr(lines[k], '#');
         if (comment)

@@ -112,6 +112,18 @@ GtkWindow *gui_window_titled(const char *title)
     return NULL;
 }
 
+GtkWindow *gui_window_of(GType type)
+{
+    GListModel *tops = gtk_window_get_toplevels();
+    GtkWindow *found = NULL;
+    for (guint k = 0; k < g_list_model_get_n_items(tops); k++) {
+        g_autoptr(GtkWindow) top = g_list_model_get_item(tops, k);
+        if (G_TYPE_CHECK_INSTANCE_TYPE(top, type))
+            found = top;
+    }
+    return found;
+}
+
 GtkWidget *gui_find_nth(GtkWidget *widget, GType type, int *n)
 {
     if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type) && (*n)-- == 0)

@@ -24,7 +24,8 @@ void gui_set_gain(Gui *gui, double value);
 // Opens a file, makes the example operator with this gain the flow, waits for the result.
 void gui_open_with_gain(Gui *gui, const char *path, double value);
 
-GtkWindow *gui_window_titled(const char *title); // NULL = there is none
+GtkWindow *gui_window_titled(const char *title);
+GtkWindow *gui_window_of(GType type); // likewise by its type // NULL = there is none
 // The n-th widget of a type below `widget` in the order of the tree, NULL when there is none.
 GtkWidget *gui_find_nth(GtkWidget *widget, GType type, int *n);
 GtkWidget *gui_nth(GtkWindow *dialog, GType type, int n); // must be there

@@ -226,6 +226,17 @@ GtkWidget *gui_find_type(GtkWidget *widget, GType type)
     return NULL;
 }
 
+GtkLabel *gui_find_label(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0)
+        return GTK_LABEL(widget);
+    GtkLabel *found = NULL;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c && !found;
+         c = gtk_widget_get_next_sibling(c))
+        found = gui_find_label(c, text);
+    return found;
+}
+
 gboolean gui_label_says(GtkWidget *widget, const char *text)
 {
     if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))

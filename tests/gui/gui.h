@@ -31,6 +31,8 @@ gboolean gui_has_output(Gui *gui);
 gboolean gui_is_free(Gui *gui);
 // The first widget of a type at or below `widget`, NULL when there is none.
 GtkWidget *gui_find_type(GtkWidget *widget, GType type);
+// The label at or below `widget` that says `text` and nothing else, NULL when there is none.
+GtkLabel *gui_find_label(GtkWidget *widget, const char *text);
 // TRUE when a label below `widget` has `text` in it.
 gboolean gui_label_says(GtkWidget *widget, const char *text);
 // Runs the main loop for so long, and until every window has drawn in the second half of it.

@@ -163,7 +163,7 @@ static char *sentence_of(const char *reason)
     return g_strconcat(upper, g_utf8_next_char(reason), NULL);
 }
 
-// They are predicted while the person goes on: how far, and how long yet.
+// Hidden traces are predicted while the person goes on: how far, and how long yet.
 static char *words_of_hiding(LithoQualityPanel *self)
 {
     const double part = litho_judgement_part(self->judgement);
@@ -318,7 +318,7 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(title), f->name);
     gtk_widget_set_hexpand(f->name, TRUE);
-    // What ends the question, beside the figure that goes with it.
+    // A button ends the question, beside the figure that goes with it.
     if (k == TRUTH)
         add_tool(title,
                  litho_icon_button_new("window-close-symbolic", _("Forget the reference"),

@@ -99,7 +99,7 @@ typedef struct Question {
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
     LithoCube *truth; // or NULL
-    double hide; // percent; 0 = the other figures are asked for
+    double hide;      // percent; 0 = the other figures are asked for
     guint32 seed;
 } Question;
 

@@ -22,7 +22,7 @@ LithoSettings *litho_settings_new(const char *path)
     g_autoptr(GError) error = NULL;
     if (!g_key_file_load_from_file(s->file, s->path, G_KEY_FILE_KEEP_COMMENTS, &error) &&
         !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-        // What is saved next would replace all that one wrong line kept from being read.
+        // The next save would replace all that one wrong line kept from being read.
         g_autofree char *aside = litho_state_set_aside(s->path);
         g_message(_("the settings in %s cannot be read (%s); they are kept as %s"), s->path,
                   error->message, aside ? aside : s->path);

@@ -60,8 +60,15 @@ static void place_views(LithoCanvas *self)
         const gboolean scene = k == LITHO_VIEW_SCENE, line = section >= 0;
         GtkWidget *view = scene ? self->cell : GTK_WIDGET(self->views[k]);
         GtkLayoutChild *child = gtk_layout_manager_get_layout_child(layout, view);
-        g_object_set(child, "column", line && scene ? 3 : line ? 0 : k % 2, "row",
-                     line ? 0 : k / 2, "column-span", !line ? 1 : scene ? 2 : 3, NULL);
+        g_object_set(child, "column",
+                     line && scene ? 3
+                     : line        ? 0
+                                   : k % 2,
+                     "row", line ? 0 : k / 2, "column-span",
+                     !line   ? 1
+                     : scene ? 2
+                             : 3,
+                     NULL);
         gtk_widget_set_visible(view, axis < 0 ? !line || scene || k == section : axis == k);
         litho_cube_view_set_large(self->views[k], axis == k);
     }
@@ -71,7 +78,7 @@ static void place_views(LithoCanvas *self)
 static void follow_grid(LithoCanvas *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
-    const int section = !grid                            ? -1
+    const int section = !grid                             ? -1
                         : grid->axis[LITHO_INLINE].n == 1 ? LITHO_INLINE
                         : grid->axis[LITHO_XLINE].n == 1  ? LITHO_XLINE
                                                           : -1;

@@ -314,8 +314,8 @@ const char *litho_header_title(const LithoHeader *self)
 
 // --- telling -------------------------------------------------------------------------------------
 
-// What the views show is made by an operator of the flow, not from the file that is open: its
-// title. NULL = it is the file, or made from it.
+// Title of the operator that makes the cube on show, where it is not made from the file that is
+// open; else NULL.
 static const char *source_shown(LithoSession *session)
 {
     const LithoFlow *flow = litho_session_flow(session);
@@ -344,11 +344,11 @@ void litho_header_show_title(LithoHeader *self, guint files)
     const LithoGrid *grid = cube && !source ? &cube->grid : litho_session_grid(self->session);
     const gboolean named = source || (cube && *cube->name);
     gtk_widget_set_visible(self->subtitle, grid != NULL);
-    g_autofree char *name =
-        !named     ? g_strdup("Lithoscope")
-        : source   ? g_strdup(source)
-        : files > 1 ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
-                    : g_strdup(cube->name);
+    g_autofree char *name = !named   ? g_strdup("Lithoscope")
+                            : source ? g_strdup(source)
+                            : files > 1
+                                ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
+                                : g_strdup(cube->name);
     gboolean other = set_text(self->title, name);
     gtk_widget_set_tooltip_text(self->title, named ? name : NULL);
     g_autofree char *window_title =

@@ -190,9 +190,9 @@ template <int N, int SIGN> __device__ static void transform(float2 *z, const flo
 
 // --- forward -------------------------------------------------------------------------------------
 
-// Samples of one trace in `windows` time windows, padded, starting at `start` (the last of those
-// repeated beyond them), `to` being the first's and the others
-// TRACES transforms apart; zeros where it is absent. Bit k of the result: present in window k.
+// Samples of one trace in `windows` time windows that begin at `start` (beyond the last window its
+// start is repeated), padded: window k TRACES transforms behind window k - 1 from `to` on; zeros
+// where the trace is absent. Bit k of the result: present in window k.
 template <int N>
 __device__ static unsigned load_trace(const LithoFxFrame &f, long long trace, const int *start,
                                       int windows, float *to, bool valid)

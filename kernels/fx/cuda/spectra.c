@@ -266,8 +266,8 @@ static gboolean inverse_batch(const FxJob *job, const LithoFxBack *back, GError 
                error);
 }
 
-// Time windows first + k to first + k + n - 1, all bins of which lie in `filtered` side by side,
-// back to time; fx_blends_itself().
+// Time windows k to k + n - 1, all bins of which lie in `filtered` side by side, back to time.
+// For lengths that fx_blends_itself() knows.
 gboolean fx_inverse_all(FxJob *job, int k, int n, GError **error)
 {
     FxPlan *p = job->p;
