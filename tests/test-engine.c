@@ -520,6 +520,103 @@ static void test_report_repeats(void)
     litho_engine_free(engine);
 }
 
+// --- a device whose memory ends -----------------------------------------------------------------
+
+static gint64 device_left; // floats
+static const LithoBackend small_device;
+
+static LithoBuffer *small_alloc(int number, gint64 count, GError **error)
+{
+    if (count > device_left) {
+        litho_refuse(error, LITHO_ERROR_MEMORY, "%d floats are left", (int)device_left);
+        return NULL;
+    }
+    device_left -= count;
+    LithoBuffer *buffer = g_new0(LithoBuffer, 1);
+    *buffer = (LithoBuffer){&small_device, number, count, g_new0(float, count)};
+    return buffer;
+}
+
+static void small_free(LithoBuffer *buffer)
+{
+    device_left += buffer->count;
+    g_free(buffer->data);
+    g_free(buffer);
+}
+
+// A plan that keeps all the memory its first pass finds, as spectra of a filter are kept.
+static gpointer greedy_plan(const LithoGrid *in, const void *params, LithoResolved *known,
+                            LithoRun *run, GError **error)
+{
+    (void)in, (void)params, (void)known, (void)run, (void)error;
+    return g_new0(gint64, 1);
+}
+
+static gboolean greedy_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    (void)run, (void)error;
+    float *x = pass->out->device->data;
+    for (gint64 k = 0; k < pass->out->device->count; k++)
+        x[k] = (float)(pass->region.lo[0] + pass->first_stage);
+    *(gint64 *)plan += device_left;
+    device_left = 0;
+    return TRUE;
+}
+
+static void greedy_destroy(gpointer plan)
+{
+    device_left += *(gint64 *)plan;
+    g_free(plan);
+}
+
+static const LithoImpl *greedy_impl(const LithoOperator *op)
+{
+    static const LithoImpl impl = {
+        .plan = greedy_plan, .exec = greedy_exec, .destroy = greedy_destroy};
+    (void)op;
+    return &impl;
+}
+
+static const LithoBackend small_device = {.abi = LITHO_BACKEND_ABI,
+                                          .key = "small",
+                                          .title = "A device of little memory",
+                                          .n_devices = 1,
+                                          .impl = greedy_impl,
+                                          .alloc = small_alloc,
+                                          .free = small_free};
+
+// Property: an output finds the memory that the plans of all steps keep, also while another output
+// is on its way to the host; without that there is the device's own sentence.
+static void test_kept_memory(void)
+{
+    g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    litho_flow_append(flow, &litho_operator_template);
+    LithoEngine *engine = litho_engine_new((LithoDevice){.backend = &small_device, .count = 1});
+    const gint64 slab = 3 * 5 * 16,
+                 wide = 5 * 5 * 16; // with what the second step asks of the first
+    GError *error = NULL;
+    device_left = 2 * (slab + wide);
+    LithoCube *before = NULL;
+    for (int k = 0; k < 3; k++) {
+        LithoBox region = litho_box_full(&in->grid);
+        region.lo[0] = 3 * k;
+        region.hi[0] = 3 * k + 3;
+        LithoCube *out = litho_engine_run(engine, flow, in, &region, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpfloat(*(float *)out->device->data, ==, (float)(3 * k + 1));
+        litho_cube_unref(before);
+        before = out; // it is on its way to the host
+    }
+    g_autoptr(LithoCube) whole = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    g_assert_null(whole);
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+    g_clear_error(&error);
+    litho_cube_unref(before);
+    litho_engine_free(engine);
+    g_assert_cmpint(device_left, ==, 2 * (slab + wide));
+}
+
 static int models; // cubes that the operator without an input has made
 
 static gboolean model_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
@@ -577,6 +674,7 @@ int main(int argc, char **argv)
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);
     g_test_add_func("/engine/report-repeats", test_report_repeats);
+    g_test_add_func("/engine/kept-memory", test_kept_memory);
     g_test_add_func("/engine/race-without-input", test_race_without_input);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
     g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);

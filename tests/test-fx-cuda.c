@@ -472,9 +472,11 @@ static LithoStreamPlan stream_to(const char *path, LithoSurvey *survey, int n_de
         .device = {.backend = litho_backend_cuda(), .count = n_devices}, .save = {.force = TRUE}};
     LithoStreamPlan plan;
     g_autoptr(GError) error = NULL;
-    g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, &error));
-    g_assert_true(litho_stream_run(flow, survey, path, &options, NULL, &error));
+    const gboolean planned = litho_stream_plan(flow, survey, &options, NULL, &plan, &error);
     g_assert_no_error(error);
+    const gboolean done = litho_stream_run(flow, survey, path, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(planned && done);
     return plan;
 }
 

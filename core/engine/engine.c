@@ -235,6 +235,25 @@ static gboolean keep_mute(LithoEngine *engine, const LithoWalkStep *l, const Lit
     return TRUE;
 }
 
+// The output of a step whose plan is made. Arrays that plans keep from pass to pass may hold all
+// the memory of a device; then they go, the step's plan is made anew, and *first is its first
+// stage.
+static LithoCube *take_output(LithoEngine *engine, Node *node, const LithoWalkStep *l,
+                              const LithoCube *in, LithoRun *run, int *first, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    LithoCube *out = new_output(engine, l, in, &why);
+    if (out || !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY)) {
+        if (why)
+            g_propagate_error(error, g_steal_pointer(&why));
+        return out;
+    }
+    for (guint k = 0; k < engine->nodes->len; k++)
+        drop_plan(g_ptr_array_index(engine->nodes, k));
+    *first = 1;
+    return make_plan(node, l, run, error) ? new_output(engine, l, in, error) : NULL;
+}
+
 // Runs one step. Returns a new reference, or NULL.
 static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
                            const LithoCube *in, LithoRun *run, GError **error)
@@ -259,7 +278,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         }
     }
 
-    LithoCube *out = new_output(engine, l, in, error);
+    LithoCube *out = take_output(engine, node, l, in, run, &first, error);
     if (!out)
         return NULL;
     memcpy(node->params, l->step->params, node->op->params.size);
