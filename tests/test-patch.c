@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The local Fourier filter on the CPU: against its rules in double precision, region by region, and
-// against known truth.
+// The local Fourier filter on the CPU: against its rules in double precision, and region by region.
+// Known truth and filling are in test-patch-truth.c.
 #include <math.h>
 #include <string.h>
 
@@ -116,77 +116,6 @@ static void test_input_box(void)
     }
 }
 
-// Property: against known truth at 0 and -6 dB, level measured, the output reaches what windows of
-// this size are known to reach (docs/patch.md), and coloured noise is removed as well as white.
-static void test_truth(void)
-{
-    const struct {
-        PatchKind kind;
-        PatchColour colour;
-        double snr, least;
-    } cases[] = {
-        {PATCH_PLANES, PATCH_WHITE, 0, 19.5}, {PATCH_CURVED, PATCH_WHITE, 0, 17.9},
-        {PATCH_CONFLICT, PATCH_WHITE, 0, 17}, {PATCH_FAULT, PATCH_WHITE, 0, 15.9},
-        {PATCH_RANDOM, PATCH_WHITE, 0, 10.3}, {PATCH_PLANES, PATCH_LOW, 0, 18},
-        {PATCH_CURVED, PATCH_BAND, 0, 14.5},  {PATCH_PLANES, PATCH_WHITE, -6, 15},
-    };
-    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autoptr(LithoCube) clean = patch_cube(cases[k].kind, 64, 64, 256);
-        g_autoptr(LithoCube) noise =
-            patch_noise(cases[k].colour, 64, 64, 256, pow(10, -cases[k].snr / 20), 6);
-        g_autoptr(LithoCube) in = patch_sum(clean, noise);
-        const LithoPatchParams p = patch_settings("");
-        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
-        const double snr = patch_snr(out, clean, NULL);
-        g_test_message("case %u: %.2f dB", k, snr);
-        g_assert_cmpfloat(snr, >, cases[k].least);
-    }
-}
-
-// `clean` and white noise of standard deviation `sigma`, so many of 100 traces missing.
-static LithoCube *with_holes(const LithoCube *clean, double sigma, double percent)
-{
-    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 48, 48, 96, sigma, 5);
-    LithoCube *in = patch_sum(clean, noise);
-    patch_kill(in, percent, 3);
-    return in;
-}
-
-// Recorded traces of `in` have their bits in `out`, and all traces are live there.
-static void assert_recorded(const LithoCube *out, const LithoCube *in)
-{
-    const gint64 nt = in->grid.axis[2].n;
-    for (gint64 k = 0; k < litho_grid_traces(&in->grid); k++) {
-        g_assert_true(out->live[k]);
-        if (in->live[k])
-            g_assert_cmpmem(out->samples + k * nt, nt * 4, in->samples + k * nt, nt * 4);
-    }
-}
-
-// Property: missing traces come back, also where most are missing, which takes momentum (with
-// over-relaxation alone the second and the third are at 19.9 and 18.4 dB), and where there is
-// noise, at which filling stops (without that the last one is at 11.5 dB). Recorded traces keep
-// their bits, and what was filled is live.
-static void test_fill(void)
-{
-    const struct {
-        PatchKind kind;
-        double missing, sigma, least;
-    } cases[] = {{PATCH_CURVED, 50, 0, 22},
-                 {PATCH_CURVED, 75, 0, 21.5},
-                 {PATCH_CONFLICT, 75, 0, 20},
-                 {PATCH_CURVED, 50, 0.316, 16}};
-    const LithoPatchParams p = patch_settings("preset=fill");
-    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autoptr(LithoCube) clean = patch_cube(cases[k].kind, 48, 48, 96);
-        g_autoptr(LithoCube) in = with_holes(clean, cases[k].sigma, cases[k].missing);
-        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
-        g_test_message("case %u: %.2f dB on missing traces", k, patch_snr(out, clean, in));
-        g_assert_cmpfloat(patch_snr(out, clean, in), >, cases[k].least);
-        assert_recorded(out, in);
-    }
-}
-
 // Property: filling and removing noise at once leaves no hole and less error than was put in.
 static void test_both(void)
 {
@@ -251,71 +180,6 @@ static void test_erratic(void)
     g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, spoilt, &given, NULL, 0);
     g_autoptr(LithoCube) part = patch_run(&litho_patch_cpu, held, &given, &box, 2);
     patch_assert_part(whole, part);
-}
-
-// Property: bursts of 20 times the amplitude on 2 % of the traces stay there, and the filled traces
-// beside have none: 1 dB less at most than without bursts.
-static void test_fill_bursts(void)
-{
-    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 48, 48, 96);
-    g_autoptr(LithoCube) in = with_holes(clean, 0.316, 30);
-    g_autoptr(LithoCube) spoilt = litho_cube_copy_box(in, in->held, NULL);
-    for (gint64 k = 0; k < 48 * 48; k++)
-        for (gint64 t = k % 36; in->live[k] && k % 53 == 0 && t < k % 36 + 60; t++)
-            spoilt->samples[k * 96 + t] += (float)(20 * litho_hash_normal(9, 3, k * 96 + t));
-    const LithoPatchParams p = patch_settings("preset=fill"),
-                           off = patch_settings("preset=fill erratic=0");
-    g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
-    g_autoptr(LithoCube) robust = patch_run(&litho_patch_cpu, spoilt, &p, NULL, 0);
-    g_autoptr(LithoCube) plain = patch_run(&litho_patch_cpu, spoilt, &off, NULL, 0);
-    g_test_message("without bursts %.2f dB, with %.2f dB, not looked for %.2f dB",
-                   patch_snr(out, clean, in), patch_snr(robust, clean, in),
-                   patch_snr(plain, clean, in));
-    g_assert_cmpfloat(patch_snr(robust, clean, in), >, patch_snr(out, clean, in) - 1);
-    g_assert_cmpfloat(patch_snr(plain, clean, in), <, patch_snr(out, clean, in) - 3);
-    assert_recorded(robust, spoilt);
-}
-
-static LithoCube *read_all(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    return litho_cube_copy_box(data, *box, error);
-}
-
-// Property: where too few traces are live for a level, filling goes on without one, with and
-// without numbers of a measuring before; removing noise and the level as a volume are refused.
-static void test_no_level(void)
-{
-    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 48, 48, 96);
-    g_autoptr(LithoCube) in = with_holes(clean, 0.316, 75);
-    g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
-    const LithoPatchParams p = patch_settings("preset=fill"), both = patch_settings("mode=both");
-    const LithoReader reader = {.grid = &in->grid, .read = read_all, .data = in};
-    g_autoptr(GError) error = NULL;
-    g_autoptr(LithoMeasured) none = litho_patch_measure(&p, &reader, NULL, &error);
-    g_assert_no_error(error);
-    g_assert_null(litho_patch_measure(&both, &reader, NULL, &error));
-    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
-    g_autoptr(LithoCube) expected = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
-    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
-    LithoPass pass = {.params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};
-    for (int k = 0; k < 2; k++) {
-        pass.measured = k ? none : NULL;
-        pass.params = &p;
-        pass.volume = NULL;
-        g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, NULL));
-        patch_assert_part(expected, out);
-        pass.params = &both;
-        g_clear_error(&error);
-        g_assert_false(litho_patch_cpu.exec(plan, &pass, NULL, &error));
-        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
-        pass.params = &p;
-        pass.volume = litho_operator_patch.volumes; // the level of the noise
-        g_clear_error(&error);
-        g_assert_false(litho_patch_cpu.exec(plan, &pass, NULL, &error));
-        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
-    }
-    litho_patch_cpu.destroy(plan);
 }
 
 // Property: what is told for filling is two cubes for momentum and thresholds and half of a copy
@@ -409,10 +273,6 @@ int main(int argc, char **argv)
     g_test_add_func("/patch/identity", test_identity);
     g_test_add_func("/patch/regions", test_regions);
     g_test_add_func("/patch/input-box", test_input_box);
-    g_test_add_func("/patch/truth", test_truth);
-    g_test_add_func("/patch/fill", test_fill);
-    g_test_add_func("/patch/fill-bursts", test_fill_bursts);
-    g_test_add_func("/patch/no-level", test_no_level);
     g_test_add_func("/patch/fill-memory", test_fill_memory);
     g_test_add_func("/patch/both", test_both);
     g_test_add_func("/patch/erratic", test_erratic);

@@ -73,9 +73,9 @@ SETTINGS = [
     (2, "patch mode=fill holes.npy", 0, 1),
     (16, "patch mode=both iterations=5 holes.npy", 0, 1),
     (2, "patch small.npy", 0, 1),
-    (2, "wavepacket block=32 long.npy", 0.08, 2),
-    (16, "wavepacket block=32 long.npy", 0.1, 2),
-    (1, "wavepacket sigma=1 erratic=0 block=32 long.npy", 0.09, 2),
+    (2, "wavepacket block=32 narrow.npy", 0.03, 2),
+    (16, "wavepacket block=32 narrow.npy", 0.04, 2),
+    (1, "wavepacket sigma=1 erratic=0 block=32 narrow.npy", 0.03, 2),
     (16, "wavepacket block=64 thin.npy", 0, 1),
     (16, "wavepacket mode=interpolate iterations=3 holes.npy", 0, 1),
     (16, "wavepacket small.npy", 0, 1),
@@ -84,7 +84,7 @@ SETTINGS = [
     (16, "migrate velocity=2000 nz=40 fmax=30 degree=45 threads.npy", 0, 1),
     (16, "migrate velocity=2000 nz=20 mode=demigrate dt=0.004 nt=150 threads.npy", 0, 1),
     (16, "twsm model=twolayer frequencies=64", 0, 1),
-    (16, "twsm model=twolayer frequencies=256", 0, 1),
+    (16, "twsm model=twolayer frequencies=160", 0, 1),
     (1, "twsm model=twolayer frequencies=64", 0, 1),
     (16, "twsm model=syncline frequencies=32 algorithm=alg1", 0, 1),
     (16, "twsm model=syncline frequencies=32 algorithm=mod2 strip_width=2000", 0, 1),
@@ -96,7 +96,8 @@ SETTINGS = [
 def the_plan_tells_the_memory():
     """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
     for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
-                       ("deep", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400")):
+                       ("deep", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
+                       ("narrow", "160 48 64")):
         words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
         if name in ("holes", "deep"):
             words.append("missing=20")

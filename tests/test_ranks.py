@@ -52,13 +52,13 @@ def patch_under_1_to_4_ranks():
 @test
 def wave_packets_in_segments():
     """Segments are dealt out like slabs; the noise level is measured before. Odd memory limits give the same samples."""
-    make_input()
+    cli("synth", "planes", "inlines=160", "xlines=24", "samples=72", "missing=10", "-o", "segments.sgy", "--no-truth")
     for name, words in {"packets": ["wavepacket", "block=48", "overlap=16", "scales=2"],
                         "sigma": ["wavepacket", "block=40", "scales=2", "sigma=0.1", "rule=soft"],
                         "exact": ["wavepacket", "block=64", "scales=2", "mode=reconstruct", "corrections=1"]}.items():
-        args = ["run", *words, "-i", "in.sgy", "--backend", "cpu", "--threads", "1"]
+        args = ["run", *words, "-i", "segments.sgy", "--backend", "cpu", "--threads", "1"]
         cli(*args, "-o", f"{name}.npy")
-        for memory in ("0.057", "0.083"):
+        for memory in ("0.04", "0.055"):
             assert slabs(*args, "--memory", memory) > 1, name
             cli(*args, "--memory", memory, "-o", f"{name}-{memory}.npy")
             assert read(f"{name}-{memory}.npy") == read(f"{name}.npy"), (name, memory)
@@ -72,9 +72,9 @@ def wave_packets_in_segments():
 @test
 def wave_packets_that_do_not_fit_are_cut():
     """Where memory holds no four copies of the survey, segments are chosen: as if they had been asked for."""
-    cli("synth", "planes", "inlines=150", "xlines=100", "samples=100", "-o", "large.npy", "--no-truth")
+    cli("synth", "planes", "inlines=120", "xlines=72", "samples=72", "-o", "large.npy", "--no-truth")
     args = ["run", "wavepacket", "scales=2", "sigma=0.1", "-i", "large.npy", "--backend", "cpu", "--threads", "2"]
-    r = cli(*args, "--memory", "0.1", "-o", "cut.npy")
+    r = cli(*args, "--memory", "0.08", "-o", "cut.npy")
     assert "block=64" in r.stderr and "in parts" in r.stderr, r.stderr
     cli(*args, "block=64", "-o", "asked.npy")
     assert read("cut.npy") == read("asked.npy")
