@@ -73,8 +73,9 @@ gboolean litho_cli_interval(const char *value, double *dt, GError **error)
     if (!litho_param_number(&row, value, NULL, &number, error))
         return FALSE;
     if (!litho_interval_possible(number))
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must lie between %g and %g",
-                            row.key, value, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is %s; it must lie between %g and %g s (m on depth axes)", row.key,
+                            value, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
     *dt = number;
     return TRUE;
 }

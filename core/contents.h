@@ -10,8 +10,8 @@ enum { LITHO_CONTENTS_TEXT = 1 << 30 }; // bytes: no table, horizon or colour ma
 // count; g_free(). A folder, device or pipe, a file of more than `most` bytes and a failing
 // allocation are errors of one sentence; none of them blocks. Any thread.
 char *litho_contents_load(const char *path, gsize most, gsize *length, GError **error);
-// Likewise for text, as UTF-8 without a byte order mark: other bytes are taken for Latin-1 (comments
-// of old programs), a 0 byte is an error.
+// The text of a file, as UTF-8 without a byte order mark, likewise: other bytes are taken for
+// Latin-1 (comments of old programs), a 0 byte is an error.
 char *litho_contents_load_text(const char *path, gsize most, GError **error);
 // Bytes of the byte order mark that some editors write in front of a text: 3 or 0.
 gsize litho_contents_mark(const char *text, gsize length);

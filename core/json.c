@@ -184,10 +184,17 @@ static GString *check_text(const char *text, gsize length, GError **error)
     const gboolean good = scan(&s, error);
     for (guint k = 0; k < G_N_ELEMENTS(s.keys); k++)
         g_clear_pointer(&s.keys[k], g_hash_table_unref);
-    GString *checked = good ? g_string_new_len(text, (gssize)length) : NULL;
-    for (guint k = large->len; good && k-- > 0;)
-        g_string_insert(checked, (gssize)g_array_index(large, gsize, k), ".0");
-    return checked;
+    if (!good)
+        return NULL;
+    GString *checked = g_string_sized_new(length + 2 * large->len);
+    gsize done = 0;
+    for (guint k = 0; k < large->len; k++) {
+        const gsize end = g_array_index(large, gsize, k);
+        g_string_append_len(checked, text + done, (gssize)(end - done));
+        g_string_append(checked, ".0");
+        done = end;
+    }
+    return g_string_append_len(checked, text + done, (gssize)(length - done));
 }
 
 JsonNode *litho_json_parse(const char *text, gssize length, GError **error)

@@ -119,11 +119,18 @@ void litho_text_unmark(char *typed)
 char *litho_text_visible(const char *text)
 {
     GString *shown = g_string_new(NULL);
-    for (const char *at = text; *at; at++)
-        if (g_ascii_iscntrl(*at))
+    for (const char *at = text; *at; at++) {
+        // U+0080 to U+009F, which are controls to some terminals, too.
+        const gboolean pair =
+            (guchar)at[0] == 0xC2 && (guchar)at[1] >= 0x80 && (guchar)at[1] < 0xA0;
+        if (pair) {
+            g_string_append_printf(shown, "\\%03o\\%03o", (guchar)at[0], (guchar)at[1]);
+            at++;
+        } else if (g_ascii_iscntrl(*at))
             g_string_append_printf(shown, *at == '\n' ? "\\n" : "\\%03o", (guchar)*at);
         else
             g_string_append_c(shown, *at);
+    }
     return g_string_free(shown, FALSE);
 }
 

@@ -296,8 +296,8 @@ static int parse_row(char *line, double number[5])
         char *end;
         line += strspn(line, ",; \t");
         number[n] = g_ascii_strtod(line, &end);
-        if (end == line)
-            break;
+        if (end == line || (*end && !strchr(",; \t", *end)))
+            break; // a name, such as Infrared or 100%
         line = end;
     }
     return n;

@@ -203,7 +203,8 @@ static gboolean place_title(const LithoSceneLabels *all, const Numbers *numbers,
                             const Edge *edge, double away, LithoSceneLabel *title)
 {
     const double length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
-    // Up to a letter beyond the ends of a short edge: the number there stays.
+    // A title slides up to a letter beyond the ends of a short edge, so that the number there
+    // stays.
     const double slide = ((length - title->w) / 2 + title->h) / length;
     const double wide = reach_along(title, 1, 0), high = reach_along(title, 0, 1);
     guint fewest = G_MAXUINT;

@@ -471,6 +471,17 @@ static void test_used(void)
         g_assert_cmpfloat(times[1], ==, 20);
         litho_report_unref(report);
     }
+    // Traces shorter than the window are one window.
+    g_autoptr(LithoCube) brief = fx_random_cube(24, 24, 20, 5);
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.report = report};
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, brief, NULL, &run, NULL);
+    double times[2] = {-1, -1};
+    g_assert_true(litho_report_get(report, "used:fx.time_window", &times[0]));
+    g_assert_true(litho_report_get(report, "used:fx.time_overlap", &times[1]));
+    g_assert_cmpfloat(times[0], ==, 20);
+    g_assert_cmpfloat(times[1], ==, 0);
+    litho_report_unref(report);
     litho_engine_free(engine);
 }
 

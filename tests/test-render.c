@@ -183,11 +183,13 @@ static void test_colormap_files(void)
     g_assert_null(load_text("0,0,0\n", &error));
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
     g_clear_error(&error);
-    // Programs of other systems write it with a mark, ends of lines, opacities, decimal commas.
+    // Programs of other systems write it with a mark, ends of lines, opacities, decimal commas,
+    // names.
     static const char *const foreign[] = {"\xef\xbb\xbf"
                                           "0,0,255\r\n255,255,255\r\n255,0,0\r\n",
                                           "0,0;0,0;1,0\r1;1;1\r1,0;0;0,0\r",
-                                          "0,0,1,1\n1,1,1,1\n1,0,0,1\n"};
+                                          "0,0,1,1\n1,1,1,1\n1,0,0,1\n",
+                                          "0 0 255 Infrared\n255 255 255 100%\n255 0 0 red\n"};
     for (guint k = 0; k < G_N_ELEMENTS(foreign); k++) {
         g_autofree LithoColormap *map = load_text(foreign[k], &error);
         g_assert_no_error(error);

@@ -401,7 +401,7 @@ static double gain_of(const Search *s, const LithoFind *find)
                              : find->found.hidden_snr_db - find->now.hidden_snr_db;
 }
 
-// One more thing to know, behind a semicolon where there is one already.
+// Appends a note, behind a semicolon where one stands already.
 static void add_why(LithoFind *find, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static void add_why(LithoFind *find, const char *format, ...)
@@ -429,7 +429,8 @@ static void tell_interval(const Search *s, LithoFind *find)
         find->gain_high_db = MAX(find->gain_high_db, gain);
     }
     if (find->gain_high_db - find->gain_low_db > OPEN_DB)
-        add_why(find, _("the noise level leaves a gain between %.1f and %.1f dB open"),
+        add_why(find,
+                _("the gain lies between %.1f and %.1f dB: the noise level is not known better"),
                 find->gain_low_db, find->gain_high_db);
 }
 

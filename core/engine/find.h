@@ -28,8 +28,8 @@ typedef struct LithoFind {
     LithoBox area;           // that was searched: a part of what was asked for
     guint trials;
     double seconds;
-    char why[512]; // what there is to know: time was up, settings that gain more were passed over,
-                   // the noise level leaves the gain open; "" = nothing
+    char why[1024]; // notes for the reader: time was up, settings that gain more were passed over,
+                    // the noise level leaves the gain open; "" = nothing
     gboolean is_out_of_time; // more trials would have followed
 } LithoFind;
 

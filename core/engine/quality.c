@@ -490,7 +490,12 @@ static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQualit
         return;
     const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
     const double signal = h->yy - h->n * variance, error = h->ee - h->n * variance;
-    q->hidden_snr_db = decibel(signal / error);
+    q->hidden_snr_db = signal > 0 && error > 0 ? decibel(signal / error) : NAN;
+    if (!isfinite(q->hidden_snr_db) && !*q->why)
+        g_strlcpy(q->why,
+                  _("hidden traces differ from their prediction by less than the noise level, "
+                    "which may be too high"),
+                  sizeof q->why);
     // Scatter of what each trace adds to the logarithm of the ratio.
     const double sum = h->yy / signal - h->ee / error;
     const double squares = h->yy2 / (signal * signal) - 2 * h->ye / (signal * error) +

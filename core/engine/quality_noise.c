@@ -83,9 +83,10 @@ static void widen_for_guesses(LithoNoise *noise, const LithoCube *cube, LithoBox
     const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
     const double missing = 1 - (double)live / MAX(traces, 1) - 0.1;
     const double windows = (double)live * litho_box_size(box, 2) / WINDOW_SAMPLES;
+    const double least = fmin(noise->low, 0.5 * noise->total);
     if (missing > 0 && windows > 0)
         noise->low -= noise->total * fmin(1.7 * missing * missing / (windows * windows), 0.25);
-    noise->low = fmax(noise->low, 0.5 * noise->total);
+    noise->low = fmax(noise->low, least);
 }
 
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,

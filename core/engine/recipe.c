@@ -152,7 +152,7 @@ static void note_idle(LithoFlow *flow)
     guint working = 0;
     for (guint k = 0; k < n; k++)
         working += litho_flow_step(flow, k)->enabled != 0;
-    if (working == 0)
+    if (working == 0 && !flow->note)
         flow->note = n > 0 ? _("all steps of the recipe are switched off: nothing is filtered")
                            : _("the recipe has no steps: nothing is filtered");
 }

@@ -253,14 +253,16 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
         }
     // Sessions and import profiles come by here, too.
     if (o->dt != 0 && !litho_interval_possible(o->dt))
+        return litho_refuse(
+            error, LITHO_ERROR_PARAMETER,
+            "a sample interval of %g was asked for; it must lie between %g and %g s "
+            "(m on depth axes)",
+            o->dt, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
+    const gboolean good_dx = isfinite(o->dx) && o->dx >= 0, good_dy = isfinite(o->dy) && o->dy >= 0;
+    if (!good_dx || !good_dy)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "a sample interval of %g was asked for; it must lie between %g and %g",
-                            o->dt, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
-    if (!isfinite(o->dx) || !isfinite(o->dy) || o->dx < 0 || o->dy < 0)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "distances of %g and %g m between traces were asked for; they must be "
-                            "above 0",
-                            o->dx, o->dy);
+                            "a distance of %g m between traces was asked for; it must be above 0",
+                            good_dx ? o->dy : o->dx);
     if (o->format && !litho_format_supported(o->format)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     _("sample format %d (%s) is not read; 1 2 3 5 6 7 8 10 11 15 16 are"),

@@ -3,9 +3,9 @@
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/fx/fx.h"
 
-// Few events with few dips lie in a short window, and filters of its own suit them; its spectrum
-// must still tell a period of the signal from the next. A depth axis has as many periods in 0.25
-// km, at 3 km/s.
+// Few events with few dips lie in a short window, and filters of the window's own suit these
+// events; the window's spectrum must still tell a period of the signal from the next. A depth axis
+// has as many periods in 0.25 km, at 3 km/s.
 #define TIME_WINDOW 0.16  // s
 #define DEPTH_WINDOW 0.25 // km
 

@@ -18,8 +18,8 @@ static void report_used(LithoReport *r, const FxTotals *t, const LithoGrid *grid
     if (!(p->fmax > 0))
         litho_report_used(r, "fx", "fmax", (g.bin + g.bins - 1) / (step * g.nfft));
     const LithoFxParams used = litho_fx_in_use(grid, p);
-    litho_report_used(r, "fx", "time_window", used.time_window);
-    litho_report_used(r, "fx", "time_overlap", used.time_overlap);
+    litho_report_used(r, "fx", "time_window", g.axis[2].length);
+    litho_report_used(r, "fx", "time_overlap", g.axis[2].count > 1 ? used.time_overlap : 0);
     litho_report_used(r, "fx", "fft_length", g.nfft);
     litho_report_used(r, "fx", "stride", g.axis[0].stride);
     litho_report_used(r, "fx", "window_il", litho_fx_window_length(p, 0));

@@ -136,7 +136,7 @@ gboolean litho_profile_save(const char *name, const LithoOpenOptions *options, c
     return litho_output_save(path, json, -1, LITHO_REPLACE_ANY, error);
 }
 
-// A profile that was edited by hand: what is not taken as it stands would be left out in silence.
+// Members of a profile edited by hand that are not taken as written would be left out in silence.
 static gboolean check_taken(JsonObject *given, const LithoOpenOptions *options, const char *name,
                             GError **error)
 {

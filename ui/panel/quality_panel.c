@@ -168,6 +168,10 @@ static char *words_of_hiding(LithoQualityPanel *self)
 {
     const double part = litho_judgement_part(self->judgement);
     const double left = litho_judgement_left_s(self->judgement);
+    gboolean fresh;
+    litho_judgement_figures(self->judgement, &fresh);
+    if (!fresh) // the part is that of the other figures
+        return g_strdup(_("traces are predicted after the other figures"));
     if (isnan(part))
         return g_strdup(_("traces are being predicted"));
     return left >= 1 ? litho_text_printf(_("traces are being predicted: %.0f %%, %.0f s left"),
@@ -326,8 +330,8 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
                  "win.reference-forget", NULL);
     if (k == HIDDEN)
         add_tool(title,
-                 litho_icon_button_new("window-close-symbolic", _("No test on hidden traces"),
-                                       _("No test on hidden traces")),
+                 litho_icon_button_new("window-close-symbolic", _("End the test on hidden traces"),
+                                       _("End the test on hidden traces")),
                  "win.hidden", NULL);
     gtk_box_append(GTK_BOX(texts), title);
     gtk_box_append(GTK_BOX(texts), f->number);

@@ -37,8 +37,8 @@ struct _LithoJudgement {
     LithoFlow *asked_flow; // of the newest question; NULL = none
     LithoBox asked_area;
     gboolean known, fresh;
-    gboolean hidden_fresh; // what hidden traces say is of the parameters as they stand
-    char *hidden_why;      // why they say nothing; NULL = they do, or nobody asks
+    gboolean hidden_fresh; // the hidden figures are of the present parameters
+    char *hidden_why; // why hidden traces say nothing; NULL = there are figures, or no question
     char *why;
     double hide;
     guint32 seed;
@@ -231,7 +231,7 @@ static void judged(gpointer result, const GError *error, gpointer data)
     else
         take_figures(self, answer, error);
     answer_free(answer);
-    if (self->again || self->fresh) // at hidden traces
+    if (self->again || self->fresh) // the hidden traces come next
         look_soon(self);
     tell(self);
 }
@@ -346,12 +346,21 @@ static void on_changed_flow(LithoJudgement *self)
     tell(self);
 }
 
+static void forget_hidden(LithoJudgement *self)
+{
+    self->figures.hidden_snr_db = self->figures.hidden_off_db = NAN;
+    self->figures.hidden_traces = 0;
+    self->hidden_fresh = FALSE;
+    g_clear_pointer(&self->hidden_why, g_free);
+}
+
 // Steps come and go: figures of another operator are nobody's. Choosing a step changes nothing.
 static void on_other_flow(LithoJudgement *self)
 {
     if (self->asked_flow && litho_flow_equal(self->asked_flow, litho_session_flow(self->session)))
         return;
     self->known = FALSE;
+    forget_hidden(self);
     litho_similarity_maps_forget(self->maps);
     on_changed_flow(self);
 }
@@ -365,9 +374,7 @@ static void forget_truth(LithoJudgement *self)
 static void on_cube(LithoJudgement *self)
 {
     self->known = FALSE;
-    self->figures.hidden_snr_db = NAN;
-    self->figures.hidden_traces = 0;
-    g_clear_pointer(&self->hidden_why, g_free);
+    forget_hidden(self);
     forget_truth(self);
     litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->asked_flow, litho_flow_free);
@@ -466,9 +473,7 @@ void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
         return;
     self->hide = percent;
     self->seed = seed;
-    self->hidden_fresh = FALSE;
-    self->figures.hidden_snr_db = NAN;
-    g_clear_pointer(&self->hidden_why, g_free);
+    forget_hidden(self);
     ask_again(self);
 }
 

@@ -39,10 +39,9 @@ gboolean litho_judgement_applies(LithoSession *session);
 // = none.
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
 double litho_judgement_hidden(LithoJudgement *self, guint32 *seed); // percent
-// TRUE while they are being predicted for the parameters as they stand. They are asked once the
-// other figures are there, which they do not delay: filters that fill take long.
-// litho_judgement_part() then is theirs. And: why they say nothing, NULL = they do. Borrowed until
-// the next signal.
+// TRUE while hidden traces are asked for the present parameters. Their turn comes once the other
+// figures are there, since filters that fill take long; litho_judgement_part() is theirs from then
+// on. The reason that hidden traces say nothing; NULL = they do. Borrowed until the next signal.
 gboolean litho_judgement_is_hiding(LithoJudgement *self);
 const char *litho_judgement_hidden_why(LithoJudgement *self);
 

@@ -24,8 +24,12 @@ LithoSettings *litho_settings_new(const char *path)
         !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
         // The next save would replace all that one wrong line kept from being read.
         g_autofree char *aside = litho_state_set_aside(s->path);
-        g_message(_("the settings in %s cannot be read (%s); they are kept as %s"), s->path,
-                  error->message, aside ? aside : s->path);
+        if (aside)
+            g_message(_("the settings in %s cannot be read (%s); they are kept as %s"), s->path,
+                      error->message, aside);
+        else
+            g_message(_("the settings in %s cannot be read (%s); the next change replaces them"),
+                      s->path, error->message);
     }
     return s;
 }

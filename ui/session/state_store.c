@@ -232,6 +232,8 @@ char *litho_state_set_aside(const char *path)
         g_free(aside);
         aside = g_strdup_printf("%s.damaged-%d", path, k);
     }
+    if (g_file_test(aside, G_FILE_TEST_EXISTS))
+        return NULL;
     return g_rename(path, aside) == 0 ? g_steal_pointer(&aside) : NULL;
 }
 

@@ -9,8 +9,8 @@
 // Name of the session of `paths` (absolute); NULL = of the demo cube. g_free().
 char *litho_state_key(const char *const *paths);
 // Writes `text`, made at `stamp` (monotonic time), unless a later one has been written already: a
-// thread may come late. It is the newest session then, whatever the clock says. Forgets the oldest
-// sessions beyond a hundred.
+// thread may come late. The session is the newest one then, whatever the clock says. Forgets the
+// oldest sessions beyond a hundred.
 gboolean litho_state_write(const char *key, const char *text, gint64 stamp, GError **error);
 // NULL without an error = there is none. A file that is no session, whose recipe cannot be used or
 // that has a member of another type gives LITHO_ERROR_FORMAT with a sentence and is renamed to

@@ -13,8 +13,8 @@
 // finds them.
 #include "kernels/fx/cuda/device.cuh"
 
-// Windows of 0.16 s are 40, 80 and 160 samples of 4, 2 and 1 ms: what lies between powers of two
-// saves a quarter of the frequencies.
+// Windows of 0.16 s are 40, 80 and 160 samples of 4, 2 and 1 ms: lengths between powers of two save
+// a quarter of the frequencies.
 #define OWN_LENGTHS(X)                                                                             \
     X(40)                                                                                          \
     X(48)                                                                                          \
@@ -53,8 +53,8 @@ __host__ __device__ constexpr int shared_bytes(int n)
     return 8 * (TRACES * windows_of(n) * pitch_of(n) + n);
 }
 
-// Blocks that are to share a multiprocessor on the way back: what the compiler would spill into
-// local memory costs more than the fourth.
+// Blocks that are to share a multiprocessor on the way back: registers spilled into local memory
+// cost more than a fourth block gains.
 __host__ __device__ constexpr int blocks_of(int n)
 {
     return n > 512 ? 1 : n % 5 == 0 || n % 27 == 0 || n == 192 || n == 256 ? 3 : 4;

@@ -107,8 +107,8 @@ int litho_fx_transpose(const LithoFxFrame *frame, const LithoFxComplex *transfor
                        int bins, LithoFxComplex *spectra, cudaStream_t stream);
 
 // Time windows [window, window + windows) on their way back: traces [first, first + count) of those
-// to make, row by row. More than one only where litho_fx_inverse() blends the filtered windows
-// itself.
+// to make, row by row. Several windows are allowed only where litho_fx_inverse() blends the
+// filtered windows itself.
 typedef struct LithoFxBack {
     LithoFxAxis il, xl, time;
     int w_il0, w_xl0, w_nxl;  // windows of the job: first ones, and how many along xl

@@ -420,7 +420,7 @@ static int layout_of(int h, int max_il, int max_xl, BoxLayout *layout)
     layout->tile = round_up(8 * (max_il + 2 * h) * width, 16);
     layout->cov = round_up(8 * packed, 16);
     layout->pitch = width > THREADS ? width : THREADS;
-    // A pitch that is as narrow as makes no more rounds leaves room for a fourth block.
+    // The narrowest pitch that makes no further round leaves room for a fourth block.
     while (layout->pitch > width &&
            rounds(h, width, layout->pitch - 1) == rounds(h, width, layout->pitch))
         layout->pitch--;

@@ -6,7 +6,7 @@
 //
 // The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring
 // threads take neighbouring rows. For 5 x 5 and 7 x 7 traces half a warp takes a system without
-// edges: what all threads compute alike, a panel's own factor, serves two systems, and short
+// edges: a panel's own factor, which all threads compute alike, serves two systems, and short
 // columns leave fewer threads idle. 30 systems share a multiprocessor, which hides the chain of 49
 // pivots. 5.8 kB read and 0.4 kB written a system; 49^3 / 3 operations for the factor and 2 * 49^2
 // a right-hand side.

@@ -2,7 +2,7 @@
 //
 // Plans of cuFFT for the directions that a slider has not reached yet. Making them takes longer
 // than all else of a new plan together, and several threads make them no faster; so one thread
-// makes them while nobody waits. It begins when a plan differs from the one before in its
+// makes them while nobody waits. The thread begins when a plan differs from the one before in its
 // directions alone, which is a slider at work: a program that plans once makes nothing that it does
 // not need.
 #include <stdlib.h>

@@ -22,7 +22,7 @@ typedef struct Kept {
     gboolean in_use;
     cufftHandle handle;
     size_t bytes;  // of its work area
-    guint64 given; // back, as the so manieth
+    guint64 given; // number of the giving back: the lowest is the oldest
     Key key;
 } Kept;
 
@@ -115,7 +115,7 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, 
                        error);
 }
 
-// Lock held. Beyond MOST_IDLE that goes which was given back first.
+// Lock held. The plan that was given back first goes where more than MOST_IDLE are idle.
 static void forget_oldest(void)
 {
     guint oldest = 0;
