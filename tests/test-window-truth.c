@@ -239,6 +239,16 @@ static void test_figures(void)
     }
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
+
+    // Also where the new input refuses the flow, so that no other result takes their place.
+    use("migrate", (const char *[]){"velocity=2000", "nz=4", NULL});
+    g_assert_true(gui_wait(has_figures, &gui, 20));
+    gui_settle(&gui);
+    g_autoptr(LithoCube) depths = make_cube();
+    depths->grid.is_depth = TRUE;
+    litho_session_set_input(gui.session, depths);
+    g_assert_nonnull(litho_session_flow_problem(gui.session));
+    assert_no_figures();
 }
 
 // --- refused ------------------------------------------------------------------------------------

@@ -266,6 +266,34 @@ static gboolean says_turns(Gui *g)
     return strcmp(gtk_editable_get_text(GTK_EDITABLE(spin)), "12 turns") == 0;
 }
 
+// Limits are numbers without exponents, and none of them is a special value's word.
+static void test_bounds(void)
+{
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        for (guint k = 0; k < (*op)->params.n; k++) {
+            const LithoParam *row = &(*op)->params.rows[k];
+            if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
+                continue;
+            double lo, hi;
+            litho_param_slider_range(row, &lo, &hi);
+            g_autofree char *typical = litho_param_format_range(row, lo, hi, FALSE);
+            g_autofree char *possible = litho_param_format_range(row, row->min, row->max, FALSE);
+            g_test_message("%s.%s: typical %s, possible %s", (*op)->key, row->key, typical,
+                           possible);
+            g_assert_null(strstr(typical, "e+"));
+            g_assert_null(strstr(possible, "e+"));
+            g_assert_true(!row->special_text || !strstr(typical, row->special_text));
+            g_assert_true(!row->special_text || !strstr(possible, row->special_text));
+        }
+    const LithoParam *sigma = litho_param_find(&litho_operator_find("patch")->params, "sigma");
+    GtkWidget *editor = g_object_ref_sink(litho_param_editor_new(sigma));
+    GtkWidget *spin = gui_find_type(editor, GTK_TYPE_SPIN_BUTTON);
+    gtk_editable_set_text(GTK_EDITABLE(spin), "-1");
+    gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+    g_assert_true(gui_label_says(editor, "-1 is less than 0"));
+    g_object_unref(editor);
+}
+
 // Property: a number of samples can be typed as a time, as on the command line, and a unit that the
 // row does not have is refused by its name; one trace is no plural, and a minus is a minus.
 static void test_units(void)
@@ -289,6 +317,7 @@ static void test_units(void)
         g_assert_cmpint(gui_label_says(editor, "is not a number"), ==, k == 5);
     }
     g_object_unref(editor);
+    test_bounds();
     char text[32];
     const LithoParam *width = litho_param_find(&op->params, "half_width");
     litho_param_format_unit(width, 1, FALSE, text, sizeof text);

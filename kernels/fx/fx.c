@@ -105,12 +105,14 @@ static const LithoParam rows[] = {
                 "work or with prewhitening of 30 % or more.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
-             .doc = N_("Lower end of the filtered band; cycles per km on depth axes.")),
+             .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "
+                       "muted (Outside the band); cycles per km on depth axes.")),
     FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = N_("Highest frequency"),
              .special_text = N_("Nyquist"), .unit = "Hz", .depth_unit = "1/km", .def = 0,
              .max = 1e6, .soft_max = 250, .stage = FFT,
-             .doc = N_("Upper end of the filtered band; 0 = the Nyquist frequency; cycles per km "
-                       "on depth axes.")),
+             .doc = N_("Upper end of the filtered band; everything above stays, noise too, or is "
+                       "muted (Outside the band); 0 = the Nyquist frequency; cycles per km on "
+                       "depth axes.")),
     FX_CHOICE(outband, N_("pass") "\0" N_("mute") "\0", .label = N_("Outside the band"),
               .stage = FILTER,
               .doc = N_("Frequencies outside the band pass unchanged or are removed.")),
@@ -217,6 +219,9 @@ static const LithoNumberDoc numbers[] = {
 static void suggest(const LithoEvidence *evidence, GArray *list)
 {
     litho_suggest_add_band(list, &litho_operator_fx, evidence);
+    if (evidence->band.known)
+        litho_suggest_add(list, &litho_operator_fx, "outband", LITHO_FX_MUTE,
+                          g_strdup(_("outside the band there is noise alone, which “pass” keeps")));
 }
 
 const LithoOperator litho_operator_fx = {

@@ -605,7 +605,10 @@ static double mean_level(const PatchLevels *l, int f)
 void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report)
 {
+    static const char *const lengths[] = {"window_il", "window_xl", "window_t"};
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
+    for (int k = 0; k < 3; k++)
+        litho_report_used(report, "patch", lengths[k], litho_patch_window_length(params, k));
     if (l->absent) {
         litho_report_remark(report,
                             "patch: no window of %d x %d traces has half of them live, so "

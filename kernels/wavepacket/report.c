@@ -155,6 +155,7 @@ void wp_report_spectrum(const WpJob *job, LithoRun *run)
     litho_report_number(run->report, "redundancy", "Real numbers per sample", "", g->redundancy);
     litho_report_number(run->report, "boxes", "Boxes", "", g->n_boxes);
     litho_report_number(run->report, "blocks", "Segments", "", job->n_blocks);
+    litho_report_used(run->report, "wavepacket", "scales", g->tiling->scales);
     if (job->segment > 0)
         litho_report_used(run->report, "wavepacket", "block", job->segment);
     report_boxes(job, FALSE, run);

@@ -163,7 +163,7 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     const LithoParam *row = self->row;
     // The field's text is the value rounded for display: leaving the field must not round the
     // value, nor make a choice of the number that a special value stands for.
-    char lo[48], hi[48], *end;
+    char bound[48], *end;
     *value = gtk_spin_button_get_value(spin);
     if (strcmp(self->written, text) == 0)
         return TRUE;
@@ -177,15 +177,17 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     g_autofree char *plain = plain_number(self, text);
     gboolean number =
         litho_param_number(row, plain, self->axis.step != 0 ? &self->axis : NULL, &x, &error);
-    with_unit(self, row->min, lo, sizeof lo);
-    with_unit(self, row->max, hi, sizeof hi);
     if (!number && g_ascii_strtod(plain, &end) == 0 && end == plain)
         sentence = g_strdup_printf(_("“%s” is not a number"), text);
     else if (!number)
         sentence = g_strdup(error->message);
-    else if (!(x >= row->min && x <= row->max))
-        sentence = g_strdup_printf(_("%s is outside %s to %s"), text, lo, hi);
-    else if (row->type == LITHO_PARAM_INT && x != rint(x))
+    else if (!(x >= row->min && x <= row->max)) {
+        const gboolean low = !(x >= row->min);
+        litho_param_format_bound(row, low ? row->min : row->max, self->is_depth, bound,
+                                 sizeof bound);
+        sentence =
+            g_strdup_printf(low ? _("%s is less than %s") : _("%s is more than %s"), text, bound);
+    } else if (row->type == LITHO_PARAM_INT && x != rint(x))
         sentence = g_strdup(_("a whole number is needed"));
     if (sentence) {
         litho_param_editor_complain(self, sentence);
@@ -395,20 +397,13 @@ static char *tooltip_of(const LithoParamEditor *self)
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
         return g_strdup(doc);
     double lo, hi;
-    char from[48], to[48], min[48], max[48], def[48];
+    char def[48];
     litho_param_slider_range(row, &lo, &hi);
-    litho_param_format(row, lo, from, sizeof from);
-    with_unit(self, hi, to, sizeof to);
-    litho_param_format(row, row->min, min, sizeof min);
-    with_unit(self, row->max, max, sizeof max);
     with_unit(self, row->def, def, sizeof def);
-    const double endless = 1e9; // a limit that only keeps out what is no number
-    if (row->special_text && row->min == row->special)
-        g_strlcpy(min, "0", sizeof min);
-    g_autofree char *possible = row->max >= endless ? g_strdup_printf(_("%s or more"), min)
-                                                    : g_strdup_printf(_("%s to %s"), min, max);
-    return g_strdup_printf(_("%s\nTypical %s to %s, default %s; possible %s%s%s."), doc, from, to,
-                           def, possible, row->special_text ? _(", or ") : "",
+    g_autofree char *typical = litho_param_format_range(row, lo, hi, self->is_depth);
+    g_autofree char *possible = litho_param_format_range(row, row->min, row->max, self->is_depth);
+    return g_strdup_printf(_("%s\nTypical %s, default %s; possible %s%s%s."), doc, typical, def,
+                           possible, row->special_text ? _(", or ") : "",
                            row->special_text ? litho_text(row->special_text) : "");
 }
 

@@ -97,3 +97,32 @@ void litho_param_format_used(const LithoParam *row, double value, gboolean is_de
     if (*unit)
         append_unit(unit, strcmp(out, "1") == 0, out, size);
 }
+
+void litho_param_format_bound(const LithoParam *row, double value, gboolean is_depth, char *out,
+                              gsize size)
+{
+    const char *unit = litho_param_unit(row, is_depth);
+    g_autofree char *number = litho_param_number_text(value);
+    litho_text_mark(number);
+    g_strlcpy(out, number, size);
+    if (*unit)
+        append_unit(unit, value == 1, out, size);
+}
+
+char *litho_param_format_range(const LithoParam *row, double lo, double hi, gboolean is_depth)
+{
+    const double endless = 1e9; // a limit that only keeps out what is no number
+    char from[48], to[48];
+    if (lo <= -endless && hi >= endless)
+        return g_strdup(_("any"));
+    if (hi >= endless) {
+        litho_param_format_bound(row, lo, is_depth, from, sizeof from);
+        return g_strdup_printf(_("%s or more"), from);
+    }
+    litho_param_format_bound(row, hi, is_depth, to, sizeof to);
+    if (litho_param_is_special(row, lo))
+        return g_strdup_printf(_("up to %s"), to);
+    g_autofree char *number = litho_param_number_text(lo);
+    litho_text_mark(number);
+    return g_strdup_printf(_("%s to %s"), number, to);
+}

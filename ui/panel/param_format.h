@@ -19,6 +19,13 @@ void litho_param_format_unit(const LithoParam *row, double value, gboolean is_de
 // The number that a special value stands for: three digits and the unit, "37 Hz".
 void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);
+// A limit as a number with its unit, whatever a special value at it stands for.
+void litho_param_format_bound(const LithoParam *row, double value, gboolean is_depth, char *out,
+                              gsize size);
+// "7 to 50 traces"; "up to 250 Hz" where the lower end is the special value, "0 m or more" where
+// there is no upper limit but the one of numbers, "any" where there is no lower one either.
+// g_free().
+char *litho_param_format_range(const LithoParam *row, double lo, double hi, gboolean is_depth);
 // Step of the arrows beside the number.
 double litho_param_step(const LithoParam *row);
 // TRUE when `value` is the row's special value ("automatic").

@@ -34,14 +34,13 @@ static void add_text(GtkWidget *page, const char *text, const char *css)
 static void add_values(GtkWidget *page, const LithoParam *row)
 {
     double lo, hi;
-    char from[48], to[48], def[48];
+    char def[48];
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
         return;
     litho_param_slider_range(row, &lo, &hi);
-    litho_param_format(row, lo, from, sizeof from);
-    litho_param_format_unit(row, hi, FALSE, to, sizeof to);
+    g_autofree char *typical = litho_param_format_range(row, lo, hi, FALSE);
     litho_param_format_unit(row, row->def, FALSE, def, sizeof def);
-    g_autofree char *text = g_strdup_printf(_("Typical %s to %s, default %s."), from, to, def);
+    g_autofree char *text = g_strdup_printf(_("Typical %s, default %s."), typical, def);
     add_text(page, text, NULL);
 }
 

@@ -70,6 +70,11 @@ static Row *row_of(LithoTimingPanel *self, guint k)
 
 static void format_ms(char *text, gsize size, double ms)
 {
+    if (ms >= 9999.5) { // the head says ms
+        g_autofree char *duration = litho_format_duration(ms);
+        g_strlcpy(text, duration, size);
+        return;
+    }
     litho_text_put(text, size, ms < 10 ? "%.2f" : ms < 100 ? "%.1f" : "%.0f", ms);
 }
 

@@ -146,6 +146,7 @@ void litho_session_set_input(LithoSession *self, LithoCube *cube)
 void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
 {
     litho_session_result_drop(self);
+    litho_session_figures_forget(self); // also where the new input refuses the flow
     litho_numbers_forget(self->numbers, LITHO_NUMBERS_IN);
     litho_ranges_begin(self->ranges, LITHO_NUMBERS_IN,
                        self->preview ? litho_ranges_get(self->ranges, LITHO_RANGE_PREVIEW) : NULL);

@@ -90,6 +90,9 @@ void litho_session_report_adopt(LithoSession *self, LithoReport *report);
 void litho_session_area_init(LithoSession *self);
 void litho_session_area_look(LithoSession *self);
 void litho_session_area_forget(LithoSession *self);
+// Numbers, curves, histogram and timings of a result go at once; the picture stays until there is
+// another one.
+void litho_session_figures_forget(LithoSession *self);
 
 // session_memory.c: asks again, the flow or the device is another one.
 void litho_session_memory_init(LithoSession *self);

@@ -79,7 +79,9 @@ const char *litho_session_figures_missing(LithoSession *self)
     if (litho_results_is_own(self->results, litho_session_result(self)))
         return NULL;
     if (litho_session_flow_problem(self))
-        return _("There is no result: these parameters cannot be computed.");
+        return litho_session_result(self)
+                   ? _("These parameters cannot be computed; the views show the last result.")
+                   : _("There is no result: these parameters cannot be computed.");
     if (litho_session_problem(self))
         return _("There is no result: computing it has failed.");
     if (is_running(self))

@@ -10,9 +10,8 @@
 
 // --- another kind -------------------------------------------------------------------------------
 
-// Figures of another operator, mode or file go at once: numbers, curves, histogram, timings, the
-// area's spectra. The picture stays until there is another one.
-static void forget_figures(LithoSession *self)
+// Figures of another operator, mode or file.
+void litho_session_figures_forget(LithoSession *self)
 {
     litho_timings_reset(litho_session_timings(self));
     litho_latency_restart(&self->latency);
@@ -88,7 +87,7 @@ void litho_session_flow_touched(LithoSession *self)
     const gboolean runs = !litho_session_flow_problem(self);
     // A flow that is refused leaves result and figures as they are: nothing has taken their place.
     if (runs && litho_results_note_kind(self->results, self->flow, self->input))
-        forget_figures(self);
+        litho_session_figures_forget(self);
     if (litho_flow_check_is_hopeless(self->check) || !litho_flow_has_work(self->flow)) {
         litho_worker_cancel(self->worker);
         if (runs)

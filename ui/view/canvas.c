@@ -51,7 +51,8 @@ int litho_canvas_maximised(LithoCanvas *self)
     return self->maximised;
 }
 
-// Four views in two rows; of a line its section and, two thirds as wide, the scene in one.
+// A cube has four views in two rows. A line has its section and the scene, two thirds as wide, in
+// one row.
 static void place_views(LithoCanvas *self)
 {
     const int axis = self->maximised, section = self->section;
@@ -85,6 +86,9 @@ static void follow_grid(LithoCanvas *self)
     if (section == self->section)
         return;
     self->section = section;
+    // A slice across a line is one trace wide: the section takes its place.
+    if (section >= 0 && self->maximised >= 0 && self->maximised != LITHO_VIEW_SCENE)
+        self->maximised = section;
     place_views(self);
     tell_visible(self);
     g_signal_emit_by_name(self, "layout-changed");
@@ -345,9 +349,13 @@ static void on_cube(LithoCanvas *self)
     const char *name = cube && cube->survey ? litho_survey_path(cube->survey)
                        : cube               ? cube->name
                                             : "";
-    if (g_strcmp0(name, self->identity) != 0) {
+    // A file that is read otherwise has other axes.
+    g_autoptr(GString) identity = g_string_new(name);
+    for (int k = 0; cube && k < 3; k++)
+        g_string_append_printf(identity, " %" G_GINT64_FORMAT, cube->grid.axis[k].n);
+    if (g_strcmp0(identity->str, self->identity) != 0) {
         g_free(self->identity);
-        self->identity = g_strdup(name);
+        self->identity = g_strdup(identity->str);
         litho_canvas_blank(self);
     }
     follow_grid(self);

@@ -39,7 +39,7 @@ struct _LithoCanvas {
     LithoBatch batch;
     LithoVolume *input, *output;
     guint64 input_serial, generation;   // what was put into the volumes
-    char *identity;                     // of the file whose pictures are shown
+    char *identity;                     // of the file whose pictures are shown, and its axes
     guint64 result_tag;                 // of the wish whose parts came last
     GHashTable *parts_put;              // serials of its parts, of gint64
     guint64 newest_page, pages_dropped; // slices of a cube beyond memory
