@@ -86,9 +86,6 @@ static void follow_grid(LithoCanvas *self)
     if (section == self->section)
         return;
     self->section = section;
-    // A slice across a line is one trace wide: the section takes its place.
-    if (section >= 0 && self->maximised >= 0 && self->maximised != LITHO_VIEW_SCENE)
-        self->maximised = section;
     place_views(self);
     tell_visible(self);
     g_signal_emit_by_name(self, "layout-changed");
