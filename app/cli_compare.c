@@ -142,7 +142,7 @@ int litho_cli_compare(int argc, char **argv)
         {"rows", 0, 0, G_OPTION_ARG_STRING, &o.rows,
          _("Rows with all words of one of these, such as 'white 0, fill curved'"), "LIST"},
         {"methods", 0, 0, G_OPTION_ARG_STRING, &o.methods,
-         _("Operators and baselines (fxdecon, fft3d, rank); all of them without it"), "LIST"},
+         _("Operators and baselines (fxdecon, fft3d, drr3d); all of them without it"), "LIST"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, _("Of the cubes (64x64x256)"), "N1xN2xN3"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          _("For finding settings, per operator and row (20; 0 = defaults alone)"), "S"},

@@ -105,7 +105,14 @@ static void test_hidden(void)
     g_test_message("hidden %.2f, direct %.2f dB, %u traces", q.hidden_snr_db, 10 * log10(ss / ee),
                    q.hidden_traces);
     g_assert_cmpfloat_with_epsilon(q.hidden_snr_db, 10 * log10(ss / ee), 0.3);
+    g_assert_cmpstr(q.why, ==, "");
     litho_noise_clear(&noise);
+    // A level above the data leaves no number, and a sentence in its place.
+    LithoNoise high = litho_noise_white(10, 9, 11);
+    q = quality_judge(flow, &c, &high, 5);
+    g_assert_true(isnan(q.hidden_snr_db) && isnan(q.hidden_off_db));
+    g_assert_nonnull(strstr(q.why, "noise level"));
+    litho_noise_clear(&high);
 }
 
 // Property: the interval holds the true SNR also of a survey of one or two windows in which four

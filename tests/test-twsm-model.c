@@ -116,13 +116,17 @@ static void test_files(void)
     g_string_replace(text, ".", ",", 0);
     g_string_prepend(text, "\xef\xbb\xbf");
     g_file_set_contents(commas, text->str, -1, NULL);
-    char *with[4] = {
+    g_autofree char *blanks = g_build_filename(folder, "blanks.txt", NULL);
+    g_string_replace(text, ";", " ", 0);
+    g_file_set_contents(blanks, text->str, -1, NULL);
+    char *with[5] = {
         g_strdup_printf("'type':'grid','file':'%s','x0':-500,'y0':-400,'dx':20,'dy':20", grid),
         g_strdup_printf("'type':'horizon','file':'%s'", horizon),
         g_strdup_printf("'type':'horizon','file':'%s'", cloud),
-        g_strdup_printf("'type':'horizon','file':'%s'", commas)};
+        g_strdup_printf("'type':'horizon','file':'%s'", commas),
+        g_strdup_printf("'type':'horizon','file':'%s'", blanks)};
     g_autoptr(LithoCube) formula = twsm_case_run(curved, "fmax=20");
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         g_autofree char *json =
             replaced("'type':'gaussian','depth':300,'amplitude':60,'sigma_x':150", with[k]);
         g_autoptr(LithoCube) cube = twsm_case_run(json, "fmax=20");
@@ -135,11 +139,13 @@ static void test_files(void)
     remove(horizon);
     remove(cloud);
     remove(commas);
+    remove(blanks);
     remove(folder);
 }
 
 // Property: a sheet with a vertex that is not a number or a triangle without area, and a grid with
-// a depth that is not a number, are refused in a sentence that names the first of them.
+// a depth that is not a number, are refused in a sentence that names the first of them; so is a
+// horizon whose commas may part columns or be decimal marks.
 static void test_bad_geometry(void)
 {
     static const char square[] = "v -300 -300 %s\nv 300 -300 700\nv -300 300 700\nv 300 300 700\n"
@@ -170,6 +176,13 @@ static void test_bad_geometry(void)
     g_autofree char *json = replaced(dipping, with);
     write_npy(grid, z, 2, 3);
     expect_error(json, "", "row 1, column 1");
+    g_autofree char *horizon = g_build_filename(folder, "horizon.txt", NULL);
+    g_autofree char *of_points = g_strdup_printf("'type':'horizon','file':'%s'", horizon);
+    g_autofree char *unclear = replaced(dipping, of_points);
+    g_assert_true(
+        g_file_set_contents(horizon, "# x,y z\n-400,350 700 7\n400,351 700 7\n", -1, NULL));
+    expect_error(unclear, "", "line 2 ");
+    remove(horizon);
     remove(sheet);
     remove(grid);
     remove(folder);

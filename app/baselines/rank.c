@@ -194,7 +194,7 @@ static gboolean fill(const LithoCube *in, LithoCube *out, LithoRun *run, GError 
 }
 
 const LithoBaseline litho_baseline_rank = {
-    .name = "rank",
+    .name = "drr3d",
     .title = "Damped rank reduction",
     .doc = "Windows of 20 x 20 traces and 150 samples: the 5 leading singular vectors of each "
            "frequency's block Hankel matrix, damped (Huang et al., 2016); 12 repetitions with 10 "

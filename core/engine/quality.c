@@ -493,8 +493,8 @@ static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQualit
     q->hidden_snr_db = signal > 0 && error > 0 ? decibel(signal / error) : NAN;
     if (!isfinite(q->hidden_snr_db) && !*q->why)
         g_strlcpy(q->why,
-                  _("hidden traces differ from their prediction by less than the noise level, "
-                    "which may be too high"),
+                  _("the energy of hidden traces, or of their misfit, is below that of the noise "
+                    "level, which may be too high"),
                   sizeof q->why);
     // Scatter of what each trace adds to the logarithm of the ratio.
     const double sum = h->yy / signal - h->ee / error;

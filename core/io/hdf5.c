@@ -315,8 +315,9 @@ static void refuse_packed(const char *path, const char *name, hid_t layout, GErr
     g_autofree char *plain = litho_text_plain(name, 60);
     if (filter)
         litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                     "%s: the array /%s is packed with the filter %s, which is not read (deflate "
-                     "and shuffle are); 'h5repack -f NONE IN OUT' makes a file that is read, where "
+                     "%s: the array /%s is packed with the filter %s, which is not read (at "
+                     "most four are, deflate and shuffle); 'h5repack -f NONE IN OUT' makes a file "
+                     "that is read, where "
                      "HDF5 has that filter",
                      path, plain, filter);
     else

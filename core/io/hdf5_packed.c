@@ -64,7 +64,7 @@ char *litho_hdf5_other_filter(hid_t layout)
         g_autofree char *plain = litho_text_plain(name, 40);
         return *plain ? g_strdup_printf("%s (%d)", plain, filter) : g_strdup_printf("%d", filter);
     }
-    return n > MOST_FILTERS ? g_strdup_printf(_("number %d"), MOST_FILTERS + 1) : NULL;
+    return n > MOST_FILTERS ? g_strdup_printf(_("number %d of %d"), MOST_FILTERS + 1, n) : NULL;
 }
 
 // The bytes of a chunk on their way back, filter by filter. Both buffers hold `most` bytes.

@@ -100,32 +100,67 @@ typedef struct Point {
     double x, y, z;
 } Point;
 
-// "1,5 2,5 30" and "1,5;2,5;30": a comma within a word is a decimal mark, where the words that
-// white space and semicolons part are three or more numbers of one comma at most.
-static void take_decimal_commas(char *line)
+// "1,5 2,5 30" and "1,5;2,5;30" have decimal commas. "1,5 20 30" has them, or is x,y z and a column
+// more: other lines of the file must tell.
+typedef enum Commas { COMMAS_NONE, COMMAS_UNCLEAR, COMMAS_DECIMAL } Commas;
+
+static gboolean parts_words(char c)
 {
-    g_auto(GStrv) words = g_strsplit_set(line, " \t;", -1);
-    guint numbers = 0;
-    for (char **word = words; *word && numbers < 3; word++) {
-        const char *comma = strchr(*word, ',');
-        if (!**word)
-            continue;
-        if (strspn(*word, "+-0123456789,.eE") != strlen(*word) ||
-            (comma && (strchr(comma + 1, ',') || comma == *word || !g_ascii_isdigit(comma[-1]) ||
-                       !g_ascii_isdigit(comma[1]) || strchr(*word, '.'))))
-            return;
-        numbers++;
-    }
-    for (char *c = line; numbers == 3 && *c; c++)
-        if (*c == ',')
-            *c = '.';
+    return g_ascii_isspace(c) || c == ';';
 }
 
-static gboolean parse_point(char *line, Point *p)
+// Of a line's first three words, which must be numbers of one comma at most.
+static Commas commas_of(const char *line, const char *end)
+{
+    Commas found = COMMAS_NONE;
+    guint numbers = 0;
+    for (; line < end && numbers < 3; line++) {
+        if (parts_words(*line))
+            continue;
+        const char *word = line, *comma = NULL;
+        for (; line < end && !parts_words(*line); line++) {
+            if (!strchr("+-0123456789,.eE", *line) || (*line == ',' && comma))
+                return COMMAS_NONE;
+            comma = *line == ',' ? line : comma;
+        }
+        if (comma && (memchr(word, '.', line - word) || comma == word || comma + 1 == line ||
+                      !g_ascii_isdigit(comma[-1]) || !g_ascii_isdigit(comma[1])))
+            return COMMAS_NONE;
+        if (comma)
+            found = numbers > 0 || (line < end && *line == ';') ? COMMAS_DECIMAL : COMMAS_UNCLEAR;
+        numbers++;
+    }
+    return numbers == 3 ? found : COMMAS_NONE;
+}
+
+// Whether the lines of `text` have decimal commas; LITHO_ERROR_FORMAT where none of them tells.
+static gboolean find_commas(const char *text, const char *path, gboolean *decimal, GError **error)
+{
+    int number = 0, unclear = 0;
+    *decimal = FALSE;
+    for (const char *line = text, *end; !*decimal && *line; line = *end ? end + 1 : end) {
+        end = line + strcspn(line, "\n");
+        number++;
+        const Commas commas = commas_of(line, end);
+        *decimal = commas == COMMAS_DECIMAL;
+        if (commas == COMMAS_UNCLEAR && !unclear)
+            unclear = number;
+    }
+    if (!unclear || *decimal)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                _("line %d of %s is either x,y z and a column more or three numbers with decimal "
+                  "commas; semicolons between columns tell them apart"),
+                unclear, path);
+    return FALSE;
+}
+
+static gboolean parse_point(char *line, gboolean decimal, Point *p)
 {
     double v[3];
     char *end;
-    take_decimal_commas(line);
+    if (decimal && commas_of(line, line + strlen(line)) != COMMAS_NONE)
+        g_strdelimit(line, ",", '.');
     for (int k = 0; k < 3; k++) {
         while (*line == ',' || *line == ';' || g_ascii_isspace(*line))
             line++;
@@ -141,7 +176,8 @@ static gboolean parse_point(char *line, Point *p)
 static GArray *points_from_text(const char *path, GError **error)
 {
     g_autofree char *text = litho_contents_load_text(path, LITHO_CONTENTS_TEXT, error);
-    if (!text)
+    gboolean decimal;
+    if (!text || !find_commas(text, path, &decimal, error))
         return NULL;
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(Point));
     int number = 0;
@@ -154,7 +190,7 @@ static GArray *points_from_text(const char *path, GError **error)
         Point p;
         if (*line == '\0' || *line == '#' || g_ascii_isalpha(*line))
             continue;
-        if (!parse_point(line, &p) || !isfinite(p.x + p.y + p.z)) {
+        if (!parse_point(line, decimal, &p) || !isfinite(p.x + p.y + p.z)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                         _("line %d of %s is not three numbers x y z"), number, path);
             return NULL;

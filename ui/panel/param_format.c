@@ -98,12 +98,18 @@ void litho_param_format_used(const LithoParam *row, double value, gboolean is_de
         append_unit(unit, strcmp(out, "1") == 0, out, size);
 }
 
+static char *number_of(double value)
+{
+    char *number = litho_param_number_text(value);
+    litho_text_mark(number);
+    return number;
+}
+
 void litho_param_format_bound(const LithoParam *row, double value, gboolean is_depth, char *out,
                               gsize size)
 {
     const char *unit = litho_param_unit(row, is_depth);
-    g_autofree char *number = litho_param_number_text(value);
-    litho_text_mark(number);
+    g_autofree char *number = number_of(value);
     g_strlcpy(out, number, size);
     if (*unit)
         append_unit(unit, value == 1, out, size);
@@ -122,7 +128,6 @@ char *litho_param_format_range(const LithoParam *row, double lo, double hi, gboo
     litho_param_format_bound(row, hi, is_depth, to, sizeof to);
     if (litho_param_is_special(row, lo))
         return g_strdup_printf(_("up to %s"), to);
-    g_autofree char *number = litho_param_number_text(lo);
-    litho_text_mark(number);
+    g_autofree char *number = number_of(lo);
     return g_strdup_printf(_("%s to %s"), number, to);
 }

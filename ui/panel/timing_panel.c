@@ -70,7 +70,7 @@ static Row *row_of(LithoTimingPanel *self, guint k)
 
 static void format_ms(char *text, gsize size, double ms)
 {
-    if (ms >= 9999.5) { // the head says ms
+    if (ms >= 9999.5) { // with a unit of its own; others are in the head's ms
         g_autofree char *duration = litho_format_duration(ms);
         g_strlcpy(text, duration, size);
         return;
@@ -90,12 +90,17 @@ static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
     gtk_label_set_text(GTK_LABEL(row->last), last);
     gtk_label_set_text(GTK_LABEL(row->median), median);
     litho_spark_set(LITHO_SPARK(row->spark), MIN(stage->count, LITHO_TIMINGS_RING), stage->ring_ms);
+    const double times[] = {stage->last_ms, stage->median_ms, stage->p25_ms, stage->p75_ms,
+                            stage->min_ms};
+    char *told[G_N_ELEMENTS(times)];
+    for (guint t = 0; t < G_N_ELEMENTS(times); t++)
+        told[t] = litho_format_duration(times[t]);
     GString *tip = g_string_new(NULL);
-    litho_text_add(tip,
-                   _("%s: last %.3g ms, median %.3g ms, middle half %.3g to %.3g ms, "
-                     "fastest %.3g ms, %u passes"),
-                   stage->name, stage->last_ms, stage->median_ms, stage->p25_ms, stage->p75_ms,
-                   stage->min_ms, stage->count);
+    g_string_append_printf(tip,
+                           _("%s: last %s, median %s, middle half %s to %s, fastest %s, %u passes"),
+                           stage->name, told[0], told[1], told[2], told[3], told[4], stage->count);
+    for (guint t = 0; t < G_N_ELEMENTS(times); t++)
+        g_free(told[t]);
     if (stage->bytes > 0 && stage->last_ms > 0)
         litho_text_add(tip, "\n%.1f GB/s", stage->bytes / stage->last_ms * 1e-6);
     if (stage->flops > 0 && stage->last_ms > 0)
