@@ -224,6 +224,7 @@ __device__ static unsigned load_trace(const LithoFxFrame &f, long long trace, co
     }
     for (int k = 16; k > 0; k /= 2)
         flags |= __shfl_xor_sync(0xffffffffu, flags, k);
+    __syncwarp(); // the zeros below lie over samples that other lanes stored
     const unsigned here = valid && f.live[trace] ? flags & ~(flags >> W) & ((1u << W) - 1) : 0;
 #pragma unroll
     for (int k = 0; k < W; k++)
