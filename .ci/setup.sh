@@ -81,7 +81,8 @@ toolchain() {
   dpkg-query -W -f '${Package} ${db:Status-Status}\n' libopenmpi-dev libzfp-dev libsegyio-dev libhdf5-dev libnetcdf-dev libblosc-dev libgtk-4-dev xvfb xdotool 2>/dev/null || true
 }
 
-# build_in FOLDER [meson options]: configures when there is something new, then builds what changed.
+# build_in FOLDER [meson options]: configures when there is something new, then builds what changed:
+# the targets that $build_targets names, or all.
 build_in() {
   local dir=$1; shift
   local log=$dir/build.log found
@@ -95,7 +96,7 @@ $*"
     { meson configure "$dir" --clearcache && meson setup --reconfigure "$dir" "$@"; } >"$log" 2>&1 || { tail -n 20 "$log" >&2; return 1; }
   fi
   printf '%s\n' "$found" >"$dir/toolchain.txt"
-  if ! with_progress "building" "$log" ninja -C "$dir"; then
+  if ! with_progress "building" "$log" ninja -C "$dir" ${build_targets:-}; then
     grep -E 'error|FAILED|undefined|warning' -A3 "$log" | head -60 >&2
     say "The build failed; the whole log is $log"
     return 1

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 CLI = os.path.abspath(sys.argv[1])
 TESTS = []
@@ -43,6 +44,7 @@ def run():
         os.chdir(folder)
         for n, f in enumerate(TESTS, 1):
             name = f.__name__.replace("_", " ")
+            start = time.monotonic()
             try:
                 f()
                 print(f"ok {n} {name}", flush=True)
@@ -51,5 +53,6 @@ def run():
                 print(f"not ok {n} {name}", flush=True)
                 for line in f"{type(e).__name__}: {e}".splitlines():
                     print(f"# {line}", flush=True)
+            print(f"# {time.monotonic() - start:.1f} s", flush=True)
         os.chdir("/")
     sys.exit(1 if failed else 0)

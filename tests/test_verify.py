@@ -16,7 +16,7 @@ CPU = ["--backend", "cpu"]
 
 def make_input(name="in.sgy", *more):
     if not os.path.exists(name):
-        cli("synth", "planes", "inlines=40", "xlines=24", "samples=128", "missing=8", "-o", name, "--no-truth", *more)
+        cli("synth", "planes", "inlines=20", "xlines=12", "samples=64", "missing=8", "-o", name, "--no-truth", *more)
 
 
 def make(out, *flow, source="in.sgy"):
@@ -45,13 +45,13 @@ def sentence(r):
 @test
 def every_format_agrees_bit_for_bit():
     for suffix in ("sgy", "su", "npy", "rsf", "bin"):
-        make(f"f.{suffix}", "fx", "window=10", "half_width=2")
+        make(f"f.{suffix}", "fx", "window=6", "half_width=1")
         r = cli("verify", f"f.{suffix}", *CPU)
-        assert "agrees bit for bit with fx: 4 of 40 slabs (4 of 40 inlines)" in r.stdout, r.stdout
+        assert "agrees bit for bit with fx: 4 of 20 slabs (4 of 20 inlines)" in r.stdout, r.stdout
         assert all(line.startswith("verifying:") for line in r.stderr.splitlines()), r.stderr
         told = json.loads(cli("verify", f"f.{suffix}", *CPU, "--share", "100", "--json").stdout)
-        assert told["agrees"] and told["agreement"] == "bits" and told["inlines"] == 40, told
-        assert told["samples"] == 40 * 24 * 128 and told["largest_difference"] == 0, told
+        assert told["agrees"] and told["agreement"] == "bits" and told["inlines"] == 20, told
+        assert told["samples"] == 20 * 12 * 64 and told["largest_difference"] == 0, told
 
 
 @test
@@ -69,7 +69,7 @@ def flows_that_measure_or_need_the_whole_agree():
     assert "bit for bit with patch" in cli("verify", "p.npy", *CPU).stdout
     make("w.npy", "fx", "window=10", "+", "migrate", "velocity=2000", "nz=20")
     r = cli("verify", "w.npy", *CPU)
-    assert "bit for bit with fx + migrate: 1 of 1 slabs (40 of 40 inlines)" in r.stdout, r.stdout
+    assert "bit for bit with fx + migrate: 1 of 1 slabs (20 of 20 inlines)" in r.stdout, r.stdout
     cli("run", "twsm", "model=flat", "cells_per_wavelength=1", "force=on", "-o", "t.npy", *CPU, "--progress", "none")
     assert "bit for bit with twsm" in cli("verify", "t.npy", *CPU).stdout
 
@@ -83,9 +83,9 @@ def volumes_agree():
 
 @test
 def one_changed_sample_is_found():
-    make("one.npy", "fx", "window=10")
-    with open("one.npy", "r+b") as f:  # sample 64 of crossline 5 of inline index 17
-        f.seek(os.path.getsize("one.npy") - 4 * ((40 - 17) * 24 * 128 - 5 * 128 - 64))
+    make("one.npy", "fx", "window=6", "half_width=1")
+    with open("one.npy", "r+b") as f:  # sample 32 of crossline 5 of inline index 17
+        f.seek(os.path.getsize("one.npy") - 4 * ((20 - 17) * 12 * 64 - 5 * 64 - 32))
         value = struct.unpack("<f", f.read(4))[0]
         f.seek(-4, os.SEEK_CUR)
         f.write(struct.pack("<f", value * 1.000001 + 1e-6))
@@ -94,8 +94,8 @@ def one_changed_sample_is_found():
     told = json.loads(cli("verify", "one.npy", *CPU, "--share", "100", "--json", status=1).stdout)
     assert told["agreement"] == "differs" and told["differing_inlines"] == 1 and told["first_differing_inline"] == 18, told
     assert told["relative_difference"] < 1e-4  # an equal device owes equal bits, whatever the tolerance
-    found = [json.loads(cli("verify", "one.npy", *CPU, "--slabs", "20", "--seed", seed, "--json", status=None).stdout)["agrees"]
-             for seed in range(12)]
+    found = [json.loads(cli("verify", "one.npy", *CPU, "--slabs", "10", "--seed", seed, "--json", status=None).stdout)["agrees"]
+             for seed in range(6)]
     assert any(found) and not all(found), found  # another seed, other slabs
 
 
@@ -104,7 +104,7 @@ def another_device_or_version_may_differ_in_rounding():
     make("v.npy", "fx", "window=10")
     with open("v.npy", "r+b") as f:
         data = bytearray(f.read())
-        for at in range(len(data) - 4 * 24 * 128 * 40, len(data), 4):
+        for at in range(len(data) - 4 * 12 * 64 * 20, len(data), 4):
             struct.pack_into("<f", data, at, struct.unpack_from("<f", data, at)[0] * (1 + 2e-6))
         f.seek(0)
         f.write(data)
@@ -162,8 +162,8 @@ def without_a_provenance_a_sentence_says_so():
         assert "bad.npy.provenance" in sentence(cli("verify", "bad.npy", status=1))
     make("cut.npy", "fx", "window=10")
     cli("convert", "in.sgy", "whole.npy")
-    provenance("cut.npy", output_size=[40, 24, 127])
-    assert "the run wrote 40 x 24 x 127" in sentence(cli("verify", "cut.npy", *CPU, status=1))
+    provenance("cut.npy", output_size=[20, 12, 63])
+    assert "the run wrote 20 x 12 x 63" in sentence(cli("verify", "cut.npy", *CPU, status=1))
 
 
 @test
