@@ -59,11 +59,11 @@ static gboolean parse_size(const char *text, gint64 size[3], GError **error)
 {
     long n[3] = {64, 64, 256};
     char rest;
-    if (text && (sscanf(text, "%ldx%ldx%ld%c", &n[0], &n[1], &n[2], &rest) != 3 || n[0] < 24 ||
-                 n[1] < 24 || n[2] < 48))
+    if (text && (sscanf(text, "%ldx%ldx%ld%c", &n[0], &n[1], &n[2], &rest) != 3 ||
+                 (n[0] < 24 && n[0] != 1) || n[1] < 24 || n[2] < 48))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--size is '%s'; INLINESxCROSSLINESxSAMPLES of 24x24x48 or more is "
-                            "needed",
+                            "needed, or one inline",
                             text);
     for (int a = 0; a < 3; a++)
         size[a] = n[a];

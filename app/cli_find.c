@@ -53,7 +53,7 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf(_("expected SNR %s\n"), now);
     else if (isfinite(find->found.expected_snr_db))
         printf(_("expected SNR %s, found %s\n"), now, expected);
-    else
+    else if (isfinite(find->now.hidden_snr_db))
         printf(_("hidden traces %.2f dB, found %.2f dB\n"), find->now.hidden_snr_db,
                find->found.hidden_snr_db);
     if (!find->now.is_filtered)

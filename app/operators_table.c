@@ -19,7 +19,7 @@
 typedef struct Row {
     const char *cube;  // generator
     const char *noise; // its spectrum; NULL = none, traces are missing
-    int level;         // dB; percent of missing traces, 0 = every second inline
+    int level;         // dB; percent of missing traces, 0 = every second inline, trace of a line
 } Row;
 
 static void add_row(GArray *rows, const char *cube, const char *noise, int level)
@@ -99,8 +99,9 @@ static gboolean make_cubes(Work *w, LithoRun *run, GError **error)
     g_autofree void *params = g_malloc0(synth->params.size);
     litho_param_defaults(&synth->params, params);
     const gint64 *size = w->ask->size;
-    const double n[3] = {fill ? size[0] * 3 / 4 : size[0], fill ? size[1] * 3 / 4 : size[1],
-                         fill ? size[2] * 3 / 8 : size[2]};
+    const gboolean line = size[0] == 1;
+    const double n[3] = {fill && !line ? size[0] * 3 / 4 : size[0],
+                         fill ? size[1] * 3 / 4 : size[1], fill ? size[2] * 3 / 8 : size[2]};
     if (!set_number(synth, params, "inlines", n[0], error) ||
         !set_number(synth, params, "xlines", n[1], error) ||
         !set_number(synth, params, "samples", n[2], error) ||
@@ -116,7 +117,7 @@ static gboolean make_cubes(Work *w, LithoRun *run, GError **error)
     const gint64 nt = w->in->grid.axis[2].n, nx = w->in->grid.axis[1].n;
     const gint64 traces = litho_grid_traces(&w->in->grid);
     for (gint64 t = 0; t < traces && w->row->level == 0; t++)
-        if (t / nx % 2) {
+        if ((line ? t : t / nx) % 2) {
             w->in->live[t] = 0;
             memset(w->in->samples + t * nt, 0, nt * sizeof *w->in->samples);
         }

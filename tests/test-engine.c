@@ -421,6 +421,27 @@ static void test_quit(void)
     g_assert_cmpfloat(litho_now_ms() - start, <, 500);
 }
 
+// Property: a wish that is taken back before it is begun leaves nothing under way: of many, some are
+// taken back before the thread has woken.
+static void test_taken_back(void)
+{
+    int wakes = 0;
+    g_autoptr(LithoCube) in = random_cube(4, 4, 20);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE};
+    for (int k = 0; k < 200; k++) {
+        litho_worker_submit(worker, &wish);
+        litho_worker_cancel(worker);
+        for (int ms = 0; litho_worker_progress(worker, NULL) && ms < 5000; ms++)
+            g_usleep(1000);
+        g_assert_false(litho_worker_progress(worker, NULL));
+    }
+    litho_worker_pause(worker, TRUE);
+    g_assert_false(litho_worker_is_paused(worker));
+    litho_worker_free(worker);
+}
+
 // Property: the window sees what an operator tells while the pass is still at work, not only with
 // the result: the report of the pass is there before its result.
 static void test_report(void)
@@ -683,5 +704,6 @@ int main(int argc, char **argv)
     g_test_add_func("/worker/line", test_line);
     g_test_add_func("/worker/report", test_report);
     g_test_add_func("/worker/quit", test_quit);
+    g_test_add_func("/worker/taken-back", test_taken_back);
     return g_test_run();
 }

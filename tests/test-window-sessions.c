@@ -58,6 +58,8 @@ static void test_session(void)
     gui_reopen(&gui);
     g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
     g_assert_true(gtk_widget_get_visible(litho_start_page_continue(litho_middle_start(gui.window->middle))));
+    GtkWidget *focus = gtk_root_get_focus(GTK_ROOT(gui.window));
+    g_assert_true(focus == litho_start_page_continue(litho_middle_start(gui.window->middle)));
     gui_screenshot(&gui, "files-continue");
     gui_activate(&gui, "win.continue");
     g_assert_true(gui_wait(gui_is_free, &gui, 60));

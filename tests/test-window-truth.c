@@ -487,6 +487,43 @@ static void test_hidden(void)
     gui_activate(&gui, "win.hidden");
 }
 
+// Property: an output better than the input is not called good where another setting has done
+// better on the area in view.
+static void test_best(void)
+{
+    const LithoSynth *synth = litho_synth_find("planes");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    for (guint k = 0; k < 3; k++)
+        g_assert_true(litho_param_parse(&synth->params, params,
+                                        (const char *[]){"inlines", "xlines", "samples"}[k],
+                                        (const char *[]){"24", "24", "96"}[k], NULL));
+    g_autoptr(LithoCube) noisy = NULL;
+    g_assert_true(synth->make(params, NULL, &noisy, NULL, NULL, NULL));
+    litho_session_set_input(gui.session, noisy);
+    use("patch", (const char *[]){NULL});
+    LithoJudgement *judgement = gui.window->judgement;
+    GtkWidget *quality = quality_panel();
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    const double best = litho_judgement_figures(judgement, NULL)->expected_snr_db;
+    g_assert_cmpfloat(litho_judgement_best_db(judgement), ==, best);
+    g_assert_false(gui_label_says(quality, "were reached before"));
+    set("threshold", 8);
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    const double worse = litho_judgement_figures(judgement, NULL)->expected_snr_db;
+    g_test_message("%.2f dB, then %.2f", best, worse);
+    g_assert_cmpfloat(worse, <, best - 0.5);
+    g_assert_cmpfloat(litho_judgement_best_db(judgement), ==, best);
+    g_assert_true(gui_label_says(quality, "were reached before"));
+    gui_screenshot(&gui, "truth-best");
+    set("threshold", 0);
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_false(gui_label_says(quality, "were reached before"));
+    g_autoptr(LithoCube) other = make_cube();
+    litho_session_set_input(gui.session, other);
+    g_assert_true(isnan(litho_judgement_best_db(judgement)));
+}
+
 // Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
 // another shape is refused with a sentence. The read-out names what is compared: with the truth in
 // the input's place nothing was removed.
@@ -603,6 +640,7 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/titles", test_titles);
     g_test_add_func("/truth/file", test_truth_file);
     g_test_add_func("/truth/hidden", test_hidden);
+    g_test_add_func("/truth/best", test_best);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     g_test_add_func("/truth/appearance", test_appearance);
     int status = g_test_run();

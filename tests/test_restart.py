@@ -143,6 +143,8 @@ def another_recipe_or_input_is_refused():
     assert "an input that has changed" in r.stderr, r.stderr
     assert read("r.sgy.journal") == kept
     shutil.copystat("same.sgy", "in.sgy")
+    r = cli("run", *args, "-o", "r.sgy", "--dx", "25", status=1)
+    assert "read with other options" in r.stderr and read("r.sgy.journal") == kept, r.stderr
     cli("run", *args, "-o", "w2.sgy")
     cli("run", *args, "-o", "r.sgy")
     assert read("r.sgy") == read("w2.sgy") and leftovers("r.sgy") == []
@@ -209,6 +211,12 @@ def full_disk_and_cancel():
     assert leftovers("f.sgy") == [] and not os.path.exists("f.sgy"), leftovers("f.sgy")
     r = cli("run", *args, "-o", "f.sgy", "--journal", status=1, file_limit=half)
     assert "too large" in r.stderr and "are kept: the same command goes on" in r.stderr, r.stderr
+    # What an earlier run has kept outlives a run that fails or is cancelled at once.
+    kept = marks("f.sgy")
+    r = cli("run", *args, "-o", "f.sgy", status=1, file_limit=half)
+    assert "are kept" in r.stderr and marks("f.sgy")[: len(kept)] == kept, r.stderr
+    kill_at(len(kept) + 1, args, "f.sgy", number=signal.SIGTERM)
+    assert marks("f.sgy")[: len(kept)] == kept
     goes_on(args, "w5.sgy", "f.sgy")
     told = kill_at(3, [*args, "--journal"], "c.sgy", number=signal.SIGTERM)
     assert "cancelled" in told and "are kept" in told, told

@@ -450,7 +450,8 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
-    if (find->now.is_filtered) { // no SNR can be told: no setting is better than another
+    // No SNR can be told: no setting is better than another.
+    if (find->now.is_filtered || (s->question.noise && !isfinite(find->now.expected_snr_db))) {
         keep_now(find);
         return TRUE;
     }
@@ -470,12 +471,17 @@ static gboolean search(Search *s, GError **error)
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: the part may tell otherwise than the whole.
+    g_autoptr(GError) refused = NULL;
     double after = before;
     s->end_ms = end_ms;
     if (memcmp(now, value, sizeof now) != 0)
-        after = try_values(s, value, &find->found, error);
-    if (s->cancelled)
+        after = try_values(s, value, &find->found, &refused);
+    if (s->cancelled) {
+        g_propagate_error(error, g_steal_pointer(&refused));
         return FALSE;
+    }
+    if (refused)
+        add_why(find, "%s", refused->message);
     if (!(after > before))
         keep_now(find);
     find->gain_db = gain_of(s, find);

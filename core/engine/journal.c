@@ -15,7 +15,7 @@
 #include "core/json.h"
 #include "core/text.h"
 
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 
 struct LithoJournal {
     char *path; // of the output
@@ -84,6 +84,7 @@ void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, Lit
     g_autofree char *recipe = litho_flow_print(asked);
     *head = (LithoJournalHead){
         .input = hash_of(input),
+        .reading = g_strdup(survey && survey->reading ? survey->reading : ""),
         .output = hash_of(output),
         .recipe = g_compute_checksum_for_string(G_CHECKSUM_SHA256, recipe, -1),
         .device = device};
@@ -92,6 +93,7 @@ void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, Lit
 void litho_journal_head_clear(LithoJournalHead *head)
 {
     g_free(head->input);
+    g_free(head->reading);
     g_free(head->output);
     g_free(head->recipe);
 }
@@ -183,6 +185,7 @@ static gboolean is_journal(const char *text, gsize length)
 LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error)
 {
     LithoJournal *j = g_new0(LithoJournal, 1);
+    j->fd = -1;
     j->path = g_strdup(path);
     j->name = name_of(path);
     j->marks = g_array_new(FALSE, FALSE, sizeof(LithoWriterMark));
@@ -238,6 +241,8 @@ gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GE
     if (!is_same(j, "version", LITHO_VERSION, _("of another version of the program"), error) ||
         !is_same(j, "recipe", head->recipe, _("with other parameters"), error) ||
         !is_same(j, "input", head->input, _("on an input that has changed since"), error) ||
+        !is_same(j, "reading", head->reading,
+                 _("on an input that was read with other options"), error) ||
         !is_same(j, "output", head->output, _("with another output format or grid"), error) ||
         !is_same(j, "device", head->device, _("on another kind of device (--backend)"), error))
         return FALSE;
@@ -282,6 +287,7 @@ void litho_journal_begin(LithoJournal *j, const LithoJournalHead *head)
     json_object_set_string_member(object, "version", LITHO_VERSION);
     json_object_set_string_member(object, "device", head->device);
     json_object_set_string_member(object, "input", head->input);
+    json_object_set_string_member(object, "reading", head->reading);
     json_object_set_string_member(object, "recipe", head->recipe);
     json_object_set_string_member(object, "output", head->output);
     json_object_set_member(object, "flow", litho_flow_to_json(head->flow));

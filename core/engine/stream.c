@@ -479,8 +479,8 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
     return first == 0 || litho_stream_make_plan(flow, walk, in, s->options, first, &s->plan, error);
 }
 
-// A failed run's slabs stay or go; where they stay, its sentence says so. Slabs of an input that has
-// changed meanwhile are of no use.
+// A failed run's slabs stay or go; where they stay, its sentence says so. What an earlier run has
+// kept stays in any case but one: slabs of an input that has changed meanwhile are of no use.
 static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *problem)
 {
     const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);
@@ -488,7 +488,8 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
         return;
     const gboolean keeps = !ok && !s->is_refused && writer && litho_journal_marks(s->journal) > 0 &&
                            (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
-                           (s->options->keep == LITHO_KEEP_ALL || seconds >= LITHO_KEEP_SECONDS);
+                           (s->options->keep == LITHO_KEEP_ALL || s->plan.first > 0 ||
+                            seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
         char *whole = g_strdup_printf(

@@ -216,7 +216,7 @@ static gboolean verify_parts(Verify *v, LithoRun *run, GError **error)
     g_autofree gint64 *chosen = choose(parts, n, v->ask->seed);
     v->told->all_slabs = parts;
     v->told->all_inlines = all;
-    if (n < parts && litho_measure_is_needed(v->flow) &&
+    if (parts > 1 && litho_measure_is_needed(v->flow) &&
         !litho_measure_flow(v->flow, v->in, v->ask->device, 0, run, error))
         return FALSE;
     LithoRun quiet = run ? *run : (LithoRun){0};

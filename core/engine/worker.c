@@ -505,13 +505,23 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
 static void let_draw(LithoWorker *worker)
 {
     const gboolean shares = worker->engine && litho_engine_device(worker->engine).backend->gl;
-    while (shares && !worker->quit) {
+    while (shares && worker->pending && !worker->quit) {
         const double left_s = litho_schedule_hold_s(&worker->schedule, now_s());
         if (left_s <= 0)
             return;
         g_cond_wait_until(&worker->drawn, &worker->lock,
                           g_get_monotonic_time() + (gint64)(1e6 * left_s));
     }
+}
+
+// Lock held: nothing is asked for or under way any more.
+static void tell_idle(LithoWorker *worker)
+{
+    worker->busy = worker->pending != NULL;
+    worker->paused = worker->was_paused = FALSE;
+    g_mutex_unlock(&worker->lock);
+    worker->wake(worker->wake_data);
+    g_mutex_lock(&worker->lock);
 }
 
 static gpointer worker_main(gpointer data)
@@ -521,7 +531,10 @@ static gpointer worker_main(gpointer data)
     g_mutex_lock(&worker->lock);
     while (!worker->quit) {
         if (!worker->pending) {
-            g_cond_wait(&worker->cond, &worker->lock);
+            if (worker->busy) // the wish was cancelled before it was begun
+                tell_idle(worker);
+            else
+                g_cond_wait(&worker->cond, &worker->lock);
             continue;
         }
         let_draw(worker);
@@ -541,11 +554,7 @@ static gpointer worker_main(gpointer data)
         g_object_unref(cancel);
 
         g_mutex_lock(&worker->lock);
-        worker->busy = worker->pending != NULL;
-        worker->paused = worker->was_paused = FALSE;
-        g_mutex_unlock(&worker->lock);
-        worker->wake(worker->wake_data);
-        g_mutex_lock(&worker->lock);
+        tell_idle(worker);
     }
     g_mutex_unlock(&worker->lock);
     forget_read(worker);
@@ -617,6 +626,8 @@ void litho_worker_cancel(LithoWorker *worker)
     if (worker->cancel)
         g_cancellable_cancel(worker->cancel);
     end_pause(worker);
+    g_cond_signal(&worker->cond);
+    g_cond_signal(&worker->drawn);
     g_mutex_unlock(&worker->lock);
     wish_free(old);
 }

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/open_options.h"
 #include "core/io/survey_private.h"
+#include "core/json.h"
 #include "core/text.h"
 
 // --- life -------------------------------------------------------------------------------------
@@ -25,6 +27,7 @@ static void survey_free(gpointer data)
     g_free(survey->name);
     g_free(survey->format);
     g_free(survey->text);
+    g_free(survey->reading);
     g_free(survey->table);
     g_free(survey->state);
     g_free(survey->shift);
@@ -355,6 +358,7 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
     LithoSurvey *survey = survey_new(paths[0]);
     survey->kind = kind;
     survey->strict = options->strict;
+    survey->reading = litho_json_object_line(litho_open_options_to_json(options));
     litho_run_begin(run, "opening", "traces");
     gboolean headed = kind == LITHO_FILE_SEGY || kind == LITHO_FILE_SU;
     gboolean good =

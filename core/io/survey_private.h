@@ -71,6 +71,7 @@ struct LithoSurvey {
     char *name;
     char *format;
     char *text;
+    char *reading; // the options it was opened with, as JSON
     GPtrArray *notes;
     GArray *candidates; // of LithoCandidate
 

@@ -300,11 +300,11 @@ static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const Litho
 // --- part by part --------------------------------------------------------------------------------
 
 // Part `k` of `n` along an axis: cells of all sizes that local levels have, and windows, lie in
-// one.
+// one. Cells are placed in single precision, which may be a trace lower.
 static void part_along(const Measuring *m, int axis, int k, int n, LithoBox *box)
 {
     const double step = (double)m->grid->axis[axis].n / n;
-    box->lo[axis] = (gint64)((k - 0.5) * step);
+    box->lo[axis] = (gint64)((k - 0.5) * step) - 1;
     box->hi[axis] = (gint64)((k + 1.5) * step) + MAX(m->window[axis] - (gint64)step, 0) + 1;
 }
 

@@ -275,5 +275,5 @@ void wp_report_spectrum(const WpJob *job, LithoRun *run);
 void wp_report_threshold(const double *counts, const char *what, double threshold, LithoRun *run);
 // From job->kept: totals, per scale, and the boxes' legend.
 void wp_report_kept(const WpJob *job, LithoRun *run);
-// Relative error and SNR of job->result against job->volume.
-gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **error);
+// Relative error and SNR of job->result against job->volume, where they should be alike.
+gboolean wp_report_error(WpJob *job, LithoRun *run, GError **error);

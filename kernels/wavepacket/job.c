@@ -535,13 +535,15 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     wp_job_window(job, litho_box_full(&job->survey));
     const gboolean whole = litho_box_count(pass->out->held) == litho_grid_samples(&job->survey);
     const gboolean anew = pass->first_stage <= WP_STAGE_FORWARD || !job->transformed;
+    // Of a filter's result a small difference to the input tells nothing good.
+    const gboolean keeps = p->mode == WP_COMPRESS || p->mode == WP_RECONSTRUCT;
     if (!wp_lanes_begin(job, run, error))
         return FALSE;
     if (!anew)
         wp_report_spectrum(job, run); // each pass has a report of its own
     if ((anew && !wp_job_forward(job, p, pass->in, run, error)) ||
         !wp_job_apply(job, pass, pass->in, run, error) ||
-        !wp_report_error(job, run, "snr", error) ||
+        (keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
         !(whole ? k->store(job->engine, job->result, pass->out, error)
                 : wp_region_store(job, pass, pass->in, error)))

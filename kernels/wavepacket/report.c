@@ -187,7 +187,7 @@ void wp_report_kept(const WpJob *job, LithoRun *run)
     report_boxes(job, TRUE, run);
 }
 
-gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **error)
+gboolean wp_report_error(WpJob *job, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     double difference;
@@ -197,7 +197,7 @@ gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **er
                      job->n[2], &difference, error))
         return FALSE;
     double relative = job->input_energy > 0 ? difference / job->input_energy : 0;
-    litho_report_number(run->report, key, "SNR of the result against the input", "dB",
+    litho_report_number(run->report, "snr", "SNR of the result against the input", "dB",
                         relative > 0 ? -10 * log10(relative) : INFINITY);
     litho_report_number(run->report, "error", "Relative L2 difference to the input", "",
                         sqrt(relative));

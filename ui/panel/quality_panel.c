@@ -77,6 +77,18 @@ static char *expected_gain_words(const LithoQuality *q, Mark *mark)
                              q->expected_gain_db);
 }
 
+// Better than the input is not good where other settings did better.
+static char *less_than_before(LithoQualityPanel *self, const LithoQuality *q, char *words,
+                              Mark *mark)
+{
+    const double best = litho_judgement_best_db(self->judgement), apart = 0.5; // dB
+    if (*mark != MARK_GOOD || !(best > q->expected_snr_db + apart))
+        return words;
+    *mark = MARK_LOOK;
+    g_autofree char *gained = words, *reached = litho_format_decibels(best, 1, FALSE);
+    return g_strdup_printf(_("%s; %s were reached before"), gained, reached);
+}
+
 static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[SNR];
@@ -108,6 +120,7 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
                     ? g_strdup_printf(_("%s; %s to %s is possible"), gained, low, high)
                     : g_strdup_printf(_("%s; %s or more is possible"), gained, low);
     }
+    words = less_than_before(self, q, g_steal_pointer(&words), &mark);
     show(f, number, words, mark);
 }
 

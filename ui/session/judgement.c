@@ -37,6 +37,9 @@ struct _LithoJudgement {
     LithoFlow *asked_flow; // of the newest question; NULL = none
     LithoBox asked_area;
     gboolean known, fresh;
+    double best_db; // the highest expected SNR of all settings tried on that area of that input
+    guint64 best_serial;
+    LithoBox best_area;
     gboolean hidden_fresh; // the hidden figures are of the present parameters
     char *hidden_why; // why hidden traces say nothing; NULL = there are figures, or no question
     char *why;
@@ -176,6 +179,19 @@ static void on_progress(const LithoProgress *progress, gpointer data)
     tell(self);
 }
 
+// A bound is no figure to be reached.
+static void remember_best(LithoJudgement *self, const Question *q, const LithoQuality *found)
+{
+    if (!isfinite(found->expected_snr_db) || found->expected_is_bound || found->is_beyond ||
+        found->is_clean || found->is_filtered)
+        return;
+    if (self->best_serial != q->in->serial || !litho_box_equal(self->best_area, q->area))
+        self->best_db = found->expected_snr_db;
+    self->best_db = MAX(self->best_db, found->expected_snr_db);
+    self->best_serial = q->in->serial;
+    self->best_area = q->area;
+}
+
 // Hidden traces keep what they said: they have a question of their own.
 static void take_figures(LithoJudgement *self, const Answer *answer, const GError *error)
 {
@@ -226,6 +242,8 @@ static void judged(gpointer result, const GError *error, gpointer data)
         self->noise_area = q->area;
         answer->noise = (LithoNoise){0};
     }
+    if (answer && q->hide <= 0)
+        remember_best(self, q, &answer->quality);
     if (q->hide > 0)
         take_hidden(self, answer, error);
     else
@@ -407,6 +425,14 @@ const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fres
     if (fresh)
         *fresh = self->fresh;
     return self->known ? &self->figures : NULL;
+}
+
+double litho_judgement_best_db(LithoJudgement *self)
+{
+    LithoCube *in = self->session ? litho_session_input(self->session) : NULL;
+    const gboolean known = in && self->known && self->best_serial == in->serial &&
+                           litho_box_equal(self->best_area, self->asked_area);
+    return known ? self->best_db : NAN;
 }
 
 const char *litho_judgement_missing(LithoJudgement *self)

@@ -18,6 +18,9 @@ LithoJudgement *litho_judgement_new(LithoSession *session);
 // Newest figures of the present file and kind of flow; NULL = none. `fresh` (may be NULL): they
 // belong to the parameters as they stand, not to those before. Borrowed until the next signal.
 const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh);
+// The highest expected SNR in dB of all settings and operators tried so far on this part of this
+// input; NAN = none was told.
+double litho_judgement_best_db(LithoJudgement *self);
 // Why there are none, one sentence; NULL = there are, or nobody expects any. Borrowed.
 const char *litho_judgement_missing(LithoJudgement *self);
 // TRUE while there are none, and they are about to come.

@@ -12,6 +12,7 @@
 struct LithoStartPage {
     GtkWidget *page, *greeting;
     GtkWidget *resume, *resume_label; // where one left off
+    GtkWidget *open;
     GtkWidget *recent, *recent_title;
 };
 
@@ -121,9 +122,9 @@ static GtkWidget *make_ways(LithoStartPage *page)
                             "win.continue", &page->resume_label);
     gtk_widget_add_css_class(page->resume, "litho-first");
     gtk_box_append(GTK_BOX(row), page->resume);
-    gtk_box_append(GTK_BOX(row),
-                   make_way("document-open-symbolic", _("Open a cube"),
-                            _("SEG-Y, SU, NumPy, RSF; or drop a file here"), "win.open", NULL));
+    page->open = make_way("document-open-symbolic", _("Open a cube"),
+                          _("SEG-Y, SU, NumPy, RSF; or drop a file here"), "win.open", NULL);
+    gtk_box_append(GTK_BOX(row), page->open);
     gtk_box_append(GTK_BOX(row),
                    make_way("media-playback-start-symbolic", _("Try the demo"),
                             _("A faulted survey with noise, to work on"), "win.demo", NULL));
@@ -158,6 +159,16 @@ void litho_start_page_update(LithoStartPage *page, LithoSettings *settings, cons
                                        GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
     }
     gtk_widget_set_visible(page->recent_title, litho_recent_fill(page->recent, 5, TRUE) > 0);
+}
+
+void litho_start_page_focus(const LithoStartPage *page)
+{
+    GtkWidget *const ways[] = {page->greeting, page->resume, page->open};
+    for (guint k = 0; k < G_N_ELEMENTS(ways); k++)
+        if (gtk_widget_get_visible(ways[k])) {
+            gtk_widget_grab_focus(ways[k]);
+            return;
+        }
 }
 
 void litho_start_page_greeted(LithoSettings *settings)

@@ -16,6 +16,8 @@ GtkWidget *litho_start_page_widget(const LithoStartPage *page);
 // is the session saved last, `name` its cube's.
 void litho_start_page_update(LithoStartPage *page, LithoSettings *settings, const char *name,
                              const char *about);
+// The focus goes to the framed way, or to one's own data: Enter takes it.
+void litho_start_page_focus(const LithoStartPage *page);
 // The first start is over: the tour was taken, or a cube opened. `settings` NULL: nothing is kept.
 void litho_start_page_greeted(LithoSettings *settings);
 GtkWidget *litho_start_page_continue(const LithoStartPage *page); // its button, for tests

@@ -390,6 +390,7 @@ GtkWidget *litho_window_new(GtkApplication *app, LithoSettings *settings)
     self->settings = settings;
     restore(self);
     litho_window_update_start(self);
+    litho_start_page_focus(litho_middle_start(self->middle));
     litho_panels_begin(self->panels);
     return GTK_WIDGET(self);
 }
