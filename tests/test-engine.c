@@ -421,8 +421,8 @@ static void test_quit(void)
     g_assert_cmpfloat(litho_now_ms() - start, <, 500);
 }
 
-// Property: a wish that is taken back before it is begun leaves nothing under way: of many, some are
-// taken back before the thread has woken.
+// Property: a wish that is taken back before it is begun leaves nothing under way: of many, some
+// are taken back before the thread has woken.
 static void test_taken_back(void)
 {
     int wakes = 0;

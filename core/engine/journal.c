@@ -82,12 +82,12 @@ void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, Lit
     add_grid(output, out);
     g_string_append_printf(output, "%d %d %d\n", save->format, save->endian, save->missing);
     g_autofree char *recipe = litho_flow_print(asked);
-    *head = (LithoJournalHead){
-        .input = hash_of(input),
-        .reading = g_strdup(survey && survey->reading ? survey->reading : ""),
-        .output = hash_of(output),
-        .recipe = g_compute_checksum_for_string(G_CHECKSUM_SHA256, recipe, -1),
-        .device = device};
+    *head =
+        (LithoJournalHead){.input = hash_of(input),
+                           .reading = g_strdup(survey && survey->reading ? survey->reading : ""),
+                           .output = hash_of(output),
+                           .recipe = g_compute_checksum_for_string(G_CHECKSUM_SHA256, recipe, -1),
+                           .device = device};
 }
 
 void litho_journal_head_clear(LithoJournalHead *head)
@@ -241,8 +241,8 @@ gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GE
     if (!is_same(j, "version", LITHO_VERSION, _("of another version of the program"), error) ||
         !is_same(j, "recipe", head->recipe, _("with other parameters"), error) ||
         !is_same(j, "input", head->input, _("on an input that has changed since"), error) ||
-        !is_same(j, "reading", head->reading,
-                 _("on an input that was read with other options"), error) ||
+        !is_same(j, "reading", head->reading, _("on an input that was read with other options"),
+                 error) ||
         !is_same(j, "output", head->output, _("with another output format or grid"), error) ||
         !is_same(j, "device", head->device, _("on another kind of device (--backend)"), error))
         return FALSE;

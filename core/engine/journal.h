@@ -15,10 +15,10 @@ typedef struct LithoJournal LithoJournal;
 
 // A run is told by these. Texts are compared and owned by the maker; `flow` is borrowed.
 typedef struct LithoJournalHead {
-    char *input;   // sizes and times of the files read, and the survey's grid
-    char *reading; // options that the survey was read with
-    char *recipe;  // as it was asked for
-    char *output;  // grid and format of the output
+    char *input;           // sizes and times of the files read, and the survey's grid
+    char *reading;         // options that the survey was read with
+    char *recipe;          // as it was asked for
+    char *output;          // grid and format of the output
     const char *device;    // "cpu"
     const LithoFlow *flow; // with what was measured for it
 } LithoJournalHead;

@@ -486,10 +486,10 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
     const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);
     if (!s->journal)
         return;
-    const gboolean keeps = !ok && !s->is_refused && writer && litho_journal_marks(s->journal) > 0 &&
-                           (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
-                           (s->options->keep == LITHO_KEEP_ALL || s->plan.first > 0 ||
-                            seconds >= LITHO_KEEP_SECONDS);
+    const gboolean keeps =
+        !ok && !s->is_refused && writer && litho_journal_marks(s->journal) > 0 &&
+        (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
+        (s->options->keep == LITHO_KEEP_ALL || s->plan.first > 0 || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
         char *whole = g_strdup_printf(
