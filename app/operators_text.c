@@ -82,10 +82,12 @@ static void add_table(GString *text, JsonArray *rows, const char *task, const ch
         for (guint m = 0; m < methods->len; m++) {
             const double value = value_of(row, methods->pdata[m], key);
             const char *mark = bold && value == best ? "**" : "";
-            if (isfinite(value))
-                g_string_append_printf(text, " %s%.1f%s |", mark, value, mark);
-            else
+            if (!isfinite(value))
                 g_string_append(text, " |");
+            else if (strcmp(key, "seconds") == 0) // a GPU's milliseconds as well as minutes
+                g_string_append_printf(text, " %.2g |", value);
+            else
+                g_string_append_printf(text, " %s%.1f%s |", mark, value, mark);
         }
         g_string_append_c(text, '\n');
     }
