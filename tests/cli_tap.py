@@ -37,6 +37,11 @@ def read(name):
         return f.read()
 
 
+def processor_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run():
     failed = 0
     print(f"1..{len(TESTS)}", flush=True)
@@ -44,7 +49,7 @@ def run():
         os.chdir(folder)
         for n, f in enumerate(TESTS, 1):
             name = f.__name__.replace("_", " ")
-            start = time.monotonic()
+            start, used = time.monotonic(), processor_s()
             try:
                 f()
                 print(f"ok {n} {name}", flush=True)
@@ -53,6 +58,6 @@ def run():
                 print(f"not ok {n} {name}", flush=True)
                 for line in f"{type(e).__name__}: {e}".splitlines():
                     print(f"# {line}", flush=True)
-            print(f"# {time.monotonic() - start:.1f} s", flush=True)
+            print(f"# {time.monotonic() - start:.1f} s, {processor_s() - used:.1f} s of processor", flush=True)
         os.chdir("/")
     sys.exit(1 if failed else 0)
