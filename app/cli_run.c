@@ -374,6 +374,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
                 : o->journal                                         ? LITHO_KEEP_ALL
                                                                      : LITHO_KEEP_LONG,
         .restart = o->restart,
+        .measure = o->recipe != NULL,
         .peers = peers ? &peers->peers : NULL,
     };
     if (peers && options.memory == 0)

@@ -521,7 +521,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
                   agree_on_first(s, flow, walk, in, error);
     const double measuring = litho_now_ms();
     ok = ok &&
-         ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
+         ((s->plan.n_slabs <= 1 && s->plan.first == 0 && !o->measure) ||
           litho_stream_measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
     if (ok && writes && !*writer) {
