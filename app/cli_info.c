@@ -65,7 +65,7 @@ static void print_geometry(const Info *info)
     printf(_("bins         %.6g m by %.6g m  [%s%s%s]\n"), litho_grid_spacing(g, 0),
            litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
            g->xy_evidence);
-    if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED)
+    if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED && !g->has_no_place)
         printf(_("origin       x %.10g  y %.10g m\n"), micrometres(g->origin[0]),
                micrometres(g->origin[1]));
     const LithoCandidate *c;

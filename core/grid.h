@@ -40,6 +40,7 @@ typedef struct LithoGrid {
 
     // Survey coordinates of trace (i, j): origin + i * inline_step + j * xline_step, metres.
     gboolean has_xy;
+    gboolean has_no_place; // only the spacings are known: origin and directions are made up
     double origin[2];      // x, y of trace (0, 0)
     double inline_step[2]; // x, y moved by one inline index
     double xline_step[2];  // x, y moved by one crossline index

@@ -284,6 +284,7 @@ void litho_grid_take_fit(const LithoXyFit *fit, LithoGrid *grid)
         grid->xline_step[c] = have_j ? fit->dj[c] : -turn * fit->di[1 - c];
     }
     grid->has_xy = TRUE;
+    grid->has_no_place = FALSE;
     grid->xy_source = LITHO_FROM_FILE;
 }
 
@@ -371,7 +372,7 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
         // A bent line still has a spacing; a grid whose coordinates contradict it has none.
         double distance = neighbour_distance(heads, &at);
         if ((grid->axis[0].n == 1 || grid->axis[1].n == 1) && distance > 0) {
-            grid->has_xy = TRUE;
+            grid->has_xy = grid->has_no_place = TRUE;
             grid->inline_step[1] = grid->xline_step[0] = distance;
             grid->xy_source = LITHO_FROM_FILE;
             g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence,
@@ -407,6 +408,7 @@ void litho_grid_apply_spacing(LithoSurvey *survey, const LithoOpenOptions *optio
         scale_vector(g->xline_step, 25, 1, 0);
         g->xy_source = LITHO_FROM_ASSUMED;
     }
+    g->has_no_place |= g->xy_source == LITHO_FROM_ASSUMED;
     if (options->dx > 0)
         scale_vector(g->inline_step, options->dx, 0, 1);
     if (options->dy > 0)
