@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import time
 
@@ -576,6 +577,55 @@ def a_report_repeats_how_its_file_was_read():
     assert np.load("bare-out.npy").shape == (12, 14, 96)
     cli("run", "fx", "half_width=1", "-i", "bare cube.bin", *how, "-o", "bare-two.npy")
     assert np.array_equal(np.load("bare-out.npy"), np.load("bare-two.npy"))
+
+
+@test
+def a_recipe_holds_what_a_run_in_one_piece_measured():
+    """What is measured before or on the way gives the same samples, and a recipe repeats them."""
+    for flow in (["patch"], ["wavepacket", "block=64"]):
+        cli("run", *flow, "-i", "n.npy", "-o", "one-a.npy", "--force")
+        cli("run", *flow, "-i", "n.npy", "-o", "one-b.npy", "--save-recipe", "one.json", "--force")
+        assert json.load(open("one.json"))["flow"][0]["measured"]["key"], flow
+        cli("run", "one.json", "-i", "n.npy", "-o", "one-c.npy", "--force")
+        assert read("one-a.npy") == read("one-b.npy") == read("one-c.npy"), flow
+
+
+@test
+def samples_rounded_to_whole_numbers_are_told():
+    """Weak amplitudes in a format of integers, with the decibels that a reader of the file finds; strong ones pass
+    untold, and so do floats."""
+    noise = np.random.default_rng(2).normal(size=(6, 8, 100)).astype("f4")
+    np.save("weak.npy", noise)
+    np.save("strong.npy", 500 * noise)
+    for name in ("weak.sgy", "weak-out.npy"):
+        said = cli("convert", "weak.npy", name, "--format", "int16").stderr
+        told = re.search(r"rounded to whole numbers: the file is ([0-9.]+) dB from", said)
+        cli("convert", name, "back.npy", "--force")
+        off = np.load("back.npy").reshape(noise.shape) - noise
+        assert abs(float(told[1]) - 10 * np.log10((noise**2).sum() / (off**2).sum())) < 0.06, (said, name)
+    assert "rounded" not in cli("convert", "strong.npy", "strong.sgy", "--format", "int16").stderr
+    assert "rounded" not in cli("convert", "weak.npy", "weak5.sgy").stderr
+    said = cli("run", "fx", "-i", "weak.sgy", "-o", "weak-fx.sgy", "--backend", "cpu").stderr
+    assert "'convert --format float32' of the input keeps them" in said, said
+
+
+@test
+def a_bent_line_has_no_origin():
+    """Its bins are mean distances of neighbours; a straight line has an origin."""
+    cli("synth", "planes", "inlines=1", "xlines=40", "samples=50", "-o", "bent.npy", "--no-truth")
+    cli("convert", "bent.npy", "bent.sgy")
+    data = bytearray(read("bent.sgy"))
+    for bend in (0, 1):
+        for k in range(40):
+            at = 3600 + k * (240 + 4 * 50)
+            turn = 0.15 * k * bend
+            x, y = (500 * np.sin(turn), 500 * np.cos(turn)) if bend else (10 * k, 5 * k)
+            struct.pack_into(">h", data, at + 70, 1)
+            struct.pack_into(">ii", data, at + 180, 1000 + round(x), 9000 + round(y))
+        with open("bent.sgy", "wb") as f:
+            f.write(data)
+        told = cli("info", "bent.sgy").stdout
+        assert ("origin " in told, "mean distance" in told) == (not bend, bool(bend)), told
 
 
 @test

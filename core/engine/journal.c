@@ -116,6 +116,8 @@ static gboolean read_mark(JsonNode *node, LithoWriterMark *mark)
                               .written = (gint64)litho_json_number_or(object, "traces", 0),
                               .clipped = (gint64)litho_json_number_or(object, "clipped", 0),
                               .not_finite = (gint64)litho_json_number_or(object, "not_finite", 0),
+                              .rounded = litho_json_number_or(object, "rounded", 0),
+                              .energy = litho_json_number_or(object, "energy", 0),
                               .hash = g_ascii_strtoull(hash, NULL, 16),
                               .runs = g_array_new(FALSE, FALSE, sizeof(gint64))};
     for (guint k = 0; k < json_array_get_length(runs); k++) {
@@ -309,6 +311,10 @@ void litho_journal_mark(LithoJournal *j, LithoWriter *writer)
     json_object_set_int_member(object, "traces", mark.written);
     json_object_set_int_member(object, "clipped", mark.clipped);
     json_object_set_int_member(object, "not_finite", mark.not_finite);
+    if (mark.rounded > 0) {
+        json_object_set_double_member(object, "rounded", mark.rounded);
+        json_object_set_double_member(object, "energy", mark.energy);
+    }
     json_object_set_string_member(object, "hash", hash);
     json_object_set_array_member(object, "runs", runs);
     write_line(j, object);

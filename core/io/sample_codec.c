@@ -42,6 +42,12 @@ gboolean litho_format_supported(int format)
            format != LITHO_FORMAT_INT64 && format != LITHO_FORMAT_UINT64;
 }
 
+gboolean litho_format_is_integer(int format)
+{
+    return litho_format_supported(format) && format != LITHO_FORMAT_IBM &&
+           format != LITHO_FORMAT_IEEE && format != LITHO_FORMAT_DOUBLE;
+}
+
 const char *litho_order_name(LithoOrder order)
 {
     static const char *const names[] = {N_("big endian"), N_("little endian"),

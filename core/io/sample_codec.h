@@ -35,6 +35,7 @@ int litho_format_bytes(int format);
 // "IBM float", "16-bit integer"; "unknown format" for other codes. Static.
 const char *litho_format_name(int format);
 gboolean litho_format_supported(int format); // FALSE for 4, 9, 12 and unknown codes
+gboolean litho_format_is_integer(int format); // of the supported ones
 const char *litho_order_name(LithoOrder order);
 LithoOrder litho_order_native(void);
 

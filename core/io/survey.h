@@ -157,6 +157,7 @@ gint64 litho_writer_next_inline(const LithoWriter *writer);
 typedef struct LithoWriterMark {
     gint64 next_inline, written; // inlines taken, traces written
     gint64 clipped, not_finite;
+    double rounded, energy; // of what rounding to integers changed, and of the samples
     guint64 hash; // of what was written since the mark before
     GArray *runs; // of gint64, first byte and number of bytes of every write since then
 } LithoWriterMark;
@@ -167,7 +168,8 @@ void litho_writer_mark(LithoWriter *writer, LithoWriterMark *mark);
 gboolean litho_writer_reach(LithoWriter *writer, const LithoWriterMark *mark);
 // From now on litho_writer_free() leaves the unfinished file behind.
 void litho_writer_keep(LithoWriter *writer);
-// Sentences about what the format could not hold (samples clipped or not finite). Borrowed.
+// Sentences about what the format could not hold (samples clipped, rounded or not finite).
+// Borrowed.
 const GPtrArray *litho_writer_notes(const LithoWriter *writer);
 void litho_writer_free(LithoWriter *writer);
 

@@ -13,6 +13,8 @@ enum {
     WRITERS = 6,           // threads: the file takes what four encode
 };
 
+static const double ROUNDED = 1e-4; // of the samples' energy: what rounding may change untold
+
 typedef struct Place {
     gint64 position; // of the trace in the file
     gint64 cell;     // of the slab
@@ -225,9 +227,28 @@ static void encode_trace(LithoWriter *w, const float *x, gboolean live, gboolean
             litho_put_32(out + 4 * k, w->sample_order, 0x7fc00000u);
 }
 
-// One trace of a run: header and samples into `out`.
+// What rounding to integers changes of one live trace, and the energy of the trace, are added.
+static void add_rounded(const float *x, gint64 n, double *rounded, double *energy)
+{
+    double off = 0, all = 0;
+    for (gint64 k = 0; k < n; k++) {
+        const double by = x[k] - rint((double)x[k]);
+        off += by * by;
+        all += (double)x[k] * x[k];
+    }
+    *rounded += off;
+    *energy += all;
+}
+
+typedef struct Block {
+    gint64 from, to;        // of the places, which are neighbours in the file
+    guint64 hash;           // of lasting files
+    double rounded, energy; // of its samples, in formats of integers
+} Block;
+
+// One trace of a block: header and samples into `out`.
 static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *samples, gint64 cell,
-                           guint8 *out, GError **error)
+                           Block *block, guint8 *out, GError **error)
 {
     gint64 n2 = w->grid.axis[1].n, n3 = w->grid.axis[2].n;
     gboolean live = slab->live[cell] != 0;
@@ -238,6 +259,8 @@ static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *s
     const gint64 i = slab->held.lo[0] + cell / n2, j = cell % n2;
     if (w->header_bytes > 0 && !litho_segy_put_header(w, i, j, live, out, error))
         return FALSE;
+    if (live && litho_format_is_integer(w->format))
+        add_rounded(samples + cell * n3, n3, &block->rounded, &block->energy);
     const gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
     encode_trace(w, samples + cell * n3, live, headed || marked_by_zeros(w, i, j),
                  out + w->header_bytes);
@@ -247,11 +270,6 @@ static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *s
 // --- blocks of traces ---------------------------------------------------------------------------
 //
 // Threads encode a block each and write it; the file takes one block at a time, in any order.
-
-typedef struct Block {
-    gint64 from, to; // of the places, which are neighbours in the file
-    guint64 hash;    // of lasting files
-} Block;
 
 typedef struct Blocks {
     LithoWriter *w;
@@ -289,7 +307,7 @@ static gboolean write_block(Blocks *s, Block *b, guint8 *bytes, GError **error)
     LithoWriter *w = s->w;
     const gint64 n = (b->to - b->from) * w->stride;
     for (gint64 k = b->from; k < b->to; k++)
-        if (!make_trace(w, s->slab, s->samples, s->places[k].cell,
+        if (!make_trace(w, s->slab, s->samples, s->places[k].cell, b,
                         bytes + (k - b->from) * w->stride, error))
             return FALSE;
     if (w->runs)
@@ -327,8 +345,12 @@ static gboolean write_blocks(Blocks *s, GError **error)
     litho_team_run(MIN(litho_run_threads(s->run), blocks), write_share, s);
     if (!litho_team_end(&s->team, error))
         return FALSE;
-    for (guint k = 0; s->w->runs && k < s->list->len; k++) {
+    for (guint k = 0; k < s->list->len; k++) {
         const Block *b = &g_array_index(s->list, Block, k);
+        s->w->rounded += b->rounded;
+        s->w->energy += b->energy;
+        if (!s->w->runs)
+            continue;
         litho_writer_count(s->w, b->hash, (b->to - b->from) * s->w->stride,
                            block_at(s->w, s->places, b));
     }
@@ -385,6 +407,12 @@ static void add_notes(LithoWriter *w)
                         g_strdup_printf(_("%" PRId64 " samples lie outside the range of "
                                           "format %d (%s) and were clipped; --format 5 keeps them"),
                                         w->clipped, w->format, litho_format_name(w->format)));
+    if (w->rounded > ROUNDED * w->energy)
+        g_ptr_array_add(w->notes,
+                        g_strdup_printf(_("samples were rounded to whole numbers: the file is "
+                                          "%.1f dB from what was computed; 'convert --format "
+                                          "float32' of the input keeps them"),
+                                        10 * log10(w->energy / w->rounded)));
     if (w->not_finite)
         g_ptr_array_add(w->notes, g_strdup_printf(_("%" PRId64 " traces held NaN or infinite "
                                                     "samples and were written as missing"),

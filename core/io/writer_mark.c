@@ -73,6 +73,8 @@ void litho_writer_mark(LithoWriter *w, LithoWriterMark *mark)
                               .written = w->written,
                               .clipped = w->clipped,
                               .not_finite = w->not_finite,
+                              .rounded = w->rounded,
+                              .energy = w->energy,
                               .hash = w->hash,
                               .runs = w->runs};
     w->hash = 0;
@@ -99,6 +101,8 @@ gboolean litho_writer_reach(LithoWriter *w, const LithoWriterMark *mark)
     w->written = mark->written;
     w->clipped = mark->clipped;
     w->not_finite = mark->not_finite;
+    w->rounded = mark->rounded;
+    w->energy = mark->energy;
     return TRUE;
 }
 

@@ -28,6 +28,7 @@ struct LithoWriter {
 
     gint64 next_inline, written; // inlines taken, traces written
     gint64 clipped, not_finite;  // samples saturated, traces dropped for NaN or infinite samples
+    double rounded, energy;      // of integers: energy of what rounding changed, and of the samples
     gboolean finished;
     guint64 hash; // since the last mark; lasting files only
     GArray *runs; // likewise; NULL in others
