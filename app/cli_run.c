@@ -519,8 +519,8 @@ int litho_cli_run(int argc, char **argv)
     g_option_context_set_description(
         context,
         "Examples:\n"
-        "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy\n"
-        "  lithoscope-cli run fx prewhitening=30% + migrate velocity=2500 in.sgy out.sgy\n"
+        "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy\n"
+        "  lithoscope-cli run fx + migrate velocity=2500 in.sgy out.sgy\n"
         "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
         "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
         "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "

@@ -23,7 +23,7 @@ for n in 0:input 1:split 2:removed; do
 done
 
 # Tuning: values side by side, with the figures that judge them.
-cli sweep fx prewhitening=1,100,1000 -i survey.sgy -o "$out/sweep.png" --force
+cli sweep fx prewhitening=0,1,100,1000 -i survey.sgy -o "$out/sweep.png" --force
 
 # Reading: a good and a bad setting.
 cli sweep fx prewhitening=10,1000 --show removed -i survey.sgy -o "$out/removed.png" --force
