@@ -86,11 +86,11 @@ static const LithoParam rows[] = {
         .max = WP_MAX_SCALES, .advanced = true, .stage = WP_STAGE_PLAN,
         .doc = N_(
             "Directional scales; 0 = log2 of the shortest axis less 4, and one more to denoise.")),
-    LITHO_INT(
-        FIELD, directions, .label = N_("Directions"), .unit = N_("per edge"), .def = 3,
-        .min = WP_LEAST_DIRECTIONS, .max = WP_MOST_DIRECTIONS, .stage = WP_STAGE_PLAN,
-        .doc = N_("Directions along an edge of the coarsest scale; 5 gives finer angles and half "
-                  "a dB in denoising for a quarter more memory.")),
+    LITHO_INT(FIELD, directions, .label = N_("Directions"), .unit = N_("per edge"), .def = 3,
+              .min = WP_LEAST_DIRECTIONS, .max = WP_MOST_DIRECTIONS, .stage = WP_STAGE_PLAN,
+              .doc =
+                  N_("Directions along an edge of the coarsest scale; 5 gives finer angles, and in "
+                     "denoising a dB on plane and crossing events, for a quarter more memory.")),
     LITHO_CHOICE(FIELD, kernel, "kaiser\0gaussian\0", .label = N_("Interpolation kernel"),
                  .advanced = true, .stage = WP_STAGE_PLAN,
                  .doc =
