@@ -42,7 +42,7 @@ def manual_page_of_the_commands_tells_every_command_and_option():
     if shutil.which("groff"):
         text = plain(page)
         assert "lithoscope-cli run OPERATOR" in text and "EXIT STATUS" in text, text[:2000]
-        assert "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy" in text  # examples keep their lines
+        assert "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy" in text  # examples keep their lines
 
 
 @test
