@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
 #include "core/io/survey.h"
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
@@ -399,6 +400,78 @@ static void test_medium(void)
     g_assert_null(litho_medium_layer(medium));
 }
 
+// --- what belongs to another operator -----------------------------------------------------------
+
+static const LithoStep *first_step(void)
+{
+    return litho_flow_step(litho_session_flow(gui.session), 0);
+}
+
+// In one step, as a recipe comes: at no time is the flow empty.
+static void show_template(void)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    litho_session_set_flow(gui.session, flow, "test");
+}
+
+static void assert_defaults(void)
+{
+    const LithoStep *s = first_step();
+    g_autofree void *defaults = g_malloc0(s->op->params.size);
+    g_assert_true(s->op == &litho_operator_template);
+    litho_param_defaults(&s->op->params, defaults);
+    g_assert_cmpint(litho_params_first_stage(&s->op->params, s->params, defaults), ==, G_MAXINT);
+}
+
+// Property: a field that has the keyboard goes with its operator: what was typed into it changes
+// nothing of the operator that comes. The parameters of migrate are larger than the template's.
+static void test_field_goes(void)
+{
+    const LithoOperator *op = litho_operator_find("migrate");
+    const LithoParam *row = NULL;
+    for (guint k = 0; k < op->params.n && !row; k++)
+        if (op->params.rows[k].type == LITHO_PARAM_FILE)
+            row = &op->params.rows[k];
+    g_assert_nonnull(row);
+    gui_show_operator(&gui, op);
+    LithoParamPanel *panel = litho_window_params(gui.window);
+    g_assert_true(litho_param_panel_focus(panel, row->key));
+    GtkWidget *entry = gui_find_type(litho_param_panel_row(panel, row->key), GTK_TYPE_ENTRY);
+    gtk_widget_grab_focus(entry);
+    gui_spin(&gui, 0.1);
+    GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(gui.window));
+    g_assert_true(focus && gtk_widget_is_ancestor(focus, entry));
+    gtk_editable_set_text(GTK_EDITABLE(entry), "a-name-of-some-length.sgy");
+    show_template();
+    assert_defaults();
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_session_set_param(gui.session, 0, row, 0, "other.sgy", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+    assert_defaults();
+    gui_settle(&gui);
+}
+
+// Property: the sheet of a sweep sweeps the operator that it was opened for: with another one in
+// the main window Start says so in words, and an operator without steps is no fault either.
+static void test_sweep_of_another(void)
+{
+    gui_use_operator(&gui, litho_operator_find("migrate"));
+    gui_activate(&gui, "win.sweep");
+    GtkWindow *sheet = gui_window_titled("Parameter sweep");
+    g_assert_nonnull(sheet);
+    show_template();
+    for (int k = 0; k < 2; k++) {
+        gui_click(sheet, "Start");
+        gui_await_label(&gui, "Parameter sweep", "open the sweep again");
+        if (k == 0)
+            assert_defaults();
+        gui_forget_flow(&gui);
+    }
+    gtk_window_destroy(sheet);
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -412,6 +485,8 @@ int main(int argc, char **argv)
     g_test_add_func("/display/points", test_points);
     g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
+    g_test_add_func("/display/field-goes", test_field_goes);
+    g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -43,10 +43,12 @@ static void on_edited(LithoParamEditor *editor, double value, const char *text,
                       LithoParamPanel *self)
 {
     g_autoptr(GError) error = NULL;
-    int k = litho_session_selected(self->session);
-    if (k < 0)
+    const LithoParam *row = litho_param_editor_declaration(editor);
+    LithoStep *step = step_of(self);
+    // A field that goes with its operator loses the keyboard: by then another step is chosen.
+    if (!step || litho_param_find(&step->op->params, row->key) != row)
         return;
-    if (!litho_session_set_param(self->session, k, litho_param_editor_declaration(editor), value,
+    if (!litho_session_set_param(self->session, litho_session_selected(self->session), row, value,
                                  text, &error))
         litho_param_editor_complain(editor, error->message);
 }

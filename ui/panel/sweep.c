@@ -2,6 +2,7 @@
 #include "ui/panel/sweep.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/engine/probe.h"
 #include "core/error.h"
@@ -36,7 +37,8 @@ typedef struct Sweep {
     GtkWidget *dialog, *line[2], *show, *box, *legend, *status;
     int thumb_w, thumb_h; // of the sheet's cards
     LithoWindow *window;
-    LithoSweepAxis axis[2]; // of the sheet
+    const LithoOperator *op; // whose parameters are swept
+    LithoSweepAxis axis[2];  // of the sheet
     guint shots, wanted;
     LithoJob *job;
     gboolean again; // another sheet is wanted when the job has ended
@@ -409,11 +411,16 @@ static LithoSweepTask *make_task(Sweep *sweep)
 static gboolean read_axes(Sweep *sweep, GError **error)
 {
     LithoSession *session = litho_window_session(sweep->window);
+    const int selected = litho_session_selected(session);
     const LithoStep *step =
-        litho_flow_step(litho_session_flow(session), litho_session_selected(session));
+        selected >= 0 ? litho_flow_step(litho_session_flow(session), selected) : NULL;
     const LithoParam *second = litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1]));
     const gboolean two = second != NULL;
-    sweep->axis[0] = sweep->axis[1] = (LithoSweepAxis){0};
+    LithoSweepAxis axis[2] = {0};
+    // The dialog is of one operator, and the main window may show another one by now.
+    if (!step || step->op != sweep->op)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the step that is swept has gone; open the sweep again");
     if (two && second == litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[0])))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "both lines name the same parameter; two are needed");
@@ -421,11 +428,13 @@ static gboolean read_axes(Sweep *sweep, GError **error)
         LithoSweepLine *line = LITHO_SWEEP_LINE(sweep->line[k]);
         const LithoParam *row = litho_sweep_line_row(line);
         if (!litho_sweep_line_fill(line, two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE,
-                                   row ? litho_param_get(row, step->params) : NAN, &sweep->axis[k],
-                                   error))
+                                   row ? litho_param_get(row, step->params) : NAN, &axis[k], error))
             return FALSE;
     }
-    return sweep->axis[0].row != NULL;
+    if (!axis[0].row)
+        return FALSE;
+    memcpy(sweep->axis, axis, sizeof axis);
+    return TRUE;
 }
 
 static void start(Sweep *sweep)
@@ -437,8 +446,6 @@ static void start(Sweep *sweep)
         litho_job_cancel(sweep->job);
         return;
     }
-    if (litho_session_selected(litho_window_session(sweep->window)) < 0)
-        return;
     if (!read_axes(sweep, &error)) {
         gtk_label_set_text(GTK_LABEL(sweep->status), error ? error->message : "");
         return;
@@ -562,10 +569,10 @@ void litho_sweep_open(LithoWindow *window)
     Sweep *sweep = g_new0(Sweep, 1);
     sweep->refs = 1;
     sweep->window = g_object_ref(window);
+    sweep->op = litho_flow_step(litho_session_flow(session), step)->op;
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
     gtk_widget_add_css_class(box, "litho-palette");
-    gtk_box_append(GTK_BOX(box),
-                   make_head(sweep, litho_flow_step(litho_session_flow(session), step)->op));
+    gtk_box_append(GTK_BOX(box), make_head(sweep, sweep->op));
     gtk_box_append(GTK_BOX(box), make_sheet(sweep));
     sweep->dialog = litho_dialog_new(
         GTK_WINDOW(window), _("Parameter sweep"),

@@ -327,6 +327,9 @@ gboolean litho_session_set_param(LithoSession *self, guint step, const LithoPara
                        : litho_param_set(row, params, value, error);
     if (!ok)
         return FALSE;
+    if (litho_param_find(&s->op->params, row->key) != row)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", s->op->key,
+                            row->key);
     if (litho_param_equal(row, params, s->params))
         return TRUE;
     remember(self, NULL, s->op, row);
