@@ -75,8 +75,8 @@ static gpointer thread_main(gpointer data)
         run.progress_data = job;
     }
     job->result = job->funcs.work(&run, job->data, &job->error);
-    post(job, finish);
-    job_unref(job);
+    // The thread's reference goes with it: what the job holds is freed in the main thread.
+    g_idle_add_full(G_PRIORITY_DEFAULT, finish, job, job_unref);
     return NULL;
 }
 
