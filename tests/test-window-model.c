@@ -182,6 +182,62 @@ static void test_grip(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
 }
+
+static char *export_svg(const char *name)
+{
+    g_autofree char *path = gui_path(&gui, name);
+    char *text = NULL;
+    litho_window_export(gui.window, path);
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    return text;
+}
+
+// Property: a result on another grid than its input is a picture of its own; so is the input where
+// that is shown.
+static void test_other_grid(void)
+{
+    gui_set_param(&gui, &gui_teller, "mode", 2);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+    g_assert_true(litho_session_grid(gui.session)->is_depth);
+    g_autofree char *output = export_svg("depth.svg");
+    g_assert_nonnull(strstr(output, "Depth 5"));
+    g_assert_nonnull(strstr(output, gui_teller.key)); // the command
+    gui_activate(&gui, "win.show('input')");
+    g_autofree char *input = export_svg("time.svg");
+    g_assert_null(strstr(input, "Depth 5"));
+    g_assert_nonnull(strstr(input, "Time "));
+    gui_activate(&gui, "win.show('output')");
+    gui_set_param(&gui, &gui_teller, "mode", 0);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+}
+
+// Property: beside each other, with a reference in the input's place, each panel names the cube
+// that it shows, with the units of the axes on screen.
+static void test_picture_names(void)
+{
+    LithoCube *in = litho_session_input(gui.session);
+    litho_session_set_reference(gui.session, in, "Kept");
+    gui_activate(&gui, "win.show('side')");
+    gui_activate(&gui, "win.time-unit('s')");
+    while (litho_canvas_model(canvas())) // the data's scene
+        gui_activate(&gui, "win.model");
+    g_autofree char *text = export_svg("names.svg");
+    g_assert_nonnull(strstr(text, "Output, 3-D"));
+    g_assert_null(strstr(text, "Kept, 3-D"));
+    g_assert_nonnull(strstr(text, "Kept, inline"));
+    const char *time = strstr(text, "Kept, time ");
+    g_assert_nonnull(time);
+    g_autofree char *title = g_strndup(time, strcspn(time, ";<"));
+    g_assert_true(g_str_has_suffix(title, "\u2009s"));
+    litho_session_set_reference(gui.session, NULL, NULL);
+    gui_activate(&gui, "win.time-unit('auto')");
+    gui_activate(&gui, "win.show('output')");
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -190,6 +246,8 @@ int main(int argc, char **argv)
     g_test_add_func("/model/shapes", test_model);
     g_test_add_func("/model/follows", test_model_follows);
     g_test_add_func("/model/grip", test_grip);
+    g_test_add_func("/model/other-grid", test_other_grid);
+    g_test_add_func("/model/picture-names", test_picture_names);
     g_test_add_func("/model/title", test_title);
     int status = g_test_run();
     gui_close(&gui);

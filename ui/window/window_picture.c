@@ -55,7 +55,8 @@ static void picture_done(gpointer result, const GError *error, gpointer data)
     litho_window_tell_done(p->window, result != NULL);
 }
 
-// With a snapshot in the input's place the titles name it; NULL = the picture's own title.
+// With a snapshot in the input's place the titles name it; NULL = the picture's own title. `show`
+// is what the panel shows to a person: an output alone is the picture's input, and yet an output.
 static const char *title_of(LithoWindow *self, Picture *p, int axis, LithoShow show)
 {
     const LithoDisplay *d = litho_session_display(self->session);
@@ -65,7 +66,7 @@ static const char *title_of(LithoWindow *self, Picture *p, int axis, LithoShow s
     g_autofree char *slice =
         axis == LITHO_VIEW_SCENE
             ? g_strdup("3-D")
-            : litho_slice_label(litho_session_grid(self->session), axis, d->slice[axis], 0);
+            : litho_slice_label(litho_session_grid(self->session), axis, d->slice[axis], d->units);
     char *title = g_strdup_printf("%s, %s", label, slice);
     g_ptr_array_add(p->titles, title);
     return title;
@@ -80,7 +81,7 @@ static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel 
     int only = litho_canvas_maximised(litho_window_canvas(self));
     guint n = 1;
     if (!both)
-        shows[0] = LITHO_SHOW_INPUT;
+        shows[0] = LITHO_SHOW_INPUT; // of the picture, which has one cube
     else if (show == LITHO_SHOW_SIDE) {
         shows[n - 1] = LITHO_SHOW_INPUT;
         shows[n++] = LITHO_SHOW_OUTPUT;
@@ -98,7 +99,8 @@ static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel 
                 axis == LITHO_VIEW_SCENE
                     ? litho_picture_add_scene(picture, shows[n - 1])
                     : litho_picture_add_slice(picture, axis, d->slice[axis], shows[k]);
-            panel->title = title_of(self, p, axis, shows[k]);
+            const LithoShow named = !both ? show : shows[axis == LITHO_VIEW_SCENE ? n - 1 : k];
+            panel->title = title_of(self, p, axis, named);
             if (axis == LITHO_VIEW_SCENE) {
                 panel->view = d->scene;
                 memcpy(panel->view.index, d->slice, sizeof d->slice);
@@ -134,20 +136,25 @@ void litho_window_export(LithoWindow *self, const char *path)
         return;
     }
     Picture *p = g_new0(Picture, 1);
-    gboolean both = input && output && output != input;
+    gboolean both =
+        input && output && output != input && litho_grid_same_shape(&input->grid, &output->grid);
+    // A picture has one grid: of two, the one on screen.
+    gboolean alone =
+        !both && output && (!input || litho_session_shown(self->session) != LITHO_SHOW_INPUT);
     p->window = g_object_ref(self);
-    p->input = litho_cube_ref(input ? input : output);
+    p->input = litho_cube_ref(alone ? output : input);
     p->output = both ? litho_cube_ref(output) : NULL;
     p->titles = g_ptr_array_new_with_free_func(g_free);
     p->path = g_strdup(path);
     p->inputs = litho_window_inputs(self);
     p->title = g_strdup(p->input->name);
-    p->caption = both ? litho_window_short_command(self, NULL) : g_strdup("");
+    p->caption = both || alone ? litho_window_short_command(self, NULL) : g_strdup("");
     double percent = litho_session_clip_percent(self->session);
     p->clip_note = percent >= 0 ? litho_text_printf("%.4g %%", percent) : NULL;
     litho_picture_init(&p->picture, p->input, p->output);
     if (pages) {
-        p->input_parts = g_ptr_array_copy((GPtrArray *)pages, copy_reference, NULL);
+        const GPtrArray *parts = alone ? result->parts : pages;
+        p->input_parts = g_ptr_array_copy((GPtrArray *)parts, copy_reference, NULL);
         p->output_parts = both ? g_ptr_array_copy(result->parts, copy_reference, NULL) : NULL;
         p->picture.input_parts = p->input_parts;
         p->picture.output_parts = p->output_parts;
@@ -156,7 +163,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->picture.style.units = litho_session_display(self->session)->units;
     p->picture.scale = 2;
     p->picture.title = p->title;
-    p->picture.caption = both ? p->caption : NULL;
+    p->picture.caption = both || alone ? p->caption : NULL;
     p->picture.clip_note = p->clip_note;
     p->picture.unit = litho_session_unit(self->session); // static
     LithoModelView *shown = litho_canvas_model(litho_window_canvas(self));
