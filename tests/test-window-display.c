@@ -472,6 +472,31 @@ static void test_sweep_of_another(void)
     gui_settle(&gui);
 }
 
+// --- blinking, and the read-out -----------------------------------------------------------------
+
+static gboolean blinks(void)
+{
+    g_autoptr(GVariant) state =
+        g_action_group_get_action_state(G_ACTION_GROUP(gui.window), "blink");
+    g_assert_cmpint(g_variant_get_boolean(state), ==, litho_blink_is_on(gui.window->blink));
+    return litho_blink_is_on(gui.window->blink);
+}
+
+// Property: blinking ends where there is nothing to compare any more, as its key is dead there.
+static void test_blink_ends(void)
+{
+    gui_use_operator(&gui, &litho_operator_template);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_activate(&gui, "win.blink");
+    g_assert_true(blinks());
+    gui_forget_flow(&gui);
+    g_assert_false(litho_session_comparable(gui.session));
+    g_assert_false(blinks());
+    gui_spin(&gui, 0.6); // a blink and a half
+    g_assert_false(litho_session_display(gui.session)->hold_input);
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -487,6 +512,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/medium", test_medium);
     g_test_add_func("/display/field-goes", test_field_goes);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
+    g_test_add_func("/display/blink-ends", test_blink_ends);
     int status = g_test_run();
     gui_close(&gui);
     return status;

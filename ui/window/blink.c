@@ -16,6 +16,11 @@ static gboolean blink_once(gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
+gboolean litho_blink_is_on(const LithoBlink *blink)
+{
+    return blink->timeout != 0;
+}
+
 gboolean litho_blink_toggle(LithoBlink *blink)
 {
     if (blink->timeout) {
@@ -25,7 +30,7 @@ gboolean litho_blink_toggle(LithoBlink *blink)
         blink->timeout = g_timeout_add(PERIOD_MS, blink_once, blink);
         blink_once(blink);
     }
-    return blink->timeout != 0;
+    return litho_blink_is_on(blink);
 }
 
 LithoBlink *litho_blink_new(LithoSession *session)

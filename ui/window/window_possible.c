@@ -10,8 +10,20 @@ static void set_enabled(LithoWindow *self, const char *name, gboolean enabled)
     g_simple_action_set_enabled(G_SIMPLE_ACTION(action), enabled);
 }
 
+// Where there is nothing to compare any more the key that stops the blinking is dead, too. Stopping
+// changes the display, which comes back here: by then it is off.
+static void stop_blinking(LithoWindow *self)
+{
+    if (!litho_blink_is_on(self->blink) || litho_session_comparable(self->session))
+        return;
+    GAction *blink = g_action_map_lookup_action(G_ACTION_MAP(self), "blink");
+    g_simple_action_set_state(G_SIMPLE_ACTION(blink), g_variant_new_boolean(FALSE));
+    litho_blink_toggle(self->blink);
+}
+
 void litho_window_actions_update(LithoWindow *self)
 {
+    stop_blinking(self);
     LithoHistory *history = litho_session_history(self->session);
     gboolean has = litho_session_grid(self->session) != NULL;
     gboolean idle = !litho_window_is_busy(self);
