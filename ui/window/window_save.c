@@ -60,6 +60,7 @@ void litho_window_cancel_job(LithoWindow *self)
         litho_job_bar_hide(self->job);
     }
 }
+        litho_window_actions_update(self); // no longer busy
 
 // --- saving -------------------------------------------------------------------------------------
 
@@ -177,6 +178,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     litho_job_bar_wait(self->job, _("Waiting for the whole result"));
     litho_window_actions_update(self);
     if (!litho_session_progress(self->session, NULL))
+    litho_session_pause(self->session, FALSE); // a paused result would never be whole
         litho_session_recompute(self->session); // it had been cancelled
 }
 
