@@ -176,6 +176,21 @@ void litho_format_number(char *out, gsize size, double value, double step)
     litho_text_mark(out);
 }
 
+// Coarsest of 1, 0.1 ... 0.0001 of which `value` is a multiple.
+static double place_of(double value)
+{
+    double place = 1;
+    while (place > 1.5e-4 && fabs(value / place - rint(value / place)) >
+                                 1e-6 * MAX(1, fabs(value / place))) // of single precision
+        place /= 10;
+    return place;
+}
+
+double litho_axis_place(const LithoAxisText *text, const LithoAxis *axis)
+{
+    return MIN(place_of(litho_axis_shown(text, axis, 0)), place_of(axis->step * text->factor));
+}
+
 char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units)
 {
     // A slice is called by its line number, whatever stands at the axes.
@@ -194,9 +209,8 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnit
         return litho_text_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
                                  value == floor(value) ? 0 : 1, fabs(value));
     char number[64];
-    double step = fabs(a->step * text.factor), fraction = fabs(value - rint(value));
     litho_format_number(number, sizeof number, value,
-                        fraction < 1e-6 * MAX(1, fabs(value)) ? 1 : MIN(step, 0.1));
+                        place_of(value) == 1 ? 1 : litho_axis_place(&text, a));
     return g_strdup_printf("%s %s%s%s", label, number, *text.unit ? THIN_SPACE : "", text.unit);
 }
 

@@ -41,6 +41,10 @@ LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoUnits units)
 double litho_axis_shown(const LithoAxisText *text, const LithoAxis *axis, double index);
 double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, double shown);
 
+// The `step` of litho_format_number() that shows every sample of the axis as it is, 1 to 0.0001:
+// 0.1 for 12.5 m, 0.01 for 0.25 ms.
+double litho_axis_place(const LithoAxisText *text, const LithoAxis *axis);
+
 // "1 240" with thin spaces between thousands, a true minus sign, as many decimals as `step` needs;
 // exponent form beyond 1e7 where the step is 1e4 or more, beyond 1e15, and for steps below 1e-4.
 // `out` gets at most `size` bytes.

@@ -95,6 +95,18 @@ static void test_numbers(void)
     g_assert_cmpstr(time, ==, "time 1\u2009240\u2009ms");
     g_assert_cmpstr(seconds, ==, "time 1.240\u2009s");
 
+    // Samples at 12.5 m and at 0.25 ms are told as they are.
+    LithoGrid deep = litho_grid_new(10, 10, 500), fine = litho_grid_new(10, 10, 500);
+    deep.is_depth = TRUE;
+    deep.axis[LITHO_SAMPLE].step = 12.5;
+    fine.axis[LITHO_SAMPLE].step = 0.00025;
+    g_autofree char *half = litho_slice_label(&deep, LITHO_SAMPLE, 3, LITHO_UNITS_AUTO);
+    g_autofree char *whole = litho_slice_label(&deep, LITHO_SAMPLE, 4, LITHO_UNITS_AUTO);
+    g_autofree char *quarter = litho_slice_label(&fine, LITHO_SAMPLE, 3, LITHO_UNITS_AUTO);
+    g_assert_cmpstr(half, ==, "depth 37.5\u2009m");
+    g_assert_cmpstr(whole, ==, "depth 50\u2009m");
+    g_assert_cmpstr(quarter, ==, "time 0.75\u2009ms");
+
     // A line has no number, unless it was cut from a survey.
     LithoGrid alone = litho_grid_new(1, 100, 500), cut = fixture_grid(1, 100, 500);
     g_autofree char *of_alone = litho_slice_label(&alone, LITHO_INLINE, 0, LITHO_UNITS_AUTO);

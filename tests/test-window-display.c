@@ -497,6 +497,27 @@ static void test_blink_ends(void)
     gui_settle(&gui);
 }
 
+// Property: the read-out tells a sample's depth and time with the decimals that they have.
+static void test_read_out(void)
+{
+    static const struct {
+        double step;
+        gboolean is_depth;
+        const char *text;
+    } cases[] = {{12.5, TRUE, "z 37.5 m"}, {0.00025, FALSE, "t 0.75 ms"}, {0.002, FALSE, "t 6 ms"}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoGrid grid = litho_grid_new(8, 9, 40);
+        grid.is_depth = cases[k].is_depth;
+        grid.axis[LITHO_SAMPLE].step = cases[k].step;
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        litho_session_set_input(gui.session, cube);
+        litho_session_set_cursor(gui.session, (const double[]){3, 4, 3});
+        gui_spin(&gui, 0.1);
+        g_assert_true(gui_label_says(gui.window->status, cases[k].text));
+    }
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -513,6 +534,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/field-goes", test_field_goes);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
     g_test_add_func("/display/blink-ends", test_blink_ends);
+    g_test_add_func("/display/read-out", test_read_out);
     int status = g_test_run();
     gui_close(&gui);
     return status;

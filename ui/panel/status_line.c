@@ -33,7 +33,8 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
     if (how.whole) // line numbers are names: no thin spaces
         litho_text_put(number, sizeof number, "%.0f", value);
     else
-        litho_format_number(number, sizeof number, value, fabs(grid->axis[axis].step * how.factor));
+        litho_format_number(number, sizeof number, value,
+                            litho_axis_place(&how, &grid->axis[axis]));
     g_string_append_printf(text, "%s%s %s%s%s", text->len ? "   " : "",
                            axis < 2         ? short_names[axis]
                            : grid->is_depth ? "z"
