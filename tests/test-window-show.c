@@ -191,6 +191,17 @@ static void test_present(void)
 static void test_present_nothing(void)
 {
     gui_reopen(&gui);
+// Property: a window that is closed while it presents opens with its panels the next time.
+static void test_present_closed(void)
+{
+    gui_activate(&gui, "win.present");
+    gui_spin(&gui, 0.5);
+    gui_reopen(&gui);
+    g_assert_false(litho_podium_is_presenting(gui.window->podium));
+    for (int k = 0; k < 2; k++)
+        g_assert_true(litho_window_wants_panel(gui.window, k));
+}
+
     GtkWidget *line = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
     g_assert_null(litho_session_input(gui.session));
     g_assert_false(gtk_widget_get_visible(line));
@@ -362,3 +373,4 @@ int main(int argc, char **argv)
     gui_close(&gui);
     return status;
 }
+    g_test_add_func("/show/present-closed", test_present_closed);

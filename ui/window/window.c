@@ -296,6 +296,7 @@ static gboolean before_event(GSignalInvocationHint *hint, guint n_values, const 
 
 static gboolean close_request(GtkWindow *window)
 {
+    litho_podium_present(self->podium, FALSE); // what it puts away is no choice to remember
     LithoWindow *self = LITHO_WINDOW(window);
     remember(self);
     litho_window_state_flush(self);
