@@ -14,6 +14,7 @@
 #include "ui/import/import_preview.h"
 #include "ui/import/import_profile.h"
 #include "core/io/open_options.h"
+#include "ui/session/points.h"
 #include "ui/window/window_private.h"
 #include "ui/window/recent.h"
 #include "tests/common.h"
@@ -310,6 +311,60 @@ static void test_cancel(void)
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 120);
 }
 
+static gboolean saw_preview;
+
+static void cancel_preview(LithoSession *session)
+{
+    if (litho_session_previews(session)) {
+        saw_preview = TRUE;
+        gui_activate(&gui, "win.cancel");
+    }
+}
+
+static gboolean has_snapshot(Gui *g)
+{
+    return litho_snapshots_count(g->window->snapshots) == 1 &&
+           litho_snapshots_get(g->window->snapshots, 0)->result != NULL;
+}
+
+// Property: a cancel after the first line of another file has been shown loses nothing of what was
+// open: slices, zoom, points, the reference, results of snapshots.
+static void test_cancel_preview(void)
+{
+    g_autofree char *mine = gui_write_cube(&gui, "mine.sgy", 8, 9, 40);
+    g_autofree char *next = gui_write_cube(&gui, "next.sgy", 160, 120, 400);
+    gui_open_with_gain(&gui, mine, 2);
+    LithoCube *in = litho_session_input(gui.session);
+    LithoPoints *points = litho_points_of(gui.session);
+    LithoJudgement *judgement = gui.window->judgement;
+    litho_judgement_set_truth(judgement, in, "Kept");
+    litho_session_set_reference(gui.session, in, "Kept");
+    gui_activate(&gui, "win.snapshot");
+    g_assert_true(gui_wait(has_snapshot, &gui, 20));
+    litho_points_add(points, (const gint64[]){1, 2, 3});
+    litho_session_set_slice(gui.session, 1, 2);
+    litho_session_set_window(gui.session, (double[]){1, 1, 5}, (double[]){6, 7, 30});
+    gulong handler =
+        g_signal_connect(gui.session, "cube-changed", G_CALLBACK(cancel_preview), NULL);
+    for (int k = 0; k < 5 && !saw_preview; k++) { // it may be there before its line is shown
+        litho_window_open(gui.window, (const char *const[]){next, NULL});
+        g_assert_true(gui_wait(gui_is_free, &gui, 60));
+    }
+    g_signal_handler_disconnect(gui.session, handler);
+    g_assert_true(saw_preview);
+    const LithoDisplay *d = litho_session_display(gui.session);
+    g_assert_true(litho_session_input(gui.session) == in);
+    g_assert_cmpint(d->slice[1], ==, 2);
+    g_assert_cmpfloat(d->lo[2], ==, 5);
+    g_assert_cmpfloat(d->hi[2], ==, 30);
+    g_assert_cmpuint(litho_points_count(points), ==, 1);
+    g_assert_cmpstr(litho_session_reference_name(gui.session), ==, "Kept");
+    g_assert_true(litho_judgement_truth(judgement, NULL) == in);
+    g_assert_true(has_snapshot(&gui));
+    gui_settle(&gui);
+    gui_forget_flow(&gui);
+}
+
 // Property: numbers that form no rectangle (a diagonal, a swarm) still show the traces, in a grid
 // with holes or in file order.
 static void test_irregular(void)
@@ -423,6 +478,7 @@ int main(int argc, char **argv)
     g_test_add_func("/import/guess", test_guess);
     g_test_add_func("/import/broken", test_broken_files);
     g_test_add_func("/import/cancel", test_cancel);
+    g_test_add_func("/import/cancel-preview", test_cancel_preview);
     g_test_add_func("/import/irregular", test_irregular);
     g_test_add_func("/import/real", test_real_files);
     g_test_add_func("/import/drop", test_drop);

@@ -20,6 +20,7 @@ enum {
 struct _LithoJudgement {
     GObject parent;
     LithoSession *session; // NULL once disposed
+    guint64 input_serial;  // that truth and figures are of; 0 = none
 
     LithoJudge *judge; // used by the job's thread while there is one
     LithoDevice device;
@@ -389,8 +390,16 @@ static void forget_truth(LithoJudgement *self)
     g_clear_pointer(&self->truth_name, g_free);
 }
 
+// The line of a file that is being opened may go again: the reference stays with what is open.
 static void on_cube(LithoJudgement *self)
 {
+    const LithoCube *in = litho_session_input(self->session);
+    const guint64 serial = in ? in->serial : 0;
+    if (litho_session_previews(self->session) || serial == self->input_serial) {
+        on_changed_flow(self);
+        return;
+    }
+    self->input_serial = serial;
     self->known = FALSE;
     forget_hidden(self);
     forget_truth(self);

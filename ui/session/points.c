@@ -8,6 +8,7 @@ static const char key[] = "litho-points";
 struct _LithoPoints {
     GObject parent;
     LithoSession *session; // owns it
+    guint64 input_serial;  // they are of; 0 = none
     GArray *list;          // of LithoPoint
 };
 
@@ -31,6 +32,17 @@ void litho_points_clear(LithoPoints *self)
         return;
     g_array_set_size(self->list, 0);
     g_signal_emit(self, changed_signal, 0);
+}
+
+// The line of a file that is being opened comes and may go again: the points are of what is open.
+static void on_cube(LithoPoints *self)
+{
+    const LithoCube *in = litho_session_input(self->session);
+    const guint64 serial = in ? in->serial : 0;
+    if (litho_session_previews(self->session) || serial == self->input_serial)
+        return;
+    self->input_serial = serial;
+    litho_points_clear(self);
 }
 
 static double amplitude(LithoPoints *self, gboolean output, const gint64 at[3])
@@ -132,7 +144,7 @@ LithoPoints *litho_points_of(LithoSession *session)
     self = g_object_new(LITHO_TYPE_POINTS, NULL);
     self->session = session;
     g_object_set_data_full(G_OBJECT(session), key, self, g_object_unref);
-    g_signal_connect_object(session, "cube-changed", G_CALLBACK(litho_points_clear), self,
-                            G_CONNECT_SWAPPED);
+    on_cube(self); // of what is open already
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_cube), self, G_CONNECT_SWAPPED);
     return self;
 }

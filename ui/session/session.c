@@ -89,6 +89,11 @@ LithoCube *litho_session_input(LithoSession *self)
     return self->preview ? self->preview : self->input;
 }
 
+gboolean litho_session_previews(LithoSession *self)
+{
+    return self->preview != NULL;
+}
+
 void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoRange *range)
 {
     if (!cube && !self->preview)
@@ -322,14 +327,14 @@ gboolean litho_session_set_param(LithoSession *self, guint step, const LithoPara
                                  double value, const char *text, GError **error)
 {
     LithoStep *s = litho_flow_step(self->flow, step);
+    if (litho_param_find(&s->op->params, row->key) != row)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", s->op->key,
+                            row->key);
     g_autofree void *params = g_memdup2(s->params, s->op->params.size);
     gboolean ok = text ? litho_param_set_text(row, params, text, error)
                        : litho_param_set(row, params, value, error);
     if (!ok)
         return FALSE;
-    if (litho_param_find(&s->op->params, row->key) != row)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", s->op->key,
-                            row->key);
     if (litho_param_equal(row, params, s->params))
         return TRUE;
     remember(self, NULL, s->op, row);

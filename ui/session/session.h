@@ -54,6 +54,7 @@ const char *litho_session_not_computed(LithoSession *session, int axis);
 // Shows a first part of a cube that is still being read, in colours of that range; nothing is
 // computed. NULL, NULL = back to the input.
 void litho_session_set_preview(LithoSession *session, LithoCube *cube, const LithoRange *range);
+gboolean litho_session_previews(LithoSession *session); // such a part is shown
 // A cube in the input's place in every comparison, e.g. a kept result, and its name; NULL =
 // the input. References `cube`.
 void litho_session_set_reference(LithoSession *session, LithoCube *cube, const char *name);

@@ -134,8 +134,8 @@ static void on_cube(LithoSession *session, LithoSnapshots *self)
 {
     LithoCube *cube = litho_session_input(session);
     guint64 serial = cube ? cube->serial : 0;
-    if (serial == self->input_serial)
-        return;
+    if (litho_session_previews(session) || serial == self->input_serial)
+        return; // a preview may go again
     self->input_serial = serial;
     litho_job_cancel(self->job);
     self->wanted = 0;

@@ -267,7 +267,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         }
     } else {
         litho_session_set_preview(self->session, NULL, NULL); // back to what was open before
-        litho_window_state_preview(self, FALSE);
+        litho_window_state_back(self);
         litho_window_state_touched(self);
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
             const gboolean bare =

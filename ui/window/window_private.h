@@ -122,6 +122,7 @@ void litho_window_state_close(LithoWindow *self);                // nothing of a
 void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
 void litho_window_state_flush(LithoWindow *self);                // now
+void litho_window_state_back(LithoWindow *self);                 // it did not come: as before it
 char *litho_window_state_text(LithoWindow *self); // all of it as it would be saved; g_free()
 // All but the flow; with `keep_flow` the file's own is one undo away.
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);

@@ -234,6 +234,14 @@ static gboolean restore_views(LithoWindow *self, JsonObject *object)
     return TRUE;
 }
 
+void litho_window_state_back(LithoWindow *self)
+{
+    JsonObject *before = litho_open_file_views(self->file, LITHO_VIEWS_BEFORE);
+    if (before && !restore_views(self, before)) // of a result, which comes again
+        litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, before);
+    litho_window_state_preview(self, FALSE);
+}
+
 static void restore_flow(LithoWindow *self, JsonObject *root, const LithoFlow *flow)
 {
     LithoHistory *history = litho_history_new();
