@@ -361,6 +361,22 @@ static void test_windows(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
+// Property: Space that is let go in another window does not leave the input on the screen.
+static void test_space_elsewhere(void)
+{
+    focus_view(0);
+    type("keydown space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_INPUT);
+    gui_activate(&gui, "win.palette");
+    gui_spin(&gui, 0.3);
+    GtkWindow *commands = gui_window_titled("Commands");
+    g_assert_nonnull(commands);
+    gui_type_into(&gui, commands, "keyup space", 0.3);
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    gtk_window_destroy(commands);
+    gui_spin(&gui, 0.3);
+}
+
 static gboolean no_popover(Gui *g)
 {
     GtkWidget *open =
@@ -479,6 +495,7 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/colour-map", test_colour_map);
     g_test_add_func("/keys/flow", test_flow);
     g_test_add_func("/keys/windows", test_windows);
+    g_test_add_func("/keys/space-elsewhere", test_space_elsewhere);
     g_test_add_func("/keys/table", test_table);
     int status = g_test_run();
     gui_close(&gui);

@@ -32,6 +32,13 @@ static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
         litho_session_hold_input(self->session, FALSE);
 }
 
+// A key that is let go in another window is not told here.
+static void on_active(LithoWindow *self)
+{
+    if (self->session && !gtk_window_is_active(GTK_WINDOW(self)) && !litho_blink_is_on(self->blink))
+        litho_session_hold_input(self->session, FALSE);
+}
+
 void litho_window_keys_init(LithoWindow *self)
 {
     // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
@@ -45,4 +52,5 @@ void litho_window_keys_init(LithoWindow *self)
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);
     gtk_widget_add_controller(GTK_WIDGET(self), keys);
+    g_signal_connect(self, "notify::is-active", G_CALLBACK(on_active), NULL);
 }
