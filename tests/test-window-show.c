@@ -118,7 +118,10 @@ static void test_race_fits(void)
 static void test_steps(void)
 {
     g_autofree char *path = write_script();
+    GActionGroup *actions = G_ACTION_GROUP(gui.window);
+    g_assert_false(g_action_group_get_action_enabled(actions, "demo-next"));
     litho_podium_play(gui.window->podium, path);
+    g_assert_true(g_action_group_get_action_enabled(actions, "demo-next"));
     litho_player_pause(player(), TRUE);
     gui_spin(&gui, 1.2);
     g_assert_cmpuint(step(), ==, 0);
@@ -130,6 +133,7 @@ static void test_steps(void)
     gui_activate(&gui, "win.demo-end");
     litho_podium_play(gui.window->podium, path);
     gui_activate(&gui, "win.demo-end"); // while its cube is made
+    g_assert_false(g_action_group_get_action_enabled(actions, "demo-next"));
     gui_spin(&gui, 0.3);
     g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 10);
     litho_podium_play(gui.window->podium, "turo");
@@ -187,10 +191,6 @@ static void test_present(void)
     gui_settle(&gui);
 }
 
-// Property: presenting without a cube leaves the start page as it was: no line of snapshots.
-static void test_present_nothing(void)
-{
-    gui_reopen(&gui);
 // Property: a window that is closed while it presents opens with its panels the next time.
 static void test_present_closed(void)
 {
@@ -202,6 +202,10 @@ static void test_present_closed(void)
         g_assert_true(litho_window_wants_panel(gui.window, k));
 }
 
+// Property: presenting without a cube leaves the start page as it was: no line of snapshots.
+static void test_present_nothing(void)
+{
+    gui_reopen(&gui);
     GtkWidget *line = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
     g_assert_null(litho_session_input(gui.session));
     g_assert_false(gtk_widget_get_visible(line));
@@ -369,8 +373,8 @@ int main(int argc, char **argv)
     g_test_add_func("/show/tour", test_tour);
     g_test_add_func("/show/measure", test_measure);
     g_test_add_func("/show/present-nothing", test_present_nothing);
+    g_test_add_func("/show/present-closed", test_present_closed);
     int status = g_test_run();
     gui_close(&gui);
     return status;
 }
-    g_test_add_func("/show/present-closed", test_present_closed);

@@ -158,6 +158,7 @@ static void show_foot(LithoPodium *podium)
     guint at;
     const LithoScript *script = litho_player_script(podium->player, &at);
     gtk_widget_set_visible(podium->foot, script != NULL);
+    litho_window_actions_update(podium->window);
     if (!script)
         return;
     const LithoScriptStep *step = g_ptr_array_index(script->steps, at);

@@ -105,7 +105,6 @@ static void show_device(LithoWindow *self)
 static void show_compare(LithoWindow *self)
 {
     litho_window_show_title(self); // of what is shown
-    litho_header_show_compare(self->header);
     litho_window_actions_update(self);
 }
 
@@ -296,8 +295,8 @@ static gboolean before_event(GSignalInvocationHint *hint, guint n_values, const 
 
 static gboolean close_request(GtkWindow *window)
 {
-    litho_podium_present(self->podium, FALSE); // what it puts away is no choice to remember
     LithoWindow *self = LITHO_WINDOW(window);
+    litho_podium_present(self->podium, FALSE); // what it puts away is no choice to remember
     remember(self);
     litho_window_state_flush(self);
     litho_job_bar_cancel(self->job);

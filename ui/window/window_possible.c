@@ -32,6 +32,7 @@ void litho_window_actions_update(LithoWindow *self)
     gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
     gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
     gboolean paged = litho_session_is_paged(self->session);
+    gboolean playing = litho_player_is_playing(litho_podium_player(self->podium));
     gboolean points = litho_points_count(litho_points_of(self->session)) > 0;
     const struct {
         const char *name;
@@ -70,6 +71,29 @@ void litho_window_actions_update(LithoWindow *self)
                   {"removed", comparable},
                   {"split", comparable},
                   {"blink", comparable},
+                  {"show", has},
+                  {"volume", has},
+                  {"fit", has},
+                  {"zoom-in", has},
+                  {"zoom-out", has},
+                  {"maximise", has},
+                  {"focus-view", has},
+                  {"model", has},
+                  {"medium", has},
+                  {"clip-up", has},
+                  {"clip-down", has},
+                  {"gain-up", has},
+                  {"gain-down", has},
+                  {"display-gain", has},
+                  {"time-gain", has},
+                  {"agc", has},
+                  {"density", has},
+                  {"wiggle", has},
+                  {"colours-menu", has},
+                  {"demo-next", playing},
+                  {"demo-back", playing},
+                  {"demo-pause", playing},
+                  {"demo-end", playing},
                   {"similarity", litho_judgement_applies(self->session)}};
     for (guint k = 0; k < G_N_ELEMENTS(states); k++)
         set_enabled(self, states[k].name, states[k].enabled);
@@ -85,4 +109,5 @@ void litho_window_actions_update(LithoWindow *self)
     const char *volume = litho_session_volume(self->session);
     GAction *volumes = g_action_map_lookup_action(G_ACTION_MAP(self), "volume");
     g_simple_action_set_state(G_SIMPLE_ACTION(volumes), g_variant_new_string(volume ? volume : ""));
+    litho_header_show_compare(self->header); // "show" has enabled all of its buttons
 }
