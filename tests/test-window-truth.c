@@ -2,6 +2,7 @@
 //
 // Pictures and figures on the screen belong to the file and the flow that they name: the texture is
 // the result, figures and pictures are of the open file and of the flow as it stands.
+#include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -580,6 +581,10 @@ static void test_truth_file(void)
     g_assert_null(litho_judgement_truth(litho_window_judgement(gui.window), NULL));
     gui_open_with_gain(&gui, path, 2);
 
+    // Whether it is there is asked once, when the survey is opened: a disk may be slow.
+    g_assert_cmpint(g_unlink(truth), ==, 0);
+    litho_window_actions_update(gui.window);
+    g_assert_true(g_action_get_enabled(action));
     g_autofree char *wrong = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 41);
     gui_activate(&gui, "win.truth");
     g_assert_true(gui_wait(gui_is_free, &gui, 20));

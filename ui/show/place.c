@@ -9,7 +9,7 @@ struct LithoPlace {
     LithoWindow *window;
     LithoCube *input;    // NULL = nothing was open
     LithoSurvey *survey; // of a cube beyond memory; or NULL
-    char **paths, *key;
+    char **paths, *key, *truth;
     LithoOpenOptions open;
     JsonNode *state; // as it is saved with a file
 };
@@ -27,6 +27,7 @@ LithoPlace *litho_place_remember(LithoWindow *window)
     place->survey = survey ? litho_survey_ref(survey) : NULL;
     place->paths = g_strdupv(litho_open_file_paths(window->file));
     place->key = g_strdup(litho_open_file_key(window->file));
+    place->truth = g_strdup(litho_open_file_truth(window->file));
     place->open = *litho_open_file_options(window->file);
     place->state = litho_json_parse(text, -1, NULL); // our own text
     return place;
@@ -41,6 +42,7 @@ void litho_place_free(LithoPlace *place)
     litho_survey_unref(place->survey);
     g_strfreev(place->paths);
     g_free(place->key);
+    g_free(place->truth);
     g_clear_pointer(&place->state, json_node_unref);
     g_free(place);
 }
@@ -65,8 +67,10 @@ void litho_place_return(LithoPlace *place)
         else
             litho_session_set_input(window->session, place->input);
         litho_window_state_leave(window);
-        if (place->key)
+        if (place->key) {
             litho_window_state_adopt(window, (const char *const *)place->paths, &place->open);
+            litho_open_file_set_truth(window->file, place->truth);
+        }
         litho_window_state_restore(window, place->state, FALSE);
         litho_window_show_title(window);
         litho_window_update_start(window);

@@ -6,7 +6,7 @@
 struct LithoOpenFile {
     char **paths;
     LithoOpenOptions options;
-    char *key;
+    char *key, *truth;
     char **failed;
     char *profile;
     JsonObject *views[LITHO_N_VIEWS_KEPT];
@@ -49,6 +49,19 @@ void litho_open_file_close(LithoOpenFile *file)
 {
     litho_open_file_leave(file);
     g_clear_pointer(&file->paths, g_strfreev);
+    g_clear_pointer(&file->truth, g_free);
+}
+
+void litho_open_file_set_truth(LithoOpenFile *file, const char *path)
+{
+    char *copy = g_strdup(path);
+    g_free(file->truth);
+    file->truth = copy;
+}
+
+const char *litho_open_file_truth(const LithoOpenFile *file)
+{
+    return file->truth;
 }
 
 char **litho_open_file_paths(const LithoOpenFile *file)

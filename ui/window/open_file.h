@@ -23,6 +23,10 @@ const char *litho_open_file_path(const LithoOpenFile *file); // the first; NULL 
 const LithoOpenOptions *litho_open_file_options(const LithoOpenFile *file);
 const char *
 litho_open_file_key(const LithoOpenFile *file); // of its session; NULL = nothing is open
+// File of the truth that lay beside the open one when it was opened; NULL = none. Copies `path`;
+// borrowed until another file is open.
+void litho_open_file_set_truth(LithoOpenFile *file, const char *path);
+const char *litho_open_file_truth(const LithoOpenFile *file);
 gboolean litho_open_file_is_demo(const LithoOpenFile *file);
 
 // Files that could not be opened last; NULL = none. Takes `paths` over; borrowed.

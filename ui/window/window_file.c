@@ -33,6 +33,7 @@ typedef struct Opening {
     LithoSurvey *paged;  // the cube does not fit into memory; or NULL
     guint64 memory;      // then: bytes that may be taken
     char *profile;       // import profile that fits, or NULL
+    char *truth;         // that lies beside it, or NULL
     GMutex lock;         // guards `points`
     GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
     JsonNode *state;     // the file's session, or NULL
@@ -48,6 +49,7 @@ static void opening_free(gpointer data)
     g_array_unref(o->points);
     g_mutex_clear(&o->lock);
     g_free(o->profile);
+    g_free(o->truth);
     litho_survey_unref(o->paged);
     g_clear_error(&o->state_error);
     g_free(o);
@@ -171,6 +173,7 @@ static gpointer open_work(LithoRun *run, gpointer data, GError **error)
     read_state(o);
     if (!o->paths)
         return litho_synth_demo(run, NULL, error);
+    o->truth = litho_truth_beside((const char *const *)o->paths);
     LithoOpenOptions options = o->options;
     options.on_first = on_first;
     options.first_data = o;
@@ -219,6 +222,7 @@ static void open_session(LithoWindow *self, Opening *o, gboolean keep_flow)
 {
     gboolean same = o->mode == LITHO_OPEN_AGAIN;
     litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
+    litho_open_file_set_truth(self->file, o->truth);
     litho_window_show_title(self); // names the files
     if (!same) {
         litho_snapshots_clear(self->snapshots);

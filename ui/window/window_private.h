@@ -90,11 +90,12 @@ char *litho_window_command(LithoWindow *self);
 // The flow's command with the names of the open file and of `out`, NULL: of a result beside it, for
 // captions and headers; g_free().
 char *litho_window_short_command(LithoWindow *self, const char *out);
-// window_truth.c: TRUE when a reference is known, a file of the truth lies beside the open one, or
-// the demo is open.
+// window_truth.c: TRUE when a reference is known, a file of the truth lay beside the open one when
+// it was opened, or the demo is open.
 gboolean litho_window_has_truth(LithoWindow *self);
-// "cube.sgy" -> "cube-truth.sgy"; NULL when there is no such file, or several are open; g_free().
-char *litho_window_truth_path(LithoWindow *self);
+// "cube.sgy" -> "cube-truth.sgy"; NULL when there is no such file, or several are opened; g_free().
+// Looks at the disk: of a thread that may wait.
+char *litho_truth_beside(const char *const *paths);
 // Everything that the window reads, held while something is written; litho_inputs_free().
 LithoInputs *litho_window_inputs(LithoWindow *self);
 void litho_window_compare_truth(LithoWindow *self); // or with the input again
@@ -121,8 +122,8 @@ void litho_window_state_leave(LithoWindow *self);                // another file
 void litho_window_state_close(LithoWindow *self);                // nothing of a name is open
 void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
-void litho_window_state_flush(LithoWindow *self);                // now
 void litho_window_state_back(LithoWindow *self);                 // it did not come: as before it
+void litho_window_state_flush(LithoWindow *self);                // now
 char *litho_window_state_text(LithoWindow *self); // all of it as it would be saved; g_free()
 // All but the flow; with `keep_flow` the file's own is one undo away.
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);

@@ -119,7 +119,7 @@ static void save_done(gpointer result, const GError *error, gpointer data)
 LithoInputs *litho_window_inputs(LithoWindow *self)
 {
     LithoInputs *inputs = litho_inputs_new();
-    g_autofree char *truth = litho_window_truth_path(self);
+    const char *truth = litho_open_file_truth(self->file);
     for (char **path = litho_open_file_paths(self->file); path && *path; path++)
         litho_inputs_add(inputs, *path);
     if (truth)

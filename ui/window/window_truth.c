@@ -13,9 +13,8 @@
 
 static const char truth_name[] = N_("Truth");
 
-char *litho_window_truth_path(LithoWindow *self)
+char *litho_truth_beside(const char *const *paths)
 {
-    char **paths = litho_open_file_paths(self->file);
     if (!paths || !paths[0] || paths[1])
         return NULL;
     const char *path = paths[0], *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -99,8 +98,7 @@ static void loaded(gpointer result, const GError *error, gpointer data)
 
 gboolean litho_window_has_truth(LithoWindow *self)
 {
-    g_autofree char *path = litho_window_truth_path(self);
-    return (path || litho_open_file_is_demo(self->file) ||
+    return (litho_open_file_truth(self->file) || litho_open_file_is_demo(self->file) ||
             litho_judgement_truth(self->judgement, NULL)) &&
            !litho_session_is_paged(self->session);
 }
@@ -124,7 +122,6 @@ void litho_window_compare_truth(LithoWindow *self)
         compare(self, !compares(self));
         return;
     }
-    g_autofree char *path = litho_window_truth_path(self);
     if (!litho_window_has_truth(self) || !litho_session_input(self->session) ||
         litho_window_is_busy(self)) {
         litho_window_show_error(self,
@@ -133,7 +130,7 @@ void litho_window_compare_truth(LithoWindow *self)
                                 NULL);
         return;
     }
-    start(self, path, litho_text(truth_name));
+    start(self, litho_open_file_truth(self->file), litho_text(truth_name));
 }
 
 void litho_window_compare_file(LithoWindow *self, const char *path)
