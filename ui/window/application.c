@@ -42,6 +42,12 @@ static void set_dark(gboolean dark)
     g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", dark, NULL);
 }
 
+// The system does not tell: what it set itself, not what was chosen here before.
+static void leave_to_theme(void)
+{
+    gtk_settings_reset_property(gtk_settings_get_default(), "gtk-application-prefer-dark-theme");
+}
+
 static void apply_scheme(GtkApplication *app, GVariant *value)
 {
     g_autoptr(GVariant) inner = g_variant_ref(value);
@@ -74,6 +80,8 @@ static void on_scheme(GObject *proxy, GAsyncResult *result, gpointer app)
     if (reply) {
         g_autoptr(GVariant) value = g_variant_get_child_value(reply, 0);
         apply_scheme(app, value);
+    } else if (wants_system(app)) {
+        leave_to_theme();
     }
     g_object_unref(app);
 }
@@ -105,8 +113,7 @@ static void set_appearance(GtkApplication *app, const char *name)
     else if (proxy)
         ask_scheme(proxy, app);
     else
-        gtk_settings_reset_property(gtk_settings_get_default(),
-                                    "gtk-application-prefer-dark-theme");
+        leave_to_theme();
 }
 
 static void on_appearance(GSimpleAction *action, GVariant *value, gpointer app)
