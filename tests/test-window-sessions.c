@@ -16,6 +16,19 @@ static Gui gui;
 
 // --- conditions to wait for ---------------------------------------------------------------------
 
+static gpointer sleep_on(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run, (void)error;
+    g_usleep(1300000); // longer than a change waits for its being written
+    return data;
+}
+
+static void awake(gpointer result, const GError *error, gpointer data)
+{
+    (void)result;
+    litho_window_end_job(data, error);
+}
+
 static gboolean state_written(Gui *g)
 {
     return litho_state_writer_is_settled(g->window->writer);
@@ -96,6 +109,21 @@ static double saved_gain(const char *path)
     json_node_unref(state);
     const LithoStep *step = litho_flow_step(flow, 0);
     return litho_param_get(litho_param_find(&step->op->params, "gain"), step->params);
+}
+
+// Property: a change during a job, when nothing is written, is on disk soon after it.
+static void test_during_job(void)
+{
+    static const LithoJobFuncs funcs = {sleep_on, NULL, awake, NULL};
+    g_autofree char *path = gui_write_cube(&gui, "during.sgy", 10, 12, 40);
+    gui_open_with_gain(&gui, path, 2);
+    g_assert_true(gui_wait(state_written, &gui, 10));
+    litho_window_start_job(gui.window, "test", "Sleeping", &funcs, gui.window);
+    gui_set_gain(&gui, 6);
+    g_assert_true(gui_wait(gui_is_free, &gui, 10));
+    g_assert_false(state_written(&gui));
+    g_assert_true(gui_wait(state_written, &gui, 5));
+    g_assert_cmpfloat(saved_gain(path), ==, 6);
 }
 
 // Property: a file that was left without a flow takes the present one; a file with a flow of its
@@ -550,6 +578,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/session", test_session);
     g_test_add_func("/sessions/other-file", test_other_file);
     g_test_add_func("/sessions/line", test_line);
+    g_test_add_func("/sessions/during-job", test_during_job);
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);
     g_test_add_func("/sessions/snapshots", test_snapshots);

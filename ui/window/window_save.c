@@ -38,6 +38,8 @@ gboolean litho_window_end_job(LithoWindow *self, const GError *error)
     if (error && !litho_error_is_cancelled(error))
         litho_window_show_error(self, error->message, NULL);
     litho_window_actions_update(self);
+    if (litho_state_writer_is_dirty(self->writer)) // nothing was written during the job
+        litho_window_state_touched(self);
     return TRUE;
 }
 
@@ -58,9 +60,9 @@ void litho_window_cancel_job(LithoWindow *self)
     if (litho_job_bar_save(self->job)) {
         litho_job_bar_set_save(self->job, NULL, FALSE);
         litho_job_bar_hide(self->job);
+        litho_window_actions_update(self); // no longer busy
     }
 }
-        litho_window_actions_update(self); // no longer busy
 
 // --- saving -------------------------------------------------------------------------------------
 
@@ -176,9 +178,9 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     }
     litho_job_bar_set_save(self->job, path, force);
     litho_job_bar_wait(self->job, _("Waiting for the whole result"));
+    litho_session_pause(self->session, FALSE); // a paused result would never be whole
     litho_window_actions_update(self);
     if (!litho_session_progress(self->session, NULL))
-    litho_session_pause(self->session, FALSE); // a paused result would never be whole
         litho_session_recompute(self->session); // it had been cancelled
 }
 
