@@ -206,7 +206,7 @@ static void start_reading(LithoImport *self)
     Reading *r = g_new0(Reading, 1);
     g_atomic_int_inc(&self->refs);
     *r = (Reading){self, g_strdupv(self->paths), self->options};
-    gtk_label_set_text(GTK_LABEL(self->busy), "reading");
+    gtk_label_set_text(GTK_LABEL(self->busy), _("reading"));
     self->job = litho_job_start(&funcs, r);
 }
 

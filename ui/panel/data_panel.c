@@ -89,8 +89,8 @@ static void load_band(LithoDataPanel *self, double nyquist)
         litho_plot_set_handles(LITHO_PLOT(self->spectrum), 0, NULL, FALSE);
         return;
     }
-    LithoPlotHandle handles[] = {{low->label, band_edge(self, step, low, nyquist)},
-                                 {high->label, band_edge(self, step, high, nyquist)}};
+    LithoPlotHandle handles[] = {{litho_text(low->label), band_edge(self, step, low, nyquist)},
+                                 {litho_text(high->label), band_edge(self, step, high, nyquist)}};
     litho_plot_set_handles(LITHO_PLOT(self->spectrum), 2, handles, TRUE);
 }
 

@@ -173,7 +173,7 @@ static void show_chip(LithoSnapshotBar *self, GtkWidget *box, guint k)
     Chip *chip = g_object_get_data(G_OBJECT(box), parts_key);
     gboolean present = litho_snapshots_present(self->snapshots) == (int)k;
     gboolean compared = litho_snapshots_compared(self->snapshots) == (int)k;
-    g_autofree char *shown = g_strdup_printf("%s%s", compared ? "vs " : "", s->name);
+    g_autofree char *shown = compared ? g_strdup_printf(_("vs %s"), s->name) : g_strdup(s->name);
     gtk_label_set_text(GTK_LABEL(chip->name), shown);
     if (!gtk_widget_get_mapped(chip->entry)) // not while it is being typed
         gtk_editable_set_text(GTK_EDITABLE(chip->entry), s->name);

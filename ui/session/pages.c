@@ -112,5 +112,5 @@ char *litho_pages_refusal(const LithoFlow *flow)
     return g_strdup_printf(
         _("%s works on the whole cube at once, which is larger than the memory: the input "
           "is shown."),
-        greedy->title);
+        litho_text(greedy->title));
 }

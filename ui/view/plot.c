@@ -462,7 +462,7 @@ static void describe(LithoPlot *self)
         if (curve_at(self, k)->n > 0 && curve_at(self, k)->label)
             g_string_append_printf(text, ", %s", curve_at(self, k)->label);
     for (guint k = 0; k < self->n_handles; k++)
-        litho_text_add(text, "; %s at %.4g", self->handle[k].name, self->handle[k].x);
+        litho_text_add(text, _("; %s at %.4g"), self->handle[k].name, self->handle[k].x);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    text->str, -1);
     g_string_free(text, TRUE);

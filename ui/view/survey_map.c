@@ -171,11 +171,11 @@ static void draw_picture(cairo_t *cr, cairo_surface_t *picture, int n1, int n2,
 }
 
 // "Inlines 10–52", "Inline 7".
-static char *range_text(const char *name, const LithoAxis *a)
+static char *range_text(const char *one, const char *many, const LithoAxis *a)
 {
     return a->n == 1
-               ? litho_text_printf("%s %g", name, a->first)
-               : litho_text_printf("%ss %g–%g", name, a->first, litho_axis_value(a, a->n - 1));
+               ? litho_text_printf("%s %.10g", one, a->first)
+               : litho_text_printf("%s %.10g–%.10g", many, a->first, litho_axis_value(a, a->n - 1));
 }
 
 // The four ends of the axes, so that a swapped or mirrored survey shows itself; in two lines where
@@ -185,8 +185,8 @@ static PangoLayout *make_labels(LithoSurveyMap *self, double w)
     g_autofree char *text = NULL;
     if (self->survey) {
         const LithoAxis *a = litho_survey_grid(self->survey)->axis;
-        g_autofree char *inlines = range_text(_("Inline"), &a[0]);
-        g_autofree char *crosslines = range_text("crossline", &a[1]);
+        g_autofree char *inlines = range_text(_("Inline"), _("Inlines"), &a[0]);
+        g_autofree char *crosslines = range_text(_("crossline"), _("crosslines"), &a[1]);
         text = g_strdup_printf("%s · %s", inlines, crosslines);
     } else if (self->points->len > 0) {
         text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1], self->hi[1]);

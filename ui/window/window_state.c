@@ -334,7 +334,7 @@ static char *ago(gint64 saved)
     if (s < 90)
         return g_strdup(_("just now"));
     if (s < 90 * 60)
-        return g_strdup_printf(_("%d minutes ago"), (int)(s / 60));
+        return g_strdup_printf(_("%d minutes ago"), (int)((s + 30) / 60));
     if (s < 36 * 3600)
         return g_strdup_printf(_("%d hours ago"), (int)((s + 1800) / 3600));
     return g_strdup_printf(_("%d days ago"), (int)((s + 43200) / 86400));
