@@ -572,30 +572,6 @@ static void test_recent(void)
     g_assert_cmpstr(last, ==, good);
 }
 
-// Property: a result that was paused is computed on when it is to be saved; with the wait for it
-// cancelled everything is possible again at once.
-static void test_save_paused(void)
-{
-    g_autofree char *path = gui_write_cube(&gui, "paused.sgy", 8, 9, 40);
-    g_autofree char *out = gui_path(&gui, "paused-result.sgy");
-    GActionGroup *actions = G_ACTION_GROUP(gui.window);
-    gui_open_with_gain(&gui, path, 2);
-    for (int k = 0; k < 2; k++) {
-        litho_session_pause(gui.session, TRUE);
-        gui_set_gain(&gui, 3 + k);
-        g_assert_null(litho_session_output(gui.session));
-        litho_window_save(gui.window, out, TRUE);
-        g_assert_false(litho_session_is_paused(gui.session));
-        g_assert_false(g_action_group_get_action_enabled(actions, "open"));
-        if (k == 0)
-            litho_window_cancel_job(gui.window);
-        g_assert_cmpint(g_action_group_get_action_enabled(actions, "open"), ==, k == 0);
-        g_assert_true(gui_wait(gui_is_free, &gui, 20));
-        g_assert_cmpint(g_file_test(out, G_FILE_TEST_EXISTS), ==, k == 1);
-    }
-    gui_settle(&gui);
-}
-
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -609,7 +585,6 @@ int main(int argc, char **argv)
     g_test_add_func("/files/inputs-stay", test_inputs_stay);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
-    g_test_add_func("/files/save-paused", test_save_paused);
     g_test_add_func("/files/recent", test_recent);
     int status = test_run();
     gui_close(&gui);

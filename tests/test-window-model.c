@@ -238,6 +238,39 @@ static void test_picture_names(void)
     gui_activate(&gui, "win.show('output')");
 }
 
+// Asks again: what waits for the worker cannot be paused.
+static gboolean is_paused(Gui *g)
+{
+    litho_session_pause(g->session, TRUE);
+    return litho_session_is_paused(g->session);
+}
+
+// Property: a result that was paused is computed on when it is to be saved; with the wait for it
+// cancelled everything is possible again at once.
+static void test_save_paused(void)
+{
+    g_autofree char *out = gui_path(&gui, "paused.npy");
+    GActionGroup *actions = G_ACTION_GROUP(gui.window);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 1000);
+    for (int k = 0; k < 2; k++) {
+        gui_set_param(&gui, &gui_teller, "gain", 0.5 + 0.1 * k);
+        g_assert_true(gui_wait(is_paused, &gui, 10));
+        g_assert_null(litho_session_output(gui.session));
+        litho_window_save(gui.window, out, TRUE);
+        g_assert_false(litho_session_is_paused(gui.session));
+        g_assert_false(g_action_group_get_action_enabled(actions, "open"));
+        if (k == 0)
+            litho_window_cancel_job(gui.window);
+        g_assert_cmpint(g_action_group_get_action_enabled(actions, "open"), ==, k == 0);
+        g_assert_true(gui_wait(gui_is_free, &gui, 20));
+        g_assert_cmpint(g_file_test(out, G_FILE_TEST_EXISTS), ==, k == 1);
+        g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    }
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
+    gui_set_param(&gui, &gui_teller, "gain", 1);
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -248,6 +281,7 @@ int main(int argc, char **argv)
     g_test_add_func("/model/grip", test_grip);
     g_test_add_func("/model/other-grid", test_other_grid);
     g_test_add_func("/model/picture-names", test_picture_names);
+    g_test_add_func("/model/save-paused", test_save_paused);
     g_test_add_func("/model/title", test_title);
     int status = g_test_run();
     gui_close(&gui);
