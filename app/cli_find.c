@@ -64,7 +64,7 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf(_("note: %s\n"), find->why);
 }
 
-// Reads what the largest values that are tried need.
+// Reads what the largest values that are tried need, and the words that rows take.
 static gboolean cover_values(LithoSurvey *survey, const LithoFlow *flow, guint at, LithoRun *run,
                              LithoCliPart *part, GError **error)
 {
@@ -76,9 +76,12 @@ static gboolean cover_values(LithoSurvey *survey, const LithoFlow *flow, guint a
             continue;
         const double now = litho_param_get(row, step->params);
         const double top = r->lo != r->hi ? r->hi : row->soft_max != 0 ? row->soft_max : row->max;
-        litho_param_set(row, step->params, MIN(top, row->max), NULL);
-        if (!litho_cli_part_cover(survey, largest, run, part, error))
-            return FALSE;
+        const double tried[] = {MIN(top, row->max), row->special_text ? row->special : now};
+        for (guint k = 0; k < G_N_ELEMENTS(tried); k++) {
+            litho_param_set(row, step->params, tried[k], NULL);
+            if (!litho_cli_part_cover(survey, largest, run, part, error))
+                return FALSE;
+        }
         litho_param_set(row, step->params, now, NULL);
     }
     return TRUE;

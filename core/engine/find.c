@@ -219,8 +219,15 @@ typedef struct Line {
     guint k;
     double value[LITHO_FIND_MOST]; // of all; [k] = the best so far
     double score;
-    gboolean wide; // over the whole range; else beside the value
+    double inside, inside_score; // the best tried that is no word; -INFINITY = none was
+    gboolean wide;               // over the whole range; else beside the value
 } Line;
+
+// A word such as "automatic" has no place among the numbers.
+static gboolean is_word(const LithoParam *row, double value)
+{
+    return row->special_text && value == row->special;
+}
 
 static double try_on(Line *line, double value, GError **error)
 {
@@ -228,6 +235,10 @@ static double try_on(Line *line, double value, GError **error)
     memcpy(all, line->value, sizeof all);
     all[line->k] = value;
     const double score = try_values(line->s, all, NULL, error);
+    if (score > line->inside_score && !is_word(line->s->find->item[line->k].row, value)) {
+        line->inside_score = score;
+        line->inside = value;
+    }
     if (score > line->score) {
         line->score = score;
         line->value[line->k] = value;
@@ -262,9 +273,10 @@ static void search_range(Line *line, const LithoParam *row, double lo, double hi
     const double step = (to - from) / (COARSE - 1);
     for (int m = 0; line->wide && m < COARSE && !time_is_up(line->s); m++)
         try_on(line, from_scale(row, from + m * step), error);
-    const double at = to_scale(row, line->value[line->k]);
-    if (!time_is_up(line->s))
-        refine(line, row, at, line->wide ? step : 0.5 * step, from, to, error);
+    if (time_is_up(line->s) || line->inside_score == -INFINITY)
+        return;
+    const double at = to_scale(row, line->inside);
+    refine(line, row, at, line->wide ? step : 0.5 * step, from, to, error);
 }
 
 static void search_one(Line *line, GError **error)
@@ -272,6 +284,8 @@ static void search_one(Line *line, GError **error)
     const LithoParam *row = line->s->find->item[line->k].row;
     double lo, hi;
     ends(line->s, line->k, &lo, &hi);
+    if (line->wide && row->special_text && (row->special < lo || row->special > hi))
+        try_on(line, row->special, error);
     if (row->type == LITHO_PARAM_FLOAT || hi - lo >= ALL_VALUES) {
         search_range(line, row, lo, hi, error);
         return;
@@ -307,8 +321,12 @@ static void search_round(Search *s, gboolean wide, double value[LITHO_FIND_MOST]
     for (guint k = 0; k < s->find->n && !time_is_up(s); k++) {
         if (!wide && since[k] < AGAIN_DB)
             continue;
-        Line line = {.s = s, .k = k, .score = *score, .wide = wide};
+        Line line = {.s = s, .k = k, .score = *score, .inside_score = -INFINITY, .wide = wide};
         memcpy(line.value, value, sizeof line.value);
+        if (!is_word(s->find->item[k].row, value[k])) {
+            line.inside = value[k];
+            line.inside_score = *score;
+        }
         search_one(&line, error);
         since[k] = 0;
         const double gain = ratio_db(s, *score, line.score);
