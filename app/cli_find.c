@@ -56,6 +56,10 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
     else if (isfinite(find->now.hidden_snr_db))
         printf(_("hidden traces %.2f dB, found %.2f dB\n"), find->now.hidden_snr_db,
                find->found.hidden_snr_db);
+    if (isfinite(find->now.snr_db))
+        printf(find->now.fills_alone ? _("true SNR of the filled traces %.2f dB, found %.2f dB\n")
+                                     : _("true SNR %.2f dB, found %.2f dB\n"),
+               find->now.snr_db, find->found.snr_db);
     if (!find->now.is_filtered)
         printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
     if (*find->found.why)

@@ -180,7 +180,10 @@ void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
         printf(_("hidden traces  %.2f dB%s (%u traces)\n"), q->hidden_snr_db, off,
                q->hidden_traces);
     }
-    if (isfinite(q->snr_db) && isfinite(q->gain_db))
+    if (isfinite(q->snr_db) && q->fills_alone)
+        printf(_("true SNR of the filled traces %.2f dB (%u traces)\n"), q->snr_db,
+               q->filled_traces);
+    else if (isfinite(q->snr_db) && isfinite(q->gain_db))
         printf(_("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
     else if (isfinite(q->snr_db))
         printf(_("true SNR       %.2f dB; the input has no error against the reference\n"),

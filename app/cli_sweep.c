@@ -12,6 +12,7 @@
 #include "core/text.h"
 
 enum { MOST_VALUES = 5 };
+enum { HIDE = 5 }; // percent of the traces, where nothing else tells settings apart
 
 typedef struct Swept {
     const LithoParam *row;
@@ -97,8 +98,9 @@ typedef struct Sweep {
     LithoSheet *sheet;
     LithoLook look;
     JsonArray *runs;
-    double best, worst; // scores so far
-    guint best_cell;
+    LithoQuality *told; // of each cell that gave a result
+    gboolean *gave;
+    int best;        // the cell that is marked; -1 = none is better than another
     guint judged;    // settings that gave a result
     GError *refused; // why the first of the others gave none
 } Sweep;
@@ -141,24 +143,55 @@ static cairo_surface_t *draw(Sweep *s, GError **error)
 
 static void tell(LithoSheetCell *cell, const LithoQuality *q)
 {
-    if (q->is_filtered || q->is_clean)
-        cell->lines[1] = litho_quality_expected_text(q);
-    else if (isfinite(q->expected_snr_db))
-        cell->lines[1] = g_strdup_printf(_("expected %.2f dB (%.1f to %.1f)"), q->expected_snr_db,
-                                         q->expected_low_db, q->expected_high_db);
+    g_autofree char *expected = litho_quality_expected_text(q);
+    g_autofree char *hidden = isfinite(q->hidden_snr_db)
+                                  ? g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db)
+                                  : NULL;
+    g_autofree char *truth =
+        !isfinite(q->snr_db) ? NULL
+        : q->fills_alone ? g_strdup_printf(_("true SNR of the filled traces %.2f dB"), q->snr_db)
+                         : g_strdup_printf(_("true SNR %.2f dB"), q->snr_db);
+    if (isfinite(q->expected_snr_db))
+        cell->lines[1] = g_strdup_printf(_("expected SNR %s"), expected);
+    else // what settings are ranked by
+        cell->lines[1] = g_steal_pointer(&hidden);
     cell->lines[2] = g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"),
                                      100 * q->leak.share, 100 * q->removed, 1e3 * q->seconds);
-    if (isfinite(q->snr_db))
-        cell->lines[3] = g_strdup_printf(_("true SNR %.2f dB"), q->snr_db);
-    else if (isfinite(q->hidden_snr_db))
-        cell->lines[3] = g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db);
+    cell->lines[3] = truth && hidden ? g_strdup_printf("%s, %s", truth, hidden)
+                     : truth         ? g_steal_pointer(&truth)
+                                     : g_steal_pointer(&hidden);
 }
 
-// The measure that ranks settings: the error by SURE where it can be told, else hidden traces.
-static double score(const LithoQuality *q)
+// The measure that ranks settings: the error by SURE where it can be told of all, else hidden
+// traces.
+static double score(const LithoQuality *q, gboolean by_hidden)
 {
     const gboolean told = isfinite(q->mse) && !q->is_filtered && !q->is_clean;
-    return told ? -q->mse : isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
+    return !by_hidden && told                ? -q->mse
+           : isfinite(q->hidden_recorded_db) ? q->hidden_recorded_db
+                                             : -INFINITY;
+}
+
+// The best of the settings; -1: none is better than the others, or they have no measure in common.
+static int best_of(const Sweep *s, guint n)
+{
+    int best = -1;
+    gboolean by_hidden = FALSE;
+    double most = -INFINITY, least = INFINITY;
+    for (guint k = 0; k < n; k++)
+        by_hidden |= s->gave[k] && s->told[k].fills_alone;
+    for (guint k = 0; k < n; k++) {
+        if (!s->gave[k])
+            continue;
+        const double own = score(&s->told[k], by_hidden);
+        least = MIN(least, own);
+        if (own > most) {
+            most = own;
+            best = (int)k;
+        }
+    }
+    const gboolean common = !by_hidden || least > -INFINITY;
+    return n == 1 || (most > least && common) ? best : -1;
 }
 
 static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GError **error)
@@ -185,6 +218,8 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
     if (ok && !litho_cli_part_cover(s->survey, s->flow, run, &s->part, error))
         return FALSE;
     LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
+    if (litho_flow_fills_alone(s->flow) && !(ask.hide > 0))
+        ask.hide = HIDE;
     ok = ok && litho_judge_run(s->judge, &ask, run, &q, &refused);
     if (!ok && litho_error_is_cancelled(refused)) {
         g_propagate_error(error, g_steal_pointer(&refused));
@@ -200,11 +235,8 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
     litho_quality_to_json(&q, object);
     tell(cell, &q);
     s->judged++;
-    s->worst = MIN(s->worst, score(&q));
-    if (score(&q) > s->best) {
-        s->best = score(&q);
-        s->best_cell = number;
-    }
+    s->told[number] = q;
+    s->gave[number] = TRUE;
     cell->picture = draw(s, error);
     return cell->picture != NULL;
 }
@@ -233,8 +265,8 @@ static gboolean save_json(const Sweep *s, const char *input, GError **error)
     json_object_set_array_member(object, "parameters", keys);
     json_object_set_string_member(object, "input", input);
     json_object_set_string_member(object, "area", area);
-    if (s->best > -INFINITY)
-        json_object_set_int_member(object, "best", s->best_cell);
+    if (s->best >= 0)
+        json_object_set_int_member(object, "best", s->best);
     json_object_set_array_member(object, "runs", json_array_ref(s->runs));
     return litho_cli_save_json(object, s->o->json, s->o->force, error);
 }
@@ -254,9 +286,21 @@ static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
         g_propagate_error(error, g_steal_pointer(&s->refused));
         return FALSE;
     }
-    // Traces that are filled in are not judged: settings that change nothing else are equal.
-    s->sheet->cells[s->best_cell].marked = s->best > -INFINITY && (n == 1 || s->best > s->worst);
+    s->best = best_of(s, n);
+    if (s->best >= 0)
+        s->sheet->cells[s->best].marked = TRUE;
     return TRUE;
+}
+
+static void print_cell(const LithoSheetCell *cell)
+{
+    if (!cell->lines[0])
+        return;
+    printf("%c %-40s", cell->marked ? '*' : ' ', cell->lines[0]);
+    for (guint k = 1; k < G_N_ELEMENTS(cell->lines); k++)
+        if (cell->lines[k])
+            printf("%s%s", k == 1 ? " " : "  ", cell->lines[k]);
+    printf("\n");
 }
 
 static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
@@ -275,8 +319,9 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
     Sweep s = {.o = o,
                .survey = survey,
                .flow = flow,
-               .best = -INFINITY,
-               .worst = INFINITY,
+               .best = -1,
+               .told = g_new0(LithoQuality, columns * rows),
+               .gave = g_new0(gboolean, columns * rows),
                .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
@@ -293,10 +338,9 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
              (!o->json || save_json(&s, litho_survey_name(survey), error));
     }
     for (guint k = 0; ok && k < columns * rows; k++)
-        if (s.sheet->cells[k].lines[1])
-            printf("%c %-40s %s  %s\n", s.sheet->cells[k].marked ? '*' : ' ',
-                   s.sheet->cells[k].lines[0], s.sheet->cells[k].lines[1],
-                   s.sheet->cells[k].lines[2] ? s.sheet->cells[k].lines[2] : "");
+        print_cell(&s.sheet->cells[k]);
+    g_free(s.told);
+    g_free(s.gave);
     g_clear_error(&s.refused);
     litho_judge_free(s.judge);
     litho_sheet_free(s.sheet);

@@ -144,6 +144,21 @@ gboolean litho_flow_is_local(const LithoFlow *flow)
     return TRUE;
 }
 
+gboolean litho_flow_fills_alone(const LithoFlow *flow)
+{
+    guint fills = 0;
+    for (guint k = 0; k < flow->steps->len; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        const char *when = step->op->fills_alone;
+        if (!step->enabled)
+            continue;
+        if (!when || !litho_params_hold(&step->op->params, when, step->params))
+            return FALSE;
+        fills++;
+    }
+    return fills > 0;
+}
+
 gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b)
 {
     if (a->steps->len != b->steps->len)

@@ -49,6 +49,9 @@ const char **litho_flow_volumes(const LithoFlow *flow);
 
 // TRUE when every enabled step can compute a part of its output from a part of its input.
 gboolean litho_flow_is_local(const LithoFlow *flow);
+// TRUE when every enabled step fills missing traces and leaves the others as they are, and there is
+// one.
+gboolean litho_flow_fills_alone(const LithoFlow *flow);
 // TRUE when both have the same operators, and these name the same files.
 gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b);
 

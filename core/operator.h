@@ -141,6 +141,8 @@ struct LithoOperator {
                          // to that after exec()
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
                        // they never are, "" = they always are
+    const char *fills_alone; // conditions (LithoParam.when) under which missing traces are written
+                             // and recorded ones stay as they are; NULL = it is never so
     // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
     // order of their weight, NULL-terminated by key; NULL = none.
     const LithoFindRow *find;

@@ -439,7 +439,7 @@ static gboolean holds(const LithoParamTable *table, const char *condition, const
     return g_strv_contains((const char *const *)wanted, value) != negated;
 }
 
-static gboolean all_hold(const LithoParamTable *table, const char *when, const void *params)
+gboolean litho_params_hold(const LithoParamTable *table, const char *when, const void *params)
 {
     g_auto(GStrv) conditions = g_strsplit(when, " ", -1);
     for (guint k = 0; conditions[k]; k++)
@@ -451,7 +451,7 @@ static gboolean all_hold(const LithoParamTable *table, const char *when, const v
 gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,
                              const void *params)
 {
-    return !row->when || all_hold(table, row->when, params);
+    return !row->when || litho_params_hold(table, row->when, params);
 }
 
 gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *row,
@@ -459,7 +459,8 @@ gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *
 {
     return row->type == LITHO_PARAM_FILE && row->written_when &&
            FIELD_CONST(LithoText, row, params)->text[0] &&
-           litho_param_applies(table, row, params) && all_hold(table, row->written_when, params);
+           litho_param_applies(table, row, params) &&
+           litho_params_hold(table, row->written_when, params);
 }
 
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b)

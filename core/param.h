@@ -150,6 +150,8 @@ const char *litho_param_special(const LithoParam *row, const void *params);
 // TRUE when the row matters with these values of the others; it may always be set.
 gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,
                              const void *params);
+// TRUE while all conditions of `when` (LithoParam) hold.
+gboolean litho_params_hold(const LithoParamTable *table, const char *when, const void *params);
 // TRUE for a FILE row that matters, is not empty and is written, not read.
 gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *row,
                                 const void *params);

@@ -261,7 +261,9 @@ static char **notes_of(const LithoReportPage *page)
     if (isfinite(q->hidden_snr_db))
         add(notes,
             g_strdup_printf(_("Hidden traces %.2f dB (%u)"), q->hidden_snr_db, q->hidden_traces));
-    if (isfinite(q->snr_db))
+    if (isfinite(q->snr_db) && q->fills_alone)
+        add(notes, g_strdup_printf(_("True SNR of the filled traces %.2f dB"), q->snr_db));
+    else if (isfinite(q->snr_db))
         add(notes, g_strdup_printf(_("True SNR %.2f dB, gain %.2f dB"), q->snr_db, q->gain_db));
     if (*q->why)
         add(notes, g_strdup_printf(_("Note: %s"), q->why));

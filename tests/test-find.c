@@ -185,6 +185,27 @@ static void test_find_word(void)
     litho_noise_clear(&noise);
 }
 
+// Property: settings of a flow that fills alone are found by hidden traces, although the noise
+// level is known: they truly fill better.
+static void test_find_filling(void)
+{
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=20 missing=30");
+    LithoNoise noise = litho_noise_white(0.04, 0.039, 0.041);
+    const LithoOperator *op = litho_operator_find("patch");
+    g_autoptr(LithoFlow) flow = quality_flow(op, "mode=fill iterations=10 threshold=10");
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    LithoFindAsk ask = ask_of(flow, &c, &noise);
+    ask.quality.reference = c.truth;
+    const LithoFind find = found(j, &ask);
+    g_test_message("%u trials: hidden %.2f to %.2f dB, true %.2f to %.2f dB", find.trials,
+                   find.now.hidden_snr_db, find.found.hidden_snr_db, find.now.snr_db,
+                   find.found.snr_db);
+    g_assert_cmpfloat(find.gain_db, >, 0.2);
+    g_assert_cmpfloat(find.found.snr_db, >, find.now.snr_db + 1);
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 // Settings that are found for patch from its defaults on, with the true SNR before and after.
 static LithoFind patch_found(const Cubes *c, double *before, double *after)
 {
@@ -433,6 +454,7 @@ int main(int argc, char **argv)
     g_test_add_func("/find/choice", test_choice);
     g_test_add_func("/find/best", test_find);
     g_test_add_func("/find/word", test_find_word);
+    g_test_add_func("/find/filling", test_find_filling);
     g_test_add_func("/find/open", test_find_open);
     g_test_add_func("/find/trials", test_find_trials);
     g_test_add_func("/find/time", test_find_time);

@@ -582,6 +582,67 @@ static void test_leak(void)
     g_assert_true(litho_error_is_cancelled(error));
 }
 
+// Property: a flow that fills alone is judged by what it fills: the true SNR is that of the traces
+// that were missing, as summed here, and hidden traces tell a good setting from a bad one; nothing
+// is told of recorded traces, which stay. The same operator that filters, too, is judged by these.
+static void test_filling(void)
+{
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=20 missing=30");
+    LithoNoise noise = litho_noise_white(0.04, 0.039, 0.041);
+    static const char *const settings[] = {"mode=fill iterations=3", "mode=fill"};
+    LithoQuality q[2];
+    for (int k = 0; k < 2; k++) {
+        g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("patch"), settings[k]);
+        g_assert_true(litho_flow_fills_alone(flow));
+        q[k] = quality_judge(flow, &c, &noise, 5);
+        LithoEngine *engine = litho_engine_new(litho_device_cpu());
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, c.noisy, NULL, NULL, NULL);
+        double ss = 0, ee = 0;
+        guint traces = 0;
+        for (gint64 x = 0; x < 24 * 24; x++) {
+            if (c.noisy->live[x] || !out->live[x])
+                continue;
+            traces++;
+            for (gint64 t = 0; t < 96; t++) {
+                ss += pow(c.truth->samples[x * 96 + t], 2);
+                ee += pow((double)out->samples[x * 96 + t] - c.truth->samples[x * 96 + t], 2);
+            }
+        }
+        litho_engine_free(engine);
+        g_test_message("%s: true %.2f dB of %u traces, hidden %.2f dB", settings[k], q[k].snr_db,
+                       q[k].filled_traces, q[k].hidden_snr_db);
+        g_assert_cmpuint(traces, >, 100);
+        g_assert_cmpuint(q[k].filled_traces, ==, traces);
+        g_assert_cmpfloat_with_epsilon(q[k].snr_db, 10 * log10(ss / ee), 1e-6);
+        g_assert_false(isfinite(q[k].expected_snr_db));
+        g_assert_cmpstr(q[k].why, ==, "");
+    }
+    g_assert_cmpfloat(q[1].snr_db, >, q[0].snr_db + 3);
+    g_assert_cmpfloat(q[1].hidden_snr_db, >, q[0].hidden_snr_db + 3);
+    g_autoptr(LithoFlow) both = quality_flow(litho_operator_find("patch"), "mode=both");
+    g_assert_false(litho_flow_fills_alone(both));
+    g_assert_true(isfinite(quality_judge(both, &c, &noise, 0).gain_db));
+    g_autoptr(LithoFlow) packets =
+        quality_flow(litho_operator_find("wavepacket"), "mode=interpolate");
+    g_assert_true(litho_flow_fills_alone(packets));
+    litho_noise_clear(&noise);
+}
+
+// Property: a bound is told as one, without an interval beside it that says otherwise.
+static void test_bound_words(void)
+{
+    LithoQuality q = {.expected_snr_db = 19.32, .expected_low_db = 8, .expected_high_db = 19.32};
+    g_autofree char *interval = litho_quality_expected_text(&q);
+    g_assert_cmpstr(interval, ==, "19.32 dB (8.00 to 19.32)");
+    q.expected_is_bound = TRUE;
+    g_autofree char *least = litho_quality_expected_text(&q);
+    g_assert_cmpstr(least, ==, "at least 19.32 dB");
+    q.expected_is_bound = FALSE;
+    q.is_beyond = TRUE;
+    g_autofree char *most = litho_quality_expected_text(&q);
+    g_assert_cmpstr(most, ==, "at most 19.32 dB");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -591,6 +652,8 @@ int main(int argc, char **argv)
     g_test_add_data_func("/quality/expected/band", "band", test_expected);
     g_test_add_func("/quality/area", test_area);
     g_test_add_func("/quality/hidden", test_hidden);
+    g_test_add_func("/quality/filling", test_filling);
+    g_test_add_func("/quality/bound-words", test_bound_words);
     g_test_add_func("/quality/few-windows", test_few_windows);
     g_test_add_func("/quality/hidden-alone", test_hidden_alone);
     g_test_add_func("/quality/probe", test_probe);

@@ -187,6 +187,7 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
         quiet.threads = s->run->threads;
     }
     g_atomic_int_set(&s->late, 0);
+    s->question.reference = quality ? s->ask->quality.reference : NULL; // no setting is found by it
     if (set_values(s, value) && litho_judge_run(s->judge, &s->question, &quiet, &q, &refused)) {
         trial.score = score_of(s, &q);
         if (quality)
@@ -536,7 +537,8 @@ gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, L
     s.flow = litho_flow_copy(ask->quality.flow);
     s.step = litho_flow_step(s.flow, ask->step);
     s.question.flow = s.flow;
-    s.question.reference = NULL;
+    if (litho_flow_fills_alone(s.flow)) // hidden traces decide
+        s.question.noise = NULL;
     s.question.similarity = FALSE;
     const LithoBox area = litho_box_empty(s.question.area) ? s.question.in->held : s.question.area;
     find->area = s.question.area =

@@ -412,7 +412,9 @@ static LithoFlow *filling_flow(const LithoFlow *flow, gboolean *fills)
     *fills = FALSE;
     for (guint k = 0; k < litho_flow_length(copy); k++) {
         LithoStep *step = litho_flow_step(copy, k);
-        if (!step->enabled || !step->op->fills)
+        const char *alone = step->op->fills_alone;
+        if (!step->enabled || !step->op->fills ||
+            (alone && litho_params_hold(&step->op->params, alone, step->params)))
             continue;
         *fills |= *step->op->fills == '\0';
         g_auto(GStrv) words = g_strsplit(step->op->fills, " ", -1);
@@ -490,6 +492,7 @@ static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQualit
         return;
     const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
     const double signal = h->yy - h->n * variance, error = h->ee - h->n * variance;
+    q->hidden_recorded_db = decibel(h->yy / h->ee);
     q->hidden_snr_db = signal > 0 && error > 0 ? decibel(signal / error) : NAN;
     if (!isfinite(q->hidden_snr_db) && !*q->why)
         g_strlcpy(q->why,
@@ -561,9 +564,13 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
     if (!litho_cube_host(ask->reference, error))
         return FALSE;
     LithoQualityErrors errors;
-    litho_quality_sum_errors(c, ask->reference, &errors);
+    litho_quality_sum_errors(c, ask->reference, q->fills_alone, &errors);
     q->snr_db = decibel(errors.ss / errors.ee);
-    q->gain_db = q->snr_db - decibel(errors.ss / errors.nn);
+    if (!q->fills_alone)
+        q->gain_db = q->snr_db - decibel(errors.ss / errors.nn);
+    else if (!(q->filled_traces = errors.traces))
+        g_strlcpy(q->why, _("no trace of the area was missing and is filled: no SNR can be told"),
+                  sizeof q->why);
     return TRUE;
 }
 
@@ -585,6 +592,7 @@ static LithoQuality nothing_known(void)
         .noise_sigma = NAN,
         .hidden_snr_db = NAN,
         .hidden_off_db = NAN,
+        .hidden_recorded_db = NAN,
         .removed = NAN,
         .snr_db = NAN,
         .gain_db = NAN,
@@ -596,16 +604,24 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
 {
     LithoQualityCase c;
     LithoQuality q = nothing_known();
+    q.fills_alone = litho_flow_fills_alone(ask->flow);
+    q.noise_sigma = ask->noise ? ask->noise->total : NAN;
+    if (q.fills_alone && !(ask->hide > 0) && !ask->reference)
+        g_strlcpy(q.why,
+                  _("the flow fills missing traces and leaves recorded ones as they are: hidden "
+                    "traces tell how well"),
+                  sizeof q.why);
     *quality = q;
     if (!make_case(judge, ask, &c, error))
         return FALSE;
     const guint fit = ask->hide > 0 ? (guint)MAX(100 / ask->hide, 1) : 0;
     const guint folds = MIN(ask->folds > 0 ? ask->folds : 2, fit);
-    const guint others = ask->only_hidden ? 0 : 1 + (ask->noise != NULL);
+    // Recorded traces that stay as they are tell nothing of a flow that fills.
+    const gboolean expected = ask->noise && !q.fills_alone;
+    const guint others = ask->only_hidden ? 0 : 1 + expected;
     Runs runs = {.whole = run, .total = others + folds};
     litho_run_begin(run, "judging", NULL);
     if (ask->only_hidden) {
-        q.noise_sigma = ask->noise ? ask->noise->total : NAN;
         if (folds > 0 && (!find_bursts(judge, &c, run, error) ||
                           !judge_hidden(judge, ask, &c, folds, &runs, &q, error)))
             return FALSE;
@@ -624,13 +640,12 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     judge->in = c.in;
     judge->area = c.area;
     LithoQualitySums sums;
-    if (!ask->noise) { // else with the sums of the expected SNR
+    if (!expected) { // else with the sums of the expected SNR
         litho_quality_sum(&c, NULL, NULL, run, &sums);
         tell_removed(&sums, &q);
     }
-    q.noise_sigma = ask->noise ? ask->noise->total : NAN;
-    if (((ask->noise || folds > 0) && !find_bursts(judge, &c, run, error)) ||
-        (ask->noise && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
+    if (((expected || folds > 0) && !find_bursts(judge, &c, run, error)) ||
+        (expected && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
         (folds > 0 && !judge_hidden(judge, ask, &c, folds, &runs, &q, error)) ||
         !judge_similarity(ask, &c, run, &q, error) || !judge_reference(ask, &c, &q, error))
         return FALSE;

@@ -24,6 +24,9 @@
 // Whatever an operator does, its error is at least (sigma - rms(y - f(y)))^2: no smaller one is
 // told, which ends what is told of filters that remove much less than the noise.
 //
+// A flow that only fills leaves recorded traces as they are (litho_flow_fills_alone()): nothing is
+// told by SURE, and the truth is held against the traces that were filled.
+//
 // Counted are samples of live traces between the first and the last that is not zero (the mute is
 // no noise).
 
@@ -71,9 +74,12 @@ typedef struct LithoQuality {
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
     double noise_sigma;      // as was given, units of the data
+    gboolean fills_alone;    // the flow fills, and leaves recorded traces as they are
+    guint filled_traces;     // that `snr_db` is of then; 0 = there is no reference
     double hidden_snr_db;   // against the clean traces where the noise level is known, else against
                             // the recorded ones
-    guint hidden_traces;    // in all folds
+    double hidden_recorded_db; // against the recorded ones in any case: settings are ranked by it
+    guint hidden_traces;       // in all folds
     double hidden_off_db;   // half of the interval of 95 %, from the scatter between traces
     double removed;         // removed energy as a part of the input's
     LithoLeak leak;         // count 0 = was not asked for
@@ -116,8 +122,9 @@ gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoB
                             LithoBox *need, GError **error);
 // The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.
 LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
-// "13.90 dB (13.35 to 14.55)", "at most 33.96 dB" where no higher SNR is possible, "more than 40 dB"
-// or "not known" where the data look clean or filtered. g_free().
+// "13.90 dB (13.35 to 14.55)", "at most 33.96 dB" where no higher SNR is possible, "at least 19.32
+// dB" where the error cannot be told from none, "more than 40 dB" or "not known" where the data
+// look clean or filtered. g_free().
 char *litho_quality_expected_text(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.

@@ -11,8 +11,9 @@ char *litho_quality_expected_text(const LithoQuality *q)
 {
     return q->is_filtered ? g_strdup(_("not known"))
            : q->is_clean  ? g_strdup_printf(_("more than %d dB"), LITHO_QUALITY_CLEAN_DB)
-           : q->is_beyond
-               ? litho_text_printf(_("at most %.2f dB"), q->expected_snr_db)
+           : q->is_beyond ? litho_text_printf(_("at most %.2f dB"), q->expected_snr_db)
+           : q->expected_is_bound
+               ? litho_text_printf(_("at least %.2f dB"), q->expected_snr_db)
                : litho_text_printf(_("%.2f dB (%.2f to %.2f)"), q->expected_snr_db,
                                    q->expected_low_db, q->expected_high_db);
 }
@@ -63,6 +64,8 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
     }
     add_number(object, "removed_percent", 100 * q->removed);
     add_number(object, "snr_db", q->snr_db);
+    if (q->fills_alone) // then snr_db is that of the filled traces
+        json_object_set_int_member(object, "filled_traces", q->filled_traces);
     add_number(object, "gain_db", q->gain_db);
     add_number(object, "hidden_snr_db", q->hidden_snr_db);
     add_number(object, "hidden_off_db", q->hidden_off_db);

@@ -161,12 +161,13 @@ void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const 
 }
 
 void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *reference,
-                              LithoQualityErrors *errors)
+                              gboolean filled, LithoQualityErrors *errors)
 {
     *errors = (LithoQualityErrors){0};
     for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
         for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
-            if (!litho_cube_is_live(c->in, i, j))
+            const gboolean recorded = litho_cube_is_live(c->in, i, j);
+            if (filled ? recorded || !litho_cube_is_live(c->out, i, j) : !recorded)
                 continue;
             const float *s =
                 litho_quality_row(reference, i + c->shift[0], j + c->shift[1]) + c->shift[2];
@@ -180,6 +181,7 @@ void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *refere
                 ee += e * e;
                 nn += n * n;
             }
+            errors->traces++;
             errors->ss += ss;
             errors->ee += ee;
             errors->nn += nn;

@@ -34,6 +34,7 @@ typedef struct LithoQualitySums {
 
 typedef struct LithoQualityErrors {
     double ss, ee, nn; // truth, its misfit to output and to input
+    guint traces;
 } LithoQualityErrors;
 
 // Samples of a trace by their index in the grid; `cube` has host samples and holds the trace.
@@ -43,6 +44,7 @@ const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
 // alone. `run` lends threads; NULL = all. Never fails.
 void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
                        const LithoRun *run, LithoQualitySums *sums);
-// Against the truth on the grid of the question; it holds the area and has host samples.
+// Against the truth on the grid of the question; it holds the area and has host samples. Of the
+// recorded traces, or of those that were `filled`: missing in the input, live in the output.
 void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *reference,
-                              LithoQualityErrors *errors);
+                              gboolean filled, LithoQualityErrors *errors);

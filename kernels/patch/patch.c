@@ -176,6 +176,7 @@ const LithoOperator litho_operator_patch = {
     .loudest = 1e13f,
     .keeps_mute = TRUE,
     .fills = "mode=both",
+    .fills_alone = "mode=fill",
     .find = find,
     .check = check,
     .input_box = litho_patch_input_box,

@@ -323,6 +323,7 @@ const LithoOperator litho_operator_wavepacket = {
     .loudest = 1e14f,
     .range = range,
     .keeps_mute = TRUE,
+    .fills_alone = "mode=interpolate trust=1",
     .find = find,
     .check = check,
     .input_box = input_box,

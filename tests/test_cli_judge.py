@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""What run, sweep, find, report and compare say of a result, and what they say of words that do nothing. Prints TAP.
+
+    test_cli_judge.py PATH/lithoscope-cli
+"""
+import json
+import os
+import re
+
+import numpy as np
+
+from cli_tap import cli, run, test
+
+HOLES = os.path.join(os.environ["LITHO_DATA_DIR"], "surveys", "holes")
+
+
+def holes():
+    return os.path.join(HOLES, "holes.sgy"), os.path.join(HOLES, "holes-truth.sgy")
+
+
+@test
+def a_flow_that_fills_is_judged_by_what_it_fills():
+    """The true SNR is that of the filled traces, as summed here; nothing is told of recorded traces, which stay."""
+    survey, truth = holes()
+    r = cli("run", "patch", "preset=fill", "-i", survey, "--reference", truth, "-o", "filled.npy", "--report", "filled.json", "--backend", "cpu")
+    told = json.load(open("filled.json"))
+    for name, path in (("in", survey), ("truth", truth)):
+        cli("convert", path, f"{name}.npy")
+    before, s, after = (np.load(f"{name}.npy").astype(float) for name in ("in", "truth", "filled"))
+    gone = ~np.nan_to_num(before).any(axis=2)
+    snr = 10 * np.log10((s[gone] ** 2).sum() / ((after - s)[gone] ** 2).sum())
+    assert abs(told["snr_db"] - snr) < 0.02 and told["filled_traces"] == gone.sum(), (told["snr_db"], snr)
+    assert f"true SNR of the filled traces {told['snr_db']:.2f} dB (300 traces)" in r.stdout, r.stdout
+    assert "expected SNR" not in r.stdout and "expected_snr_db" not in told and "may be too high" not in r.stdout, r.stdout
+
+
+@test
+def settings_that_fill_are_ranked_by_hidden_traces():
+    survey, truth = holes()
+    words = ["-i", survey, "--reference", truth, "--backend", "cpu"]
+    r = cli("sweep", "patch", "mode=fill", "iterations=5,30", *words, "--hide", "10", "--json", "fills.json")
+    rows = r.stdout.strip().splitlines()
+    assert len(rows) == 2 and rows[1].startswith("* iterations 30") and json.load(open("fills.json"))["best"] == 1, r.stdout
+    for key, words_of in (("hidden_snr_db", "hidden traces"), ("snr_db", "true SNR of the filled traces")):
+        values = [t[key] for t in json.load(open("fills.json"))["runs"]]
+        assert values[1] > values[0] + 3 and all(f"{words_of} {v:.2f} dB" in row for v, row in zip(values, rows)), (values, rows)
+    r = cli("sweep", "patch", "mode=fill", "iterations=5,30", "-i", survey, "--json", "fills.json", "--force")
+    assert "* iterations 30" in r.stdout, r.stdout
+    r = cli("find", "patch", "mode=fill", "iterations=5", *words, "--seconds", "5")
+    assert re.search(r"hidden traces [\d.]+ dB, found", r.stdout) and re.search(r"true SNR of the filled traces [\d.]+ dB, found", r.stdout), r.stdout
+
+
+@test
+def sweep_has_the_words_of_run():
+    """A bound is told as a bound; truth and hidden traces both stand on stdout."""
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=96", "snr=20", "-o", "quiet.npy")
+    words = ["-i", "quiet.npy", "--reference", "quiet-truth.npy", "--hide", "5", "--sigma", "0.1", "--backend", "cpu"]
+    told = cli("run", "fx", "prewhitening=1", *words, "-o", "quiet-fx.npy").stdout
+    snr = re.search(r"expected SNR +(.*?), input", told).group(1)
+    true = re.search(r"true SNR +([\d.]+ dB)", told).group(1)
+    hidden = re.search(r"hidden traces +([\d.]+ dB)", told)
+    swept = cli("sweep", "fx", "prewhitening=1,100", *words, "--json", "quiet.json").stdout.splitlines()[0]
+    assert snr.startswith("at most ") and f"expected SNR {snr} " in swept and f"true SNR {true}" in swept, (told, swept)
+    assert not hidden or f"hidden traces {hidden.group(1)}" in swept, (told, swept)
+
+
+run()
