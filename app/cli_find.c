@@ -91,6 +91,21 @@ static gboolean cover_values(LithoSurvey *survey, const LithoFlow *flow, guint a
     return TRUE;
 }
 
+// The flow that is judged: without the steps behind the one that is tuned where the whole cannot
+// be.
+static LithoFlow *judged_flow(const LithoFlow *flow, const LithoGrid *grid, guint step)
+{
+    g_autoptr(GError) why = NULL;
+    LithoFlow *judged = litho_flow_copy(flow);
+    if (litho_quality_check(flow, grid, &why) || step + 1 == litho_flow_length(flow) ||
+        !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED))
+        return judged;
+    for (guint k = step + 1; k < litho_flow_length(judged); k++)
+        litho_flow_step(judged, k)->enabled = FALSE;
+    fprintf(stderr, _("note: the steps behind step %u are left out: %s\n"), step + 1, why->message);
+    return judged;
+}
+
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
     const char *const reads[] = {o->trial.judge.reference, NULL};
@@ -108,10 +123,11 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
         return FALSE;
     g_auto(LithoCliPart) part = {0};
-    if (!litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 0, run, &part, error) ||
-        !cover_values(survey, flow, step, run, &part, error))
+    g_autoptr(LithoFlow) judged = judged_flow(flow, litho_survey_grid(survey), step);
+    if (!litho_cli_part(survey, judged, &o->trial.judge, &o->trial.open, 0, run, &part, error) ||
+        !cover_values(survey, judged, step, run, &part, error))
         return FALSE;
-    LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, flow),
+    LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, judged),
                         .step = step,
                         .seconds = o->seconds};
     LithoJudge *judge = litho_judge_new(device);

@@ -154,8 +154,22 @@ static gboolean is_judged(const Options *o)
     return o->report || o->judge.reference || o->judge.hide > 0;
 }
 
+// Figures that a flow cannot have are refused before it is computed. A report tells what there is.
+static gboolean check_judged(const Options *o, const LithoFlow *flow, const LithoGrid *grid,
+                             GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if ((!o->judge.reference && !(o->judge.hide > 0)) || litho_quality_check(flow, grid, &why))
+        return TRUE;
+    if (g_error_matches(why, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED))
+        return litho_refuse(error, LITHO_ERROR_UNSUPPORTED, "%s; leave --reference and --hide out",
+                            why->message);
+    g_propagate_error(error, g_steal_pointer(&why));
+    return FALSE;
+}
+
 // The figures of the window's panel, for a person who watches and for a report. An operator that
-// cannot be judged (its output lies on another grid) is no failure unless a report was asked for.
+// cannot be judged (its output lies on another grid) is no failure: a report says why.
 static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDevice device,
                              const Options *o, LithoRun *run, GError **error)
 {
@@ -169,6 +183,13 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
         ok = litho_judge_run(judge, &ask, run, &quality, &problem);
     }
     litho_judge_free(judge);
+    if (!ok && o->report && part.in &&
+        g_error_matches(problem, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED)) {
+        quality = litho_quality_unknown();
+        g_strlcpy(quality.why, problem->message, sizeof quality.why);
+        g_clear_error(&problem);
+        ok = TRUE;
+    }
     if (ok && o->report)
         ok = litho_cli_save_json(litho_cli_quality_json(&quality, &part, &o->judge, flow,
                                                         litho_survey_name(survey), NULL),
@@ -354,7 +375,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if ((o->files.in && !survey) ||
         !litho_cli_flow_settle(flow, &o->files, survey ? litho_survey_grid(survey) : NULL, error))
         return FALSE;
-    if (survey && !litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error))
+    if (survey && (!litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error) ||
+                   !check_judged(o, flow, litho_survey_grid(survey), error)))
         return FALSE;
     if (!peers || peers->peers.rank == 0)
         tell_defaults(flow, words);
@@ -467,6 +489,11 @@ static gboolean check_files(const LithoFlow *flow, const Options *o, GError **er
     }
     if (source && o->files.in)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s makes its own data and takes no -i",
+                            litho_flow_step(flow, 0)->op->key);
+    if (source && is_judged(o))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s makes its own data; there is nothing to judge it by: leave "
+                            "--report, --reference and --hide out",
                             litho_flow_step(flow, 0)->op->key);
     if (!source && !o->files.in)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s",

@@ -515,13 +515,24 @@ def one_setting_has_one_figure():
 
 @test
 def figures_that_cannot_be_told():
-    """A result that lies on another grid has no expected SNR: who watches gets the result, who asked gets a sentence. An area off the survey is
+    """A result that lies on another grid has no expected SNR: who watches gets the result, a report says why. An area off the survey is
     refused before anything is computed."""
     cli("synth", "planes", "inlines=12", "xlines=14", "samples=40", "-o", "told.sgy", "--no-truth", "--force")
     migrate = ["run", "migrate", "velocity=2000", "nz=8", "told.sgy", "depth.npy", "--force"]
     cli(*migrate, "--progress", "plain")
-    r = cli(*migrate, "--report", "depth.json", status=1)
-    assert "another grid" in r.stderr and not os.path.exists("depth.json"), r.stderr
+    r = cli(*migrate, "--report", "depth.json")
+    told = json.load(open("depth.json"))
+    assert "another grid" in r.stdout and "another grid" in told["note"] and told["area"] and "expected_snr_db" not in told, r.stdout
+    os.remove("depth.npy")
+    r = cli(*migrate, "--reference", "told.sgy", "--hide", "5", status=1)
+    assert "another grid" in r.stderr and "leave --reference and --hide out" in r.stderr and not os.path.exists("depth.npy"), r.stderr
+    assert "leave --report" in cli("run", "twsm", "-o", "shot.npy", "--report", "shot.json", status=2).stderr
+    # A filter before it is found by what it gives; the image behind it is left out.
+    open("image.json", "w").write('{"lithoscope":1,"flow":[{"operator":"fx"},{"operator":"migrate","params":{"velocity":"2000","nz":8}}]}')
+    r = cli("find", "image.json", "--step", "1", "-i", "told.sgy", "--seconds", "3", "--save", "found.json", "--json")
+    assert "the steps behind step 1 are left out" in r.stderr and json.loads(r.stdout)["trials"] > 0, r.stderr
+    assert [s["operator"] for s in json.load(open("found.json"))["flow"]] == ["fx", "migrate"]
+    assert json.load(open("found.json"))["flow"][1]["enabled"]
     r = cli("run", "fx", "told.sgy", "off.npy", "--area", "100:200,,", "--report", "off.json", status=1)
     assert "'100:200' is no range" in r.stderr and not os.path.exists("off.npy"), r.stderr
     r = cli("sweep", "migrate", "nz=8,9", "told.sgy", "depth.png", status=1)

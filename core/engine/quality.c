@@ -132,7 +132,7 @@ LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error
     return cut;
 }
 
-static gboolean same_shape(const LithoFlow *flow, const LithoGrid *in, GError **error)
+gboolean litho_quality_check(const LithoFlow *flow, const LithoGrid *in, GError **error)
 {
     for (guint k = 0; k < litho_flow_length(flow); k++) {
         const LithoStep *step = litho_flow_step(flow, k);
@@ -197,7 +197,8 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQu
     const gboolean local = litho_flow_is_local(ask->flow);
     LithoBox box = area;
     *c = (LithoQualityCase){.flow = ask->flow, .in = ask->in, .area = area};
-    if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error) ||
+    if (!litho_quality_check(ask->flow, &ask->in->grid, error) ||
+        !litho_cube_host(ask->in, error) ||
         !litho_quality_need(ask->flow, &ask->in->grid, area, &box, error))
         return FALSE;
     box = litho_box_intersect(box, ask->in->held);
@@ -210,7 +211,8 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQu
     c->area = litho_box_full(&judge->cut->grid);
     for (int axis = 0; axis < 3; axis++)
         c->shift[axis] = area.lo[axis];
-    return same_shape(ask->flow, &c->in->grid, error); // the cut may be too small for the operator
+    return litho_quality_check(ask->flow, &c->in->grid,
+                               error); // the cut may be too small for the operator
 }
 
 // A burst is no signal, however well it is kept. Where the input bursts, the output is held against
@@ -579,7 +581,7 @@ gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losse
     return litho_losses(judge->in, judge->out, judge->area, run, losses, error);
 }
 
-static LithoQuality nothing_known(void)
+LithoQuality litho_quality_unknown(void)
 {
     return (LithoQuality){
         .expected_snr_db = NAN,
@@ -603,7 +605,7 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
                          LithoQuality *quality, GError **error)
 {
     LithoQualityCase c;
-    LithoQuality q = nothing_known();
+    LithoQuality q = litho_quality_unknown();
     q.fills_alone = litho_flow_fills_alone(ask->flow);
     q.noise_sigma = ask->noise ? ask->noise->total : NAN;
     if (q.fills_alone && !(ask->hide > 0) && !ask->reference)

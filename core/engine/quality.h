@@ -89,6 +89,13 @@ typedef struct LithoQuality {
     char why[256];          // a sentence on what could not be told; "" = nothing
 } LithoQuality;
 
+// No figure at all.
+LithoQuality litho_quality_unknown(void);
+
+// FALSE (LITHO_ERROR_UNSUPPORTED): what the flow gives of a survey on `in` cannot be judged, such
+// as an image on another grid. Reads the files that the flow names.
+gboolean litho_quality_check(const LithoFlow *flow, const LithoGrid *in, GError **error);
+
 typedef struct LithoJudge LithoJudge;
 
 // A judge has engines of its own, so that it works in a job's thread beside the window's worker,
