@@ -239,6 +239,56 @@ static void tell_defaults(const LithoFlow *flow, char **words)
     }
 }
 
+// An upper end that was written down and lies beyond what the samples of its step hold.
+static void tell_bands(const LithoFlow *flow, char **words, const LithoGrid *grid)
+{
+    g_autoptr(LithoWalk) walk = litho_walk_look(flow, grid, NULL);
+    for (guint s = 0; walk && s < walk->n; s++) {
+        const LithoWalkStep *at = &walk->step[s];
+        const LithoParamTable *table = &at->step->op->params;
+        guint k = 0;
+        while (litho_flow_step(flow, k) != at->step)
+            k++;
+        for (guint r = 0; at->has_in && r < table->n; r++) {
+            const LithoParam *row = &table->rows[r];
+            const gboolean fits = !at->in.is_depth || row->depth_unit;
+            const double nyquist = litho_grid_nyquist(&at->in);
+            if (row->role != LITHO_ROLE_BAND_HIGH || !fits ||
+                !(litho_param_get(row, at->step->params) > nyquist) ||
+                !is_given(words, k, litho_flow_length(flow), row->key))
+                continue;
+            const char *unit = at->in.is_depth ? row->depth_unit : row->unit;
+            fprintf(stderr,
+                    _("note: %s: %s is %g %s; the samples end at the Nyquist frequency, %g %s\n"),
+                    at->step->op->key, row->key, litho_param_get(row, at->step->params), unit,
+                    nyquist, unit);
+        }
+    }
+}
+
+// Options that only judge, where nothing is judged.
+static void tell_idle(const Options *o, const LithoFlow *flow)
+{
+    const struct {
+        const char *name;
+        gboolean given;
+    } idle[] = {{"--sigma", o->judge.sigma > 0},
+                {"--area", o->judge.area != NULL},
+                {"--seed", o->judge.seed != 1}};
+    for (guint k = 0; !is_judged(o) && !o->watched && k < G_N_ELEMENTS(idle); k++)
+        if (idle[k].given)
+            fprintf(stderr,
+                    _("note: %s only judges: it does nothing without --report, --reference or "
+                      "--hide\n"),
+                    idle[k].name);
+    gboolean has_own = FALSE;
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        has_own |= litho_param_find(&litho_flow_step(flow, k)->op->params, "sigma") != NULL;
+    if (!is_judged(o) && idle[0].given && has_own)
+        fprintf(stderr, _("note: the noise level of the filter itself is sigma=%g, without --\n"),
+                o->judge.sigma);
+}
+
 // The file of "NAME=FILE", which check_files() has seen to.
 static const char *file_of(const char *volume)
 {
@@ -378,8 +428,11 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (survey && (!litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error) ||
                    !check_judged(o, flow, litho_survey_grid(survey), error)))
         return FALSE;
-    if (!peers || peers->peers.rank == 0)
+    if (!peers || peers->peers.rank == 0) {
         tell_defaults(flow, words);
+        tell_bands(flow, words, survey ? litho_survey_grid(survey) : NULL);
+        tell_idle(o, flow);
+    }
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;
     for (guint k = 0; speaks && notes && k < notes->len; k++)
@@ -431,6 +484,9 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     double seconds = (litho_now_ms() - start) * 1e-3;
     if (speaks && survey)
         litho_cli_tell_masked(survey);
+    if (survey && !peers && o->files.out && litho_flow_fills_alone(flow) &&
+        litho_survey_counts(survey).live == litho_grid_traces(litho_survey_grid(survey)))
+        fprintf(stderr, _("note: no trace is missing: nothing was filled\n"));
     g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
     const GPtrArray *told[] = {lost, remarks};
     for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)

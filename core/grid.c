@@ -94,6 +94,11 @@ double litho_grid_spacing(const LithoGrid *grid, int axis)
     return length > 0 ? length : 25;
 }
 
+double litho_grid_nyquist(const LithoGrid *grid)
+{
+    return (grid->is_depth ? 1000 : 1) * 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);
+}
+
 gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b)
 {
     return a->axis[0].n == b->axis[0].n && a->axis[1].n == b->axis[1].n &&

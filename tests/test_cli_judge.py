@@ -64,4 +64,39 @@ def sweep_has_the_words_of_run():
     assert not hidden or f"hidden traces {hidden.group(1)}" in swept, (told, swept)
 
 
+@test
+def bands_beyond_nyquist():
+    """A lowest frequency that no sample holds is refused before anything is written; a highest one is told where it was written down."""
+    cli("synth", "planes", "inlines=12", "xlines=14", "samples=64", "-o", "band.npy", "--no-truth")
+    for words in (["fmin=200"], ["fmin=130", "fmax=140", "outband=mute"], ["fmin=125"]):
+        r = cli("run", "fx", *words, "-i", "band.npy", "-o", "off.npy", status=1)
+        assert f"{words[0][5:]} Hz" in r.stderr and "Nyquist frequency of this survey, 125 Hz" in r.stderr, r.stderr
+        assert not os.path.exists("off.npy")
+    r = cli("run", "fx", "fmin=20", "fmax=140", "-i", "band.npy", "-o", "band-fx.npy", "--backend", "cpu")
+    assert r.stderr.count("note: fx: fmax is 140 Hz") == 1 and "125 Hz" in r.stderr, r.stderr
+    r = cli("run", "fx", "fmin=20", "fmax=100", "-i", "band.npy", "-o", "band-fx.npy", "--force", "--backend", "cpu")
+    assert "Nyquist" not in r.stderr, r.stderr
+    # Cycles per km where samples are depths: 2 m hold 250.
+    cli("run", "fx", "fmin=200", "-i", "band.npy", "--depth", "--dt", "2", "-o", "deep.npy", "--backend", "cpu")
+    r = cli("run", "fx", "fmin=260", "-i", "band.npy", "--depth", "--dt", "2", "-o", "off.npy", status=1)
+    assert "260 1/km" in r.stderr and "250 1/km" in r.stderr, r.stderr
+
+
+@test
+def words_that_do_nothing_are_told():
+    cli("synth", "planes", "inlines=12", "xlines=14", "samples=64", "-o", "idle.npy", "--no-truth")
+    plain = ["run", "patch", "-i", "idle.npy", "-o", "idle-out.npy", "--force", "--backend", "cpu"]
+    for words in (["--sigma", "5"], ["--area", "1:8,,"], ["--seed", "3"]):
+        r = cli(*plain, *words)
+        assert r.stderr.count(f"note: {words[0]} only judges") == 1, r.stderr
+        assert ("sigma=5" in r.stderr) == (words[0] == "--sigma"), r.stderr
+        assert "only judges" not in cli(*plain, *words, "--report", "idle.json").stderr
+    assert "only judges" not in cli(*plain).stderr
+    for words in (["mode=fill"], ["preset=fill"]):
+        assert cli(*plain, *words).stderr.count("no trace is missing: nothing was filled") == 1
+    assert "nothing was filled" not in cli(*plain, "mode=both").stderr
+    r = cli("run", "patch", "mode=fill", "iterations=2", "-i", holes()[0], "-o", "idle-out.npy", "--force", "--backend", "cpu")
+    assert "nothing was filled" not in r.stderr, r.stderr
+
+
 run()

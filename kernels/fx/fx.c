@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/fx/fx.h"
 
+#include <math.h>
+
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -34,6 +36,23 @@ static gboolean check_times(const LithoGrid *in, const LithoFxParams *given, GEr
     return TRUE;
 }
 
+// Beyond Nyquist there is nothing: all of the survey would lie below the band.
+static gboolean check_band(const LithoGrid *in, const LithoFxParams *p, GError **error)
+{
+    const double nyquist = in ? litho_grid_nyquist(in) : INFINITY;
+    if (p->fmax > 0 && p->fmax < p->fmin)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the highest frequency, %g, lies below the lowest, %g", p->fmax,
+                            p->fmin);
+    if (p->fmin > 0 && p->fmin >= nyquist)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the lowest frequency, %g %s, is not below the Nyquist frequency of "
+                            "this survey, %g %s",
+                            p->fmin, in->is_depth ? "1/km" : "Hz", nyquist,
+                            in->is_depth ? "1/km" : "Hz");
+    return TRUE;
+}
+
 static gboolean check_windows(const LithoFxParams *p, GError **error)
 {
     for (int axis = 0; axis < 2; axis++) {
@@ -62,13 +81,7 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                         in->axis[axis].n, G_MAXINT / 4);
             return FALSE;
         }
-    if (!check_times(in, p, error))
-        return FALSE;
-    if (p->fmax > 0 && p->fmax < p->fmin)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "the highest frequency, %g, lies below the lowest, %g", p->fmax,
-                            p->fmin);
-    return check_windows(p, error);
+    return check_times(in, p, error) && check_band(in, p, error) && check_windows(p, error);
 }
 
 // Slabs of whole strides waste the fewest windows at their borders.
