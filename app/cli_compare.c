@@ -30,6 +30,7 @@ static void print_json(const LithoDifference *d)
     add(object, "correlation", d->correlation);
     add(object, "scale", d->scale);
     json_object_set_int_member(object, "samples", d->count);
+    json_object_set_int_member(object, "traces_left_out", d->left_out);
     json_object_set_boolean_member(object, "equal", d->max_abs == 0);
     g_autofree char *text = litho_json_object_text(object);
     printf("%s\n", text);
@@ -123,6 +124,11 @@ static int compare_cubes(const Options *o, char **paths, GError **error)
     printf(_("SNR          %.3f dB\nrelative L2  %.6g\nmax abs      %.6g\ncorrelation  %.6f\n"
              "scale        %.6f\nsamples      %" PRId64 "\n"),
            d.snr_db, d.relative_l2, d.max_abs, d.correlation, d.scale, d.count);
+    if (d.left_out > 0)
+        fprintf(stderr,
+                _("note: traces left out, because one of the cubes has none there: %" PRId64
+                  " of %" PRId64 "\n"),
+                d.left_out, litho_grid_traces(&a->grid));
     return LITHO_EXIT_OK;
 }
 

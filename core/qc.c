@@ -241,7 +241,9 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
         !litho_box_equal(x->held, reference->held) ||
         (mask && !litho_box_equal(mask->held, x->held))) {
         const gboolean masked = mask && !litho_box_equal(mask->held, x->held);
-        const LithoAxis *p = x->grid.axis, *q = (masked ? mask : reference)->grid.axis;
+        // In the order in which they are named: a reference comes first, a mask last.
+        const LithoAxis *p = (masked ? x : reference)->grid.axis;
+        const LithoAxis *q = (masked ? mask : x)->grid.axis;
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
             _("the cubes have %ld x %ld x %ld and %ld x %ld x %ld samples; equal shapes are "
@@ -253,8 +255,10 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
         return FALSE;
     double xx = 0, rr = 0, xr = 0, dd = 0;
     for (gint64 t = 0; t < a.traces; t++) {
-        if (!(mask ? mask->live[t] : a.live[t] && b.live[t]))
+        if (!(mask ? mask->live[t] : a.live[t] && b.live[t])) {
+            d->left_out += !mask;
             continue;
+        }
         const float *p = a.samples + t * a.length, *q = b.samples + t * a.length;
         for (gint64 k = 0; k < a.length; k++) {
             double u = p[k], v = q[k];

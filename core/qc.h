@@ -37,6 +37,7 @@ typedef struct LithoDifference {
     double correlation; // normalised, at zero lag
     double scale;       // <x, ref> / <ref, ref>; 1 = no signal loss
     gint64 count;       // samples compared
+    gint64 left_out;    // traces that one of the cubes has not, without a mask
 } LithoDifference;
 
 // `mask`: compare only where this cube's traces are live (NULL = where both are live). Shapes must

@@ -99,4 +99,17 @@ def words_that_do_nothing_are_told():
     assert "nothing was filled" not in r.stderr, r.stderr
 
 
+@test
+def compare_tells_what_it_leaves_out():
+    survey, truth = holes()
+    r = cli("compare", truth, survey)
+    assert "one of the cubes has none there: 300 of 768" in r.stderr, r.stderr
+    assert json.loads(cli("compare", survey, truth, "--json").stdout)["traces_left_out"] == 300
+    assert json.loads(cli("compare", truth, truth, "--json").stdout)["traces_left_out"] == 0
+    assert "left out" not in cli("compare", truth, survey, "--mask", survey).stderr
+    np.save("three.npy", np.ones((4, 5, 6), "f4"))
+    np.save("four.npy", np.ones((4, 5, 9), "f4"))
+    assert "4 x 5 x 6 and 4 x 5 x 9" in cli("compare", "three.npy", "four.npy", status=1).stderr
+
+
 run()
