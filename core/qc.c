@@ -387,6 +387,18 @@ void litho_qc_set_bursts(LithoBurstsFunc func)
     bursts_func = func;
 }
 
+static LithoGapsFunc gaps_func; // set once at start, before threads
+
+void litho_qc_set_gaps(LithoGapsFunc func)
+{
+    gaps_func = func;
+}
+
+gboolean litho_qc_guess_gaps(LithoCube *cube, LithoRun *run, GError **error)
+{
+    return !gaps_func || gaps_func(cube, run, error);
+}
+
 gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error)
 {
     *guesses = NULL;

@@ -139,3 +139,10 @@ void litho_qc_set_bursts(LithoBurstsFunc func);
 // copy of the held samples with guesses in their place; NULL = none were found, or the program has
 // no search. The caller's.
 gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error);
+
+typedef gboolean (*LithoGapsFunc)(LithoCube *cube, LithoRun *run, GError **error);
+void litho_qc_set_gaps(LithoGapsFunc func);
+// Puts guesses of what events go through missing traces into these, which become live
+// (kernels/common/gaps.h): `cube` is the caller's own copy. Nothing happens where the program has
+// none.
+gboolean litho_qc_guess_gaps(LithoCube *cube, LithoRun *run, GError **error);

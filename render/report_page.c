@@ -60,9 +60,32 @@ static float *section_of(const LithoCube *cube, int axis, gint64 index, guint *t
     return section;
 }
 
+// The line and its surroundings with guesses in place of missing traces, which would spread events
+// over all wavenumbers; NULL: it has no gap, or nothing to guess from.
+static LithoCube *without_gaps(const LithoCube *cube, int axis, gint64 index, LithoRun *run)
+{
+    enum { AROUND = 16 }; // lines on either side, as far as a guess reaches
+    LithoBox line = cube->held, around = cube->held;
+    guint missing = 0;
+    line.lo[axis] = index;
+    line.hi[axis] = index + 1;
+    for (gint64 i = line.lo[0]; i < line.hi[0]; i++)
+        for (gint64 j = line.lo[1]; j < line.hi[1]; j++)
+            missing += !litho_cube_is_live(cube, i, j);
+    if (missing == 0)
+        return NULL;
+    around.lo[axis] = MAX(index - AROUND, around.lo[axis]);
+    around.hi[axis] = MIN(index + AROUND + 1, around.hi[axis]);
+    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+    LithoCube *guessed = litho_cube_copy_box(cube, around, NULL);
+    if (guessed && !litho_qc_guess_gaps(guessed, &quiet, NULL))
+        g_clear_pointer(&guessed, litho_cube_unref);
+    return guessed;
+}
+
 // The f-k spectrum of the output in dB below the input's largest, as a section of wavenumber and
 // frequency. NULL: the section is too small for one.
-static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index)
+static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index, LithoRun *run)
 {
     const LithoCube *const cubes[] = {page->in, page->out};
     LithoFk fk[2] = {0};
@@ -71,7 +94,9 @@ static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index)
     gboolean ok = TRUE;
     for (int which = INPUT; which <= OUTPUT; which++) {
         guint traces;
-        g_autofree float *section = section_of(cubes[which], axis, index, &traces);
+        g_autoptr(LithoCube) guessed = without_gaps(cubes[which], axis, index, run);
+        g_autofree float *section =
+            section_of(guessed ? guessed : cubes[which], axis, index, &traces);
         const LithoBox held = cubes[which]->held;
         ok = ok && section &&
              litho_qc_fk(section, traces, (guint)(held.hi[2] - held.lo[2]), &fk[which], NULL);
@@ -184,7 +209,7 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
         LithoSheetCell *cell = &sheet->cells[row * COLUMNS + k];
         const LithoLook look = look_of(page, k);
         g_autoptr(LithoCube) fk =
-            k == FK && axis != LITHO_SAMPLE ? fk_cube(page, axis, index) : NULL;
+            k == FK && axis != LITHO_SAMPLE ? fk_cube(page, axis, index, run) : NULL;
         if (k == FK && !fk)
             continue;
         cell->picture =

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The page of `report`: its f-k picture.
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "render/report_page.h"
+#include "tests/quality_cubes.h"
+
+enum { FK = 4 }; // its column
+
+static LithoSheet *page_of(const LithoCube *cube)
+{
+    LithoQuality quality = litho_quality_unknown();
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoReportPage page = {.in = cube,
+                                  .out = cube,
+                                  .flow = flow,
+                                  .quality = &quality,
+                                  .slice = {-1, -1, -1},
+                                  .look = litho_look_default(),
+                                  .title = "cube",
+                                  .caption = "",
+                                  .survey = &cube->grid};
+    GError *error = NULL;
+    LithoSheet *sheet = litho_report_page_draw(&page, NULL, &error);
+    g_assert_no_error(error);
+    return sheet;
+}
+
+// Mean difference of two f-k pictures, of 255.
+static double apart(const LithoSheet *a, const LithoSheet *b)
+{
+    cairo_surface_t *const picture[] = {a->cells[FK].picture, b->cells[FK].picture};
+    const int stride = cairo_image_surface_get_stride(picture[0]);
+    const int rows = cairo_image_surface_get_height(picture[0]);
+    const guint8 *p = cairo_image_surface_get_data(picture[0]);
+    const guint8 *q = cairo_image_surface_get_data(picture[1]);
+    double sum = 0;
+    for (int k = 0; k < stride * rows; k++)
+        sum += abs(p[k] - q[k]);
+    return sum / (stride * rows);
+}
+
+// Property: missing traces do not smear events over all wavenumbers: with two traces of five gone
+// the picture is nearer to that of the whole survey than half of what zeros in their place make of
+// it.
+static void test_gaps(void)
+{
+    g_auto(Cubes) c = quality_make("planes", "inlines=32 xlines=40 samples=96 snr=30 missing=40");
+    g_autoptr(LithoCube) zeros = litho_cube_copy_box(c.noisy, c.noisy->held, NULL);
+    memset(zeros->live, 1, (gsize)litho_grid_traces(&zeros->grid));
+    memset(c.truth->live, 1, (gsize)litho_grid_traces(&zeros->grid));
+    g_autoptr(LithoSheet) whole = page_of(c.truth);
+    g_autoptr(LithoSheet) holed = page_of(c.noisy);
+    g_autoptr(LithoSheet) zeroed = page_of(zeros);
+    g_test_message("apart by %.1f, with zeros by %.1f", apart(holed, whole), apart(zeroed, whole));
+    g_assert_cmpfloat(apart(zeroed, whole), >, 5); // or this shows nothing
+    g_assert_cmpfloat(apart(holed, whole), <, 0.5 * apart(zeroed, whole));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/report-page/gaps", test_gaps);
+    return g_test_run();
+}
