@@ -683,7 +683,8 @@ gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress)
 {
     g_mutex_lock(&worker->lock);
     gboolean busy = worker->busy;
-    *progress = worker->progress;
+    if (progress)
+        *progress = worker->progress;
     g_mutex_unlock(&worker->lock);
     return busy;
 }

@@ -83,7 +83,7 @@ void litho_worker_shown(LithoWorker *worker, guint64 generation);
 // It fills while the pass runs: a design's error curve is there long before the image. `tag`: of
 // its wish; may be NULL. The caller gives it back with litho_report_unref(). Any thread.
 LithoReport *litho_worker_report(LithoWorker *worker, guint64 *tag);
-// FALSE when idle.
+// FALSE when idle. `progress` may be NULL.
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);
 // Borrowed for the worker's life.
 LithoTimings *litho_worker_timings(LithoWorker *worker);
