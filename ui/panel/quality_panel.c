@@ -158,7 +158,8 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     gtk_widget_set_visible(f->row, known);
     if (!known)
         return;
-    g_autofree char *title = g_strcmp0(name, _("Truth")) == 0
+    g_autofree char *title = q->fills_alone ? g_strdup(_("SNR of the filled traces"))
+                             : g_strcmp0(name, _("Truth")) == 0
                                  ? g_strdup(_("SNR against the truth"))
                                  : g_strdup_printf(_("SNR against %s"), name);
     gtk_label_set_text(GTK_LABEL(f->name), title);

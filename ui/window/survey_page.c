@@ -55,7 +55,7 @@ static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
         litho_text_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
                           litho_grid_spacing(grid, LITHO_XLINE));
     add_row(page, row++, _("Bins"), size, grid->xy_source, grid->xy_evidence);
-    if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED)
+    if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || grid->has_no_place)
         return row;
     char x[32], y[32];
     litho_format_number(x, sizeof x, grid->origin[0], 0.1);
