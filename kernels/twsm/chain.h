@@ -3,6 +3,7 @@
 #include <complex.h>
 
 #include "core/run.h"
+#include "kernels/common/isa.h"
 #include "kernels/twsm/cluster_rule.h"
 #include "kernels/twsm/coef.h"
 #include "kernels/twsm/mask.h"
@@ -118,3 +119,6 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
 gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                        GError **error);
+LITHO_ISA_DECLARE(twsm_cpu_fused);
+LITHO_ISA_DECLARE(twsm_cpu_strips);
+LITHO_ISA_DECLARE(twsm_cpu_fast);

@@ -212,7 +212,7 @@ static void run_targets(Fast *f, const TwsmHow *how, LithoRun *run)
     }
 }
 
-gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+gboolean LITHO_ISA_NAME(twsm_cpu_fast)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                        GError **error)
 {

@@ -232,7 +232,7 @@ static TwsmValue *padded_copy(const TwsmLeg *leg, int n, const TwsmValue *u, GEr
     return copy;
 }
 
-gboolean twsm_cpu_fused(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+gboolean LITHO_ISA_NAME(twsm_cpu_fused)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
                         const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                         GError **error)
 {

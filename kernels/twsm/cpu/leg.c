@@ -39,13 +39,13 @@ gboolean twsm_cpu_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band,
     case TWSM_ALG1:
     case TWSM_ALG2:
     case TWSM_MOD2:
-        ok = twsm_cpu_strips(leg, rhs, band, how, u, y, near, run, error);
+        ok = LITHO_ISA_PICK(twsm_cpu_strips)(leg, rhs, band, how, u, y, near, run, error);
         break;
     case TWSM_FAST:
-        ok = twsm_cpu_fast(leg, rhs, band, how, u, y, near, run, error);
+        ok = LITHO_ISA_PICK(twsm_cpu_fast)(leg, rhs, band, how, u, y, near, run, error);
         break;
     default:
-        ok = twsm_cpu_fused(leg, rhs, band, how, u, y, near, run, error);
+        ok = LITHO_ISA_PICK(twsm_cpu_fused)(leg, rhs, band, how, u, y, near, run, error);
     }
     if (ok)
         finish_leg(leg, chain, band, u, near, y, litho_run_threads(run));

@@ -160,7 +160,7 @@ static void run_algorithm(Strips *s, TwsmAlgorithm algorithm, LithoRun *run)
             run_strip(s, first, k, algorithm == TWSM_ALG2 || k == 0, run);
 }
 
-gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+gboolean LITHO_ISA_NAME(twsm_cpu_strips)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
                          const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                          GError **error)
 {
