@@ -82,6 +82,8 @@ static gboolean parse_variants(const LithoOperator *op, char **words, const Opti
         v.params = g_malloc0(op->params.size);
         g_array_append_val(variants, v);
         litho_param_defaults(&op->params, v.params);
+        litho_cli_presets_first(words);
+        litho_cli_presets_first(more);
         for (char **word = words; ok && *word; word++)
             ok = litho_operator_set(op, v.params, *word, error);
         for (char **word = more; ok && *word; word++)

@@ -44,6 +44,18 @@ char **litho_cli_settings(const LithoParamTable *table, char **words)
     return files;
 }
 
+void litho_cli_presets_first(char **words)
+{
+    for (guint k = 1, n = g_strv_length(words); k < n; k++)
+        for (guint j = k; j > 0 && g_str_has_prefix(words[j], "preset=") &&
+                          !g_str_has_prefix(words[j - 1], "preset=");
+             j--) {
+            char *before = words[j - 1];
+            words[j - 1] = words[j];
+            words[j] = before;
+        }
+}
+
 static void add_params(const LithoParamTable *table, const void *params, GPtrArray *writes)
 {
     for (guint k = 0; k < table->n; k++) {

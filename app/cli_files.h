@@ -29,6 +29,9 @@ gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint mos
 // out of `words`, which stays NULL-terminated. Returns them, NULL-terminated; g_free() of the array
 // only.
 char **litho_cli_settings(const LithoParamTable *table, char **words);
+// A preset sets all parameters: it moves before the other words, which keep their order, so that
+// "model=published preset=published" has that model.
+void litho_cli_presets_first(char **words);
 // Before a command opens anything for writing: holds everything that it reads (files->in, `reads`,
 // the files that parameters of `flow` name) as inputs, and refuses when one of its outputs
 // (files->out, `writes`, the files that parameters name for writing) is an input, exists without

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "core/words.h"
@@ -70,6 +71,7 @@ static gboolean read_step(const LithoOperator *op, gpointer params, guint number
     g_autofree char **paths = litho_cli_settings(op ? &op->params : NULL, own);
     for (char **path = paths; *path; path++)
         g_ptr_array_add(bare, *path);
+    litho_cli_presets_first(own);
     for (char **word = own; *word; word++) {
         if (!op)
             return litho_refuse(error, LITHO_ERROR_PARAMETER,

@@ -114,6 +114,18 @@ def help_is_there_for_every_command():
 
 
 @test
+def a_preset_counts_before_the_other_settings():
+    cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "preset.npy")
+    recipes = []
+    for k, words in enumerate((["threshold=2.5", "preset=plane"], ["preset=plane", "threshold=2.5"])):
+        cli("run", "patch", *words, "-i", "preset.npy", "-o", f"preset{k}.npy", "--save-recipe", f"preset{k}.json")
+        recipes.append(json.load(open(f"preset{k}.json"))["flow"][0]["params"])
+    assert recipes[0] == recipes[1] and recipes[0]["threshold"] == 2.5 and recipes[0]["window"] == 24, recipes
+    told = cli("bench", "twsm", "model=twolayer", "preset=published", "frequencies=4", "--repeat", "1", "--backends", "cpu1").stdout
+    assert "used:" not in told or "strip_width 512" in told, told
+
+
+@test
 def nothing_is_overwritten_unasked():
     cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "a.npy")
     before = open("a.npy", "rb").read()
