@@ -39,7 +39,7 @@ if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
   # GTK, drivers and OpenMP's runtime are not ours to check: the parts that read files, keep state
   # and share data between threads are. Four checks of every access cost as much as all others and find
   # little that the address sanitizer does not; the fuzzer (clang's sanitizers) has them.
-  build_targets=quick-tests build_in build-asan -Doptimization=2 -Ddebug=false $werror -Db_sanitize=address,undefined \
+  build_targets='quick-tests lithoscope-gmo' build_in build-asan -Doptimization=2 -Ddebug=false $werror -Db_sanitize=address,undefined \
     -Dc_args='-g1 -fno-sanitize=alignment,null,object-size,pointer-overflow' \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
   [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
