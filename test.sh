@@ -44,10 +44,10 @@ if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
   [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     run_tests build-asan --suite quick --timeout-multiplier 12
-  build_targets='tests/test-engine tests/test-stream' build_in build-tsan -Doptimization=2 -Ddebug=false -Dc_args=-g1 $werror -Db_sanitize=thread \
+  build_targets='tests/test-engine tests/test-worker tests/test-stream' build_in build-tsan -Doptimization=2 -Ddebug=false -Dc_args=-g1 $werror -Db_sanitize=thread \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
   # GLib's slices pass memory between threads under locks that the sanitizer cannot see.
-  [ $status -ne 2 ] && G_SLICE=always-malloc run_tests build-tsan engine stream --timeout-multiplier 12
+  [ $status -ne 2 ] && G_SLICE=always-malloc run_tests build-tsan engine worker stream --timeout-multiplier 12
 fi
 
 .ci/count "${logs[@]}" >&3 || status=1

@@ -227,7 +227,7 @@ static void encode_trace(LithoWriter *w, const float *x, gboolean live, gboolean
             litho_put_32(out + 4 * k, w->sample_order, 0x7fc00000u);
 }
 
-// What rounding to integers changes of one live trace, and the energy of the trace, are added.
+// Adds the energy of one live trace and of its rounding to integers.
 static void add_rounded(const float *x, gint64 n, double *rounded, double *energy)
 {
     double off = 0, all = 0;

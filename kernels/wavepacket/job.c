@@ -535,7 +535,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     wp_job_window(job, litho_box_full(&job->survey));
     const gboolean whole = litho_box_count(pass->out->held) == litho_grid_samples(&job->survey);
     const gboolean anew = pass->first_stage <= WP_STAGE_FORWARD || !job->transformed;
-    // Of a filter's result a small difference to the input tells nothing good.
+    // A small difference to the input tells nothing good of a filter's result.
     const gboolean keeps = p->mode == WP_COMPRESS || p->mode == WP_RECONSTRUCT;
     if (!wp_lanes_begin(job, run, error))
         return FALSE;

@@ -52,11 +52,17 @@ void litho_open_file_close(LithoOpenFile *file)
     g_clear_pointer(&file->truth, g_free);
 }
 
+// `text` may be part of the old one.
+static void set_text(char **to, const char *text)
+{
+    char *old = *to;
+    *to = g_strdup(text);
+    g_free(old);
+}
+
 void litho_open_file_set_truth(LithoOpenFile *file, const char *path)
 {
-    char *copy = g_strdup(path);
-    g_free(file->truth);
-    file->truth = copy;
+    set_text(&file->truth, path);
 }
 
 const char *litho_open_file_truth(const LithoOpenFile *file)
@@ -102,9 +108,7 @@ char **litho_open_file_failed(const LithoOpenFile *file)
 
 void litho_open_file_set_profile(LithoOpenFile *file, const char *name)
 {
-    char *copy = g_strdup(name);
-    g_free(file->profile);
-    file->profile = copy;
+    set_text(&file->profile, name);
 }
 
 const char *litho_open_file_profile(const LithoOpenFile *file)
