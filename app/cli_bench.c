@@ -76,13 +76,13 @@ static gboolean parse_variants(const LithoOperator *op, char **words, const Opti
 {
     const guint n = 1 + (o->also ? g_strv_length(o->also) : 0);
     gboolean ok = TRUE;
+    litho_cli_presets_first(words);
     for (guint k = 0; ok && k < n; k++) {
         BenchVariant v = {.settings = g_strdup(k ? o->also[k - 1] : ""), .difference = NAN};
         g_auto(GStrv) more = g_strsplit_set(v.settings, " ,", -1);
         v.params = g_malloc0(op->params.size);
         g_array_append_val(variants, v);
         litho_param_defaults(&op->params, v.params);
-        litho_cli_presets_first(words);
         litho_cli_presets_first(more);
         for (char **word = words; ok && *word; word++)
             ok = litho_operator_set(op, v.params, *word, error);

@@ -275,7 +275,9 @@ static void tell_idle(const Options *o, const LithoFlow *flow)
     } idle[] = {{"--sigma", o->judge.sigma > 0},
                 {"--area", o->judge.area != NULL},
                 {"--seed", o->judge.seed != 1}};
-    for (guint k = 0; !is_judged(o) && !o->watched && k < G_N_ELEMENTS(idle); k++)
+    if (is_judged(o) || o->watched)
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(idle); k++)
         if (idle[k].given)
             fprintf(stderr,
                     _("note: %s only judges: it does nothing without --report, --reference or "
@@ -284,7 +286,7 @@ static void tell_idle(const Options *o, const LithoFlow *flow)
     gboolean has_own = FALSE;
     for (guint k = 0; k < litho_flow_length(flow); k++)
         has_own |= litho_param_find(&litho_flow_step(flow, k)->op->params, "sigma") != NULL;
-    if (!is_judged(o) && idle[0].given && has_own)
+    if (idle[0].given && has_own)
         fprintf(stderr, _("note: the noise level of the filter itself is sigma=%g, without --\n"),
                 o->judge.sigma);
 }

@@ -90,6 +90,7 @@ static void test_find_nothing(void)
             g_test_message("%s, level times %.2f: %.2f dB, bound %d to %d; true %.2f to %.2f dB",
                            kinds[k], times, find.gain_db, find.now.expected_is_bound,
                            find.found.expected_is_bound, before, after);
+            g_assert_cmpfloat(find.gain_db, >=, 0);
             g_assert_cmpfloat(after, >, before - 0.5);
             kept += find.gain_db == 0;
             for (guint i = 0; i < find.n && find.gain_db == 0; i++)
@@ -235,6 +236,8 @@ static void test_find_open(void)
     const double gain = after - before;
     g_test_message("gain %.2f (%.2f to %.2f), true %.2f dB: %s", find.gain_db, find.gain_low_db,
                    find.gain_high_db, gain, find.why);
+    g_assert_cmpfloat(find.gain_low_db, <=, find.gain_db);
+    g_assert_cmpfloat(find.gain_high_db, >=, find.gain_db);
     g_assert_cmpfloat(find.gain_low_db, <=, gain + 0.1);
     g_assert_cmpfloat(find.gain_high_db, >=, gain - 0.1);
     if (find.gain_high_db - find.gain_low_db > 0.5)

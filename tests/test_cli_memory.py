@@ -60,6 +60,7 @@ SETTINGS = [
     (16, "fx erratic=0 fill_passes=0 flat.npy", 0.1, 3),
     (2, "fx window=60 half_width=1 fmax=30 holes.npy", 0, 1),
     (16, "fx holes.npy", 0, 1),
+    (2, "fx deep.npy", 0.11, 3),
     (16, "fx deep.npy", 0.12, 3),
     (2, "fx time_window=16 time_overlap=8 erratic=0 fill_passes=0 threads.npy", 0, 1),
     (2, "fx window=3 half_width=1 stride=1 small.npy", 0, 1),

@@ -311,7 +311,7 @@ void litho_journal_mark(LithoJournal *j, LithoWriter *writer)
     json_object_set_int_member(object, "traces", mark.written);
     json_object_set_int_member(object, "clipped", mark.clipped);
     json_object_set_int_member(object, "not_finite", mark.not_finite);
-    if (mark.rounded > 0) {
+    if (mark.energy > 0) { // of integers
         json_object_set_double_member(object, "rounded", mark.rounded);
         json_object_set_double_member(object, "energy", mark.energy);
     }

@@ -211,8 +211,8 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQu
     c->area = litho_box_full(&judge->cut->grid);
     for (int axis = 0; axis < 3; axis++)
         c->shift[axis] = area.lo[axis];
-    return litho_quality_check(ask->flow, &c->in->grid,
-                               error); // the cut may be too small for the operator
+    // The cut may be too small for the operator.
+    return litho_quality_check(ask->flow, &c->in->grid, error);
 }
 
 // A burst is no signal, however well it is kept. Where the input bursts, the output is held against

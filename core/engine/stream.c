@@ -480,7 +480,7 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
 }
 
 // A failed run's slabs stay or go; where they stay, its sentence says so. What an earlier run has
-// kept stays in any case but one: slabs of an input that has changed meanwhile are of no use.
+// kept stays, too. Slabs are of no use where the survey is refused or has changed meanwhile.
 static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *problem)
 {
     const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);

@@ -213,8 +213,8 @@ static void run_targets(Fast *f, const TwsmHow *how, LithoRun *run)
 }
 
 gboolean LITHO_ISA_NAME(twsm_cpu_fast)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
-                       const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
-                       GError **error)
+                                       const TwsmValue *u, TwsmValue *sum, TwsmValue *near,
+                                       LithoRun *run, GError **error)
 {
     (void)near;
     TwsmClusters *from = twsm_clusters_new(leg->from), *to = twsm_clusters_new(leg->to);

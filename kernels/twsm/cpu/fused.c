@@ -233,8 +233,8 @@ static TwsmValue *padded_copy(const TwsmLeg *leg, int n, const TwsmValue *u, GEr
 }
 
 gboolean LITHO_ISA_NAME(twsm_cpu_fused)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
-                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
-                        GError **error)
+                                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near,
+                                        LithoRun *run, GError **error)
 {
     gboolean ok = TRUE;
     for (int r0 = 0; r0 < n_rhs && ok; r0 += MAX_RHS) {

@@ -161,8 +161,8 @@ static void run_algorithm(Strips *s, TwsmAlgorithm algorithm, LithoRun *run)
 }
 
 gboolean LITHO_ISA_NAME(twsm_cpu_strips)(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
-                         const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
-                         GError **error)
+                                         const TwsmValue *u, TwsmValue *sum, TwsmValue *near,
+                                         LithoRun *run, GError **error)
 {
     Strips s = {.leg = leg,
                 .how = how,
