@@ -135,7 +135,7 @@ def another_recipe_or_input_is_refused():
     args = [*FX, "-i", "in.sgy"]
     kill_at(2, args, "r.sgy")
     kept = read("r.sgy.journal")
-    r = cli("run", *[w.replace("half_width=2", "half_width=3") for w in args], "-o", "r.sgy", status=1)
+    r = cli("run", *[w.replace("half_width=2", "half_width=1") for w in args], "-o", "r.sgy", status=1)
     assert "other parameters" in r.stderr and "--restart" in r.stderr, r.stderr
     shutil.copy2("in.sgy", "same.sgy")
     os.utime("in.sgy", (1, 1))
