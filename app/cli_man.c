@@ -175,6 +175,10 @@ static void put_environment(GString *to)
     } known[] = {
         {"LITHO_MEMORY", "GiB of host memory that a process may take (default: what is free)."},
         {"LITHO_CUDA_MEMORY", "Memory of each GPU that may be taken, such as 8G."},
+        {"GOMP_SPINCOUNT",
+         "Turns that threads of OpenMP wait for each other before they sleep "
+         "(2000, unless OMP_WAIT_POLICY is set). More may help a program that has "
+         "its processors for itself."},
         {"LITHO_MODULE_DIR", "Folder of the CUDA and MPI modules (default: beside the libraries)."},
     };
     put_request(to, ".SH", "ENVIRONMENT");

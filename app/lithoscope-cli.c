@@ -13,6 +13,7 @@
 #include "app/cli_help.h"
 #include "app/cli_pipe.h"
 #include "app/progress.h"
+#include "core/calm.h"
 #include "core/io/output.h"
 #include "core/io/survey.h"
 #include "core/memory.h"
@@ -187,6 +188,7 @@ static void return_slabs(void)
 
 int main(int argc, char **argv)
 {
+    litho_threads_calm(argv);
     litho_outputs_keep_standard();
     // Manual pages and completions are made from the text of 'help', and are in English.
     if (argc < 3 || strcmp(argv[1], "help") != 0 || argv[2][0] != '-')

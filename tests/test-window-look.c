@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/calm.h"
 #include "kernels/template/template.h"
 #include "render/ticks.h"
 #include "tests/gui/files.h"
@@ -459,6 +460,7 @@ static gboolean use_comma(const char *folder)
 
 int main(int argc, char **argv)
 {
+    litho_threads_calm(argv); // before a folder is made
     g_autofree char *locales = g_dir_make_tmp("lithoscope-locale-XXXXXX", NULL);
     gboolean comma = use_comma(locales);
     gui_init(&argc, &argv);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/calm.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
 
@@ -48,6 +49,7 @@ void gui_remove_tree(const char *path)
 
 void gui_init(int *argc, char ***argv)
 {
+    litho_threads_calm(*argv); // as the program does
     isolate();
     g_setenv("GTK_A11Y", "none", FALSE); // unless the test is about it
     g_setenv("GDK_BACKEND", "x11", FALSE);
