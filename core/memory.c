@@ -127,3 +127,8 @@ guint64 litho_memory_available(void)
     bytes = MIN(bytes, allowed());
     return MAX(bytes, 1);
 }
+
+guint64 litho_memory_to_keep(void)
+{
+    return MIN(litho_memory_available() / 4, (guint64)2 << 30);
+}

@@ -6,6 +6,9 @@
 // group's limit and RLIMIT_AS; no more than LITHO_MEMORY says (GiB). Never 0. Thread-safety: any
 // thread.
 guint64 litho_memory_available(void);
+// Bytes that an operator's plan may keep from pass to pass: a quarter of that, 2 GiB at most. Any
+// thread.
+guint64 litho_memory_to_keep(void);
 // FALSE (LITHO_ERROR_PARAMETER) when LITHO_MEMORY is set to what is no number of GiB; programs
 // refuse it at their start, litho_memory_available() passes it over.
 gboolean litho_memory_check_setting(GError **error);

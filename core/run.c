@@ -53,14 +53,18 @@ static void show_progress(LithoRun *run, gint64 done, gint64 total)
     run->on_progress(&progress, run->progress_data);
 }
 
+gboolean litho_run_stopped(GError **error)
+{
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
 gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error)
 {
     if (!run)
         return TRUE;
-    if (!litho_run_checkpoint(run)) {
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-        return FALSE;
-    }
+    if (!litho_run_checkpoint(run))
+        return litho_run_stopped(error);
     if (run->on_progress)
         show_progress(run, done, total);
     return TRUE;
@@ -74,8 +78,7 @@ gboolean litho_run_library_begin(const LithoRun *run, GError **error)
     if (litho_run_checkpoint(run))
         return TRUE;
     litho_run_library_end(run);
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
+    return litho_run_stopped(error);
 }
 
 void litho_run_library_end(const LithoRun *run)

@@ -387,6 +387,15 @@ static void test_memory(void)
     g_assert_cmpuint(bytes, <, G_GUINT64_CONSTANT(1) << 50);
 }
 
+// Property: what plans keep is a quarter of what the user allows, 2 GiB at most.
+static void test_memory_to_keep(void)
+{
+    g_setenv("LITHO_MEMORY", "0.004", TRUE);
+    g_assert_cmpuint(litho_memory_to_keep(), <=, (guint64)(0.001 * 1073741824));
+    g_unsetenv("LITHO_MEMORY");
+    g_assert_cmpuint(litho_memory_to_keep(), <=, (guint64)2 << 30);
+}
+
 // Property: what an operator tells comes back as it was told: a replaced curve keeps how it is
 // drawn, a shape replaces its namesake with all its points, and every change moves the serial that
 // tells a view to look again.
@@ -450,6 +459,7 @@ int main(int argc, char **argv)
     g_test_add_func("/synth/truth", test_synth_truth);
     g_test_add_func("/synth/velocity", test_synth_velocity);
     g_test_add_func("/memory", test_memory);
+    g_test_add_func("/memory-to-keep", test_memory_to_keep);
     g_test_add_func("/core/report", test_report);
     return g_test_run();
 }
