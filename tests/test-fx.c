@@ -354,6 +354,36 @@ static void test_steps(void)
     g_assert_cmpfloat(steps.longest_ms, <=, steps.all_ms / 40);
 }
 
+typedef struct Looks {
+    const LithoRun *run;
+    const char *stage;
+    guint n;
+} Looks;
+
+static gboolean count_look(gpointer data)
+{
+    Looks *l = data;
+    l->n += l->run->what && strcmp(l->run->what, l->stage) == 0;
+    return FALSE;
+}
+
+// Property: it is looked at in every run of traces and every time window of the stages before and
+// after the filter: an inline of a thousand long traces takes a second.
+static void test_looks(void)
+{
+    static const char *const stages[] = {"time FFT", "inverse"};
+    g_autoptr(LithoCube) in = fx_random_cube(3, 4 * FX_RUN, 400, 23);
+    for (guint k = 0; k < G_N_ELEMENTS(stages); k++) {
+        Looks looks = {.stage = stages[k]};
+        LithoRun run = {.threads = 1, .superseded = count_look, .superseded_data = &looks};
+        looks.run = &run;
+        g_autoptr(LithoCube) out =
+            fx_run(in, "time_window=150 time_overlap=50 erratic=0", NULL, &run);
+        g_test_message("%s: %u looks", stages[k], looks.n);
+        g_assert_cmpuint(looks.n, >=, 3 * 4 * 4);
+    }
+}
+
 // Property: cancel comes back within 100 ms (a step is one window and sixteen frequencies, below 1
 // ms even for 11 x 11 traces), and the engine goes on with what it has: the next run gives the
 // right bits.
@@ -503,6 +533,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fx/automatic-times", test_automatic_times);
     g_test_add_func("/fx/used", test_used);
     g_test_add_func("/fx/steps", test_steps);
+    g_test_add_func("/fx/looks", test_looks);
     g_test_add_func("/fx/cancel", test_cancel);
     g_test_add_func("/fx/refused", test_refused);
     return g_test_run();

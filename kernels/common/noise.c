@@ -243,15 +243,15 @@ gboolean noise_holds(const NoiseJob *job, gint64 number)
 
 // Windows [first, last) that the part under way holds; their results do not depend on who computes
 // them.
-static void measure_windows(NoiseJob *job, gint64 first, gint64 last, int threads)
+static void measure_windows(NoiseJob *job, gint64 first, gint64 last, const LithoRun *run)
 {
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(litho_run_threads(run))
     {
         float *in = fftwf_alloc_real((gsize)noise_wavenumbers(job) * job->n[2]);
         fftwf_complex *out = fftwf_alloc_complex((gsize)noise_wavenumbers(job) * job->nf);
 #pragma omp for schedule(static)
         for (gint64 w = first; w < last; w++)
-            if (in && out && !job->taken[w] && noise_holds(job, w)) {
+            if (in && out && !job->taken[w] && noise_holds(job, w) && litho_run_checkpoint(run)) {
                 measure_window(job, w, in, out);
                 job->taken[w] = 1;
             }
@@ -285,7 +285,6 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
                                  const guint8 *recorded, LithoBox within, LithoRun *run,
                                  GError **error)
 {
-    const int threads = litho_run_threads(run);
     const double start = litho_now_ms();
     if (!litho_cube_host(part, error))
         return FALSE;
@@ -293,7 +292,7 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
     job->recorded = recorded;
     job->within = litho_box_intersect(within, part->held);
     for (gint64 w = 0; w < job->windows; w += WINDOWS_PER_STEP) {
-        measure_windows(job, w, MIN(w + WINDOWS_PER_STEP, job->windows), threads);
+        measure_windows(job, w, MIN(w + WINDOWS_PER_STEP, job->windows), run);
         if (!litho_run_step(run, MIN(w + WINDOWS_PER_STEP, job->windows), job->windows, error))
             return FALSE;
     }

@@ -85,6 +85,8 @@ static gint64 gather(const NoiseJob *job, int f, int group, int half, const guin
         if (!(job->share[w] > 0) || (half >= 0 && noise_half_of(job, w) != half) ||
             (group < GROUPS && w % GROUPS != group))
             continue;
+        if (!litho_run_checkpoint(job->run))
+            return 0;
         for (gint64 k = 0; k < nk; k++)
             if ((!quiet || quiet[k]) && (take_real || n_real == 0 || !is_real(job, f, k)))
                 to[n++] = power[k];

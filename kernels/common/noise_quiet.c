@@ -74,7 +74,7 @@ static void smooth_all(const NoiseJob *job, int threads, float *medians)
                 sorted[n++] = power[w * nk + k];
         const float median = n > 0 ? litho_select_kth(sorted, n, n / 2) : 0;
         medians[f] = median;
-        for (gint64 w = 0; w < job->windows; w++)
+        for (gint64 w = 0; w < job->windows && litho_run_checkpoint(job->run); w++)
             if (job->share[w] > 0)
                 smooth(job, power + w * nk, median > 0 ? 1 / median : 0,
                        job->smooth + all * f + w * nk);
@@ -321,6 +321,8 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
     const float *power = job->power + job->windows * nk * f;
     gint64 n = 0;
     for (gint64 w = 0; w < job->windows; w++) {
+        if (!litho_run_checkpoint(job->run)) // windows of 64^3 take a second a frequency
+            return;
         if (!(job->share[w] > 0))
             continue;
         neighbourhood(job, m->smooth, f, w, near + w * nk);

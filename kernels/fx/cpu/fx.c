@@ -2,16 +2,16 @@
 //
 // The F-X filter on the CPU: plan, the filter stage, and how a region is divided.
 //
-// Spectra and filtered windows stay in the plan while they fit its budget (a quarter of the memory,
-// at most 2 GiB), so that a change of the prewhitening costs no FFT and the rest of the cube after
-// the visible slices costs no window twice. What does not fit is computed piece by piece and
-// forgotten; the samples are the same.
+// Spectra and filtered windows stay in the plan while they fit its budget (litho_memory_to_keep()),
+// so that a change of the prewhitening costs no FFT and the rest of the cube after the visible
+// slices costs no window twice. What does not fit is computed piece by piece and forgotten; the
+// samples are the same.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "kernels/fx/cpu/plan.h"
 #include "kernels/fx/report.h"
@@ -27,12 +27,6 @@ static const FxIsa *best_isa(void)
     return &fx_isa;
 }
 
-static guint64 budget_bytes(void)
-{
-    guint64 memory = (guint64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    return MIN(memory / 4, (guint64)2 << 30);
-}
-
 // FFTW_ESTIMATE: quick, and the same plan in every process, so that previews, command line and the
 // ranks of a cluster agree bit for bit. Planning is made thread-safe by litho_kernels_init().
 static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
@@ -46,7 +40,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     FxPlan *p = g_new0(FxPlan, 1);
     p->grid = *in;
     p->nfft = nfft;
-    p->budget = budget_bytes();
+    p->budget = litho_memory_to_keep();
     p->isa = best_isa();
     if (trace && spectrum) {
         p->forward = fftwf_plan_dft_r2c_1d(nfft, trace, spectrum, FFTW_ESTIMATE);
@@ -190,31 +184,8 @@ static GArray *list_tasks(FxPart *part, GError **error)
     return tasks;
 }
 
-// State that the threads of the loop over tasks share.
-typedef struct Loop {
-    FxPart *part;
-    gint64 done, n; // atomic
-    gint stop;      // atomic
-    GError **error;
-} Loop;
-
-// Also within a task: a window of 100 x 100 traces with many absent ones takes a hundred times the
-// usual.
-static int go_on(void *data)
+static void run_task(const FxPart *part, FxLoop *loop, const Task *task, void *scratch)
 {
-    Loop *loop = data;
-    if (g_atomic_int_get(&loop->stop))
-        return 0;
-    const gint64 done = __atomic_load_n(&loop->done, __ATOMIC_RELAXED);
-    if (omp_get_thread_num() == 0 ? !litho_run_step(loop->part->run, done, loop->n, loop->error)
-                                  : !litho_run_checkpoint(loop->part->run))
-        g_atomic_int_set(&loop->stop, 1);
-    return !g_atomic_int_get(&loop->stop);
-}
-
-static void run_task(Loop *loop, const Task *task, void *scratch)
-{
-    const FxPart *part = loop->part;
     FxWork *w = part->work;
     const gsize traces = fx_area(w->held), unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
     const gsize cell = unit * w->batches + task->batch;
@@ -228,9 +199,10 @@ static void run_task(Loop *loop, const Task *task, void *scratch)
         .present = w->present + traces * task->k,
         .out = w->filtered[unit] +
                fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
-        .go_on = go_on,
+        .go_on = fx_go_on,
         .go_on_data = loop,
     };
+    // It looks at a cancel, too: 100 x 100 traces with many absent take a hundred times the usual.
     w->ready[cell] = part->plan->isa->filter(&window, scratch, &w->counts[cell]) != 0;
 }
 
@@ -255,16 +227,16 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
     double start = litho_now_ms();
     if (!tasks)
         return FALSE;
-    Loop loop = {.part = part, .n = tasks->len, .error = error};
+    FxLoop loop = {.run = part->run, .n = tasks->len, .error = error};
     litho_run_begin(part->run, "design + filter", "windows");
 #pragma omp parallel for schedule(dynamic) num_threads(part->n_threads)
     for (gint64 k = 0; k < loop.n; k++)
-        if (go_on(&loop)) {
-            run_task(&loop, &g_array_index(tasks, Task, k),
+        if (fx_go_on(&loop)) {
+            run_task(part, &loop, &g_array_index(tasks, Task, k),
                      part->plan->threads[omp_get_thread_num()].scratch);
             __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
         }
-    if (!go_on(&loop))
+    if (!fx_go_on(&loop))
         return fx_stopped(error);
     if (loop.n > 0)
         time_filter(part, tasks, start);
@@ -293,25 +265,42 @@ static void count_part(const FxPart *part, FxTotals *totals)
             }
 }
 
-static void weigh_region(const LithoPass *pass, FxTotals *totals)
+// Of an inline's live traces: energy of the input, of what was removed, and its product with the
+// output.
+static void weigh_inline(const LithoPass *pass, gint64 il, double energy[3])
 {
-    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
-        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
-            const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
-            const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
-            double sums[3] = {0};
-            for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
-                double gone = (double)in[t] - out[t];
-                sums[0] += (double)in[t] * in[t];
-                sums[1] += gone * gone;
-                sums[2] += gone * out[t];
-            }
-            if (!litho_cube_is_live(pass->in, il, xl) || !isfinite(sums[0] + sums[1] + sums[2]))
-                continue;
-            totals->input += sums[0];
-            totals->removed += sums[1];
-            totals->product += sums[2];
+    for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
+        const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+        const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+        double sums[3] = {0};
+        for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
+            double gone = (double)in[t] - out[t];
+            sums[0] += (double)in[t] * in[t];
+            sums[1] += gone * gone;
+            sums[2] += gone * out[t];
         }
+        if (!litho_cube_is_live(pass->in, il, xl) || !isfinite(sums[0] + sums[1] + sums[2]))
+            continue;
+        for (int k = 0; k < 3; k++)
+            energy[k] += sums[k];
+    }
+}
+
+static gboolean weigh_region(const LithoPass *pass, const LithoRun *run, FxTotals *totals,
+                             GError **error)
+{
+    const gint64 rows = litho_box_size(pass->region, 0);
+    g_autofree double *energy = g_new0(double, 3 * rows);
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+    for (gint64 k = 0; k < rows; k++)
+        if (litho_run_checkpoint(run))
+            weigh_inline(pass, pass->region.lo[0] + k, energy + 3 * k);
+    for (gint64 k = 0; k < rows; k++) {
+        totals->input += energy[3 * k];
+        totals->removed += energy[3 * k + 1];
+        totals->product += energy[3 * k + 2];
+    }
+    return litho_run_checkpoint(run) || fx_stopped(error);
 }
 
 // --- exec -------------------------------------------------------------------------------------
@@ -385,7 +374,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     }
     if (run && run->report) {
-        weigh_region(pass, &totals);
+        if (!weigh_region(pass, run, &totals, error))
+            return FALSE;
         fx_report(run->report, &totals, &pass->in->grid, pass->params);
         litho_clean_report(&p->clean, pass->in, run->report);
     }
@@ -408,7 +398,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     LithoBox need = litho_fx_input_box(in, params, region);
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
-    const guint64 work = MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
+    const guint64 part = fx_part_bytes(&g, best_isa()->lanes, region, count);
+    const guint64 work = MIN(part, litho_memory_to_keep());
     const LithoFxParams *p = params;
     const guint64 clean =
         p->erratic > 0 || p->fill_passes > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;

@@ -7,6 +7,18 @@
 
 #include "kernels/fx/cpu/plan.h"
 
+int fx_go_on(void *data)
+{
+    FxLoop *loop = data;
+    if (g_atomic_int_get(&loop->stop))
+        return 0;
+    const gint64 done = __atomic_load_n(&loop->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(loop->run, done, loop->n, loop->error)
+                                  : !litho_run_checkpoint(loop->run))
+        g_atomic_int_set(&loop->stop, 1);
+    return !g_atomic_int_get(&loop->stop);
+}
+
 gboolean fx_stopped(GError **error)
 {
     if (error && !*error) // another thread saw the cancel first
@@ -42,7 +54,7 @@ static void store_bins(const FxWork *w, const fftwf_complex *from, float *to, gs
     }
 }
 
-static int fft_row(const FxPart *part, FxThread *thread, int k, int il)
+static int fft_row(const FxPart *part, FxLoop *loop, FxThread *thread, int k, int il)
 {
     FxWork *w = part->work;
     const LithoCube *in = part->pass->in;
@@ -50,6 +62,8 @@ static int fft_row(const FxPart *part, FxThread *thread, int k, int il)
     const gsize traces = fx_area(w->held);
     int done = 0;
     for (int xl = part->traces.xl0; xl < part->traces.xl1; xl++) {
+        if (xl % FX_RUN == 0 && !fx_go_on(loop))
+            break;
         gsize trace = (gsize)(il - w->held.il0) * fx_width(w->held) + xl - w->held.xl0;
         guint8 *known = &w->known[k * traces + trace];
         if (*known)
@@ -97,26 +111,22 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
     const int rows = part->traces.il1 - part->traces.il0;
     const gint64 tasks = (gint64)(part->last - part->first + 1) * rows;
     double start = litho_now_ms();
-    gint64 transforms = 0, finished = 0;
-    gint stop = 0;
+    gint64 transforms = 0;
+    FxLoop loop = {.run = part->run, .n = tasks, .error = error};
     if (!get_memory(part, error))
         return FALSE;
     litho_run_begin(part->run, "time FFT", "lines");
 #pragma omp parallel for schedule(dynamic) num_threads(part->n_threads) reduction(+ : transforms)
-    for (gint64 task = 0; task < tasks; task++) {
-        int thread = omp_get_thread_num();
-        if (g_atomic_int_get(&stop))
-            continue;
-        transforms += fft_row(part, &part->plan->threads[thread], part->first + (int)(task / rows),
-                              part->traces.il0 + (int)(task % rows));
-        gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
-        if (thread == 0 ? !litho_run_step(part->run, done, tasks, error)
-                        : !litho_run_checkpoint(part->run))
-            g_atomic_int_set(&stop, 1);
-    }
+    for (gint64 task = 0; task < tasks; task++)
+        if (fx_go_on(&loop)) {
+            transforms +=
+                fft_row(part, &loop, &part->plan->threads[omp_get_thread_num()],
+                        part->first + (int)(task / rows), part->traces.il0 + (int)(task % rows));
+            __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
+        }
     if (transforms > 0)
         time_transforms(part, "time FFT", start, transforms);
-    return !stop || fx_stopped(error);
+    return fx_go_on(&loop) || fx_stopped(error);
 }
 
 // --- back ----------------------------------------------------------------------------------------
@@ -219,14 +229,15 @@ static void mark_filled(const FxPart *part, int il, int xl)
         *live = to[t] != 0;
 }
 
-static int inverse_row(const FxPart *part, FxThread *thread, int il)
+static int inverse_row(const FxPart *part, FxLoop *loop, FxThread *thread, int il)
 {
     int done = 0;
-    for (int xl = (int)part->region.lo[1]; xl < part->region.hi[1]; xl += FX_RUN) {
+    for (int xl = (int)part->region.lo[1]; xl < part->region.hi[1] && fx_go_on(loop);
+         xl += FX_RUN) {
         const int n = MIN(FX_RUN, (int)part->region.hi[1] - xl);
         for (int x = xl; part->fresh && x < xl + n; x++)
             copy_input(part, il, x);
-        for (int k = part->first; k <= part->last; k++, done += n) {
+        for (int k = part->first; k <= part->last && fx_go_on(loop); k++, done += n) {
             blend_run(part->work, thread, k, il, xl, n);
             for (int x = xl; x < xl + n; x++)
                 add_window(part, thread, k, il, x,
@@ -242,21 +253,16 @@ gboolean fx_stage_inverse(FxPart *part, GError **error)
 {
     const gint64 rows = litho_box_size(part->region, 0);
     double start = litho_now_ms();
-    gint64 transforms = 0, finished = 0;
-    gint stop = 0;
+    gint64 transforms = 0;
+    FxLoop loop = {.run = part->run, .n = rows, .error = error};
     litho_run_begin(part->run, "inverse", "lines");
 #pragma omp parallel for schedule(dynamic) num_threads(part->n_threads) reduction(+ : transforms)
-    for (gint64 row = 0; row < rows; row++) {
-        int thread = omp_get_thread_num();
-        if (g_atomic_int_get(&stop))
-            continue;
-        transforms +=
-            inverse_row(part, &part->plan->threads[thread], (int)(part->region.lo[0] + row));
-        gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
-        if (thread == 0 ? !litho_run_step(part->run, done, rows, error)
-                        : !litho_run_checkpoint(part->run))
-            g_atomic_int_set(&stop, 1);
-    }
+    for (gint64 row = 0; row < rows; row++)
+        if (fx_go_on(&loop)) {
+            transforms += inverse_row(part, &loop, &part->plan->threads[omp_get_thread_num()],
+                                      (int)(part->region.lo[0] + row));
+            __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
+        }
     time_transforms(part, "inverse", start, transforms);
-    return !stop || fx_stopped(error);
+    return fx_go_on(&loop) || fx_stopped(error);
 }
