@@ -16,8 +16,11 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 LithoPatchBlocks litho_patch_blocks(const LithoGrid *grid)
 {
     LithoPatchBlocks b;
-    for (int a = 0; a < 2; a++)
-        b.n[a] = (int)MAX((grid->axis[a].n + BLOCK / 2) / BLOCK, 1);
+    for (int a = 0; a < 2; a++) {
+        const gint64 n = grid->axis[a].n, about = MAX((n + BLOCK / 2) / BLOCK, 1);
+        b.traces[a] = MAX((n + about - 1) / about, 1);
+        b.n[a] = (int)((n + b.traces[a] - 1) / b.traces[a]);
+    }
     return b;
 }
 
@@ -27,8 +30,8 @@ LithoBox litho_patch_block(const LithoGrid *grid, int i, int j)
     const int at[2] = {i, j};
     LithoBox box = litho_box_full(grid);
     for (int a = 0; a < 2; a++) {
-        box.lo[a] = grid->axis[a].n * at[a] / b.n[a];
-        box.hi[a] = grid->axis[a].n * (at[a] + 1) / b.n[a];
+        box.lo[a] = b.traces[a] * at[a];
+        box.hi[a] = MIN(box.lo[a] + b.traces[a], grid->axis[a].n);
     }
     return box;
 }
@@ -37,6 +40,12 @@ LithoBox litho_patch_block_frame(const LithoGrid *grid, int i, int j)
 {
     return litho_box_grow(grid, litho_patch_block(grid, i, j),
                           (const gint64[3]){AROUND, AROUND, 0});
+}
+
+LithoBox litho_patch_largest_frame(const LithoGrid *grid)
+{
+    const LithoPatchBlocks b = litho_patch_blocks(grid);
+    return litho_patch_block_frame(grid, b.n[0] > 2 ? 1 : 0, b.n[1] > 2 ? 1 : 0);
 }
 
 double litho_patch_fill_level(const LithoPatchParams *params, int k)

@@ -157,6 +157,15 @@ LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const L
     return p->mode == LITHO_PATCH_FILL ? 0.8 * alone : alone;
 }
 
+// The threshold where filling stops: its rule is `single` whatever `rule` is.
+LITHO_PATCH_FN double litho_patch_fill_threshold(const LithoPatchGeometry *g,
+                                                 const LithoPatchParams *p)
+{
+    LithoPatchParams single = *p;
+    single.rule = LITHO_PATCH_SINGLE;
+    return litho_patch_threshold(g, &single);
+}
+
 // Input range [*from, *to) along an axis that output [lo, hi) depends on. `pairs`: windows come in
 // twos.
 LITHO_PATCH_FN void litho_patch_needs(LithoPatchAxis a, bool pairs, int lo, int hi, int *from,

@@ -32,10 +32,13 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     return TRUE;
 }
 
-// Slabs of whole strides waste the fewest windows at their borders.
+// Slabs of whole strides waste the fewest windows at their borders. A block is filled as a whole
+// for any part of it.
 static gint64 slab(const LithoGrid *in, const void *params)
 {
-    return litho_patch_grid_geometry(in, params).axis[0].stride;
+    const LithoPatchParams *p = params;
+    return p->mode == LITHO_PATCH_DENOISE ? litho_patch_grid_geometry(in, p).axis[0].stride
+                                          : litho_patch_blocks(in).traces[0];
 }
 
 #define PATCH_FLOAT(field, ...) LITHO_FLOAT(LithoPatchParams, field, __VA_ARGS__)

@@ -48,12 +48,15 @@ LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader
 // into blocks of about 256 x 256 whole traces, anchored to the survey, each filled by itself with
 // 32 more traces around it. What a block gives does not depend on the region asked for.
 typedef struct LithoPatchBlocks {
-    int n[2]; // along the inline and the crossline axis
+    int n[2];         // along the inline and the crossline axis
+    gint64 traces[2]; // of a block along each; the last one may have fewer
 } LithoPatchBlocks;
 
 LithoPatchBlocks litho_patch_blocks(const LithoGrid *grid);
 // Traces that block (i, j) makes, and with those around that it reads. Whole traces.
 LithoBox litho_patch_block(const LithoGrid *grid, int i, int j);
 LithoBox litho_patch_block_frame(const LithoGrid *grid, int i, int j);
+// The frame of most traces, which no other one exceeds along any axis.
+LithoBox litho_patch_largest_frame(const LithoGrid *grid);
 // Level of iteration `k`: a share of the largest coefficient.
 double litho_patch_fill_level(const LithoPatchParams *params, int k);

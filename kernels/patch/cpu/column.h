@@ -17,7 +17,21 @@ typedef struct PatchColumn {
     float *strip;               // [clip il][clip xl][length], zero before; takes sums of windows
     int length;                 // sample 0 of the strip is the first sample of window 2 * pair0
     float largest;              // of |F|^2, when the sweep asks for it
+    gboolean (*go_on)(gpointer data); // asked every few windows: FALSE = leave, nothing of the
+                                      // column is wanted any more
+    gpointer go_on_data;
 } PatchColumn;
+
+// Samples of windows between two looks at a cancel: half a millisecond.
+enum { PATCH_LOOK = 1 << 16 };
+
+// go_on() before window `k` where it is time for a look; else TRUE.
+static inline gboolean patch_column_goes_on(const PatchColumn *c, int k)
+{
+    const LithoPatchAxis *axis = c->sweep->g.axis;
+    const int every = PATCH_LOOK / (axis[0].length * axis[1].length * axis[2].length);
+    return (every > 1 && k % every != 0) || c->go_on(c->go_on_data);
+}
 
 // Samples of a strip.
 static inline int patch_strip_length(const LithoPatchAxis *time, int pairs)

@@ -308,7 +308,7 @@ void LITHO_ISA_NAME(patch_column16)(PatchColumn *c, void *scratch)
     Scratch *s = scratch;
     // 1 / N^3 of the transforms, 1 / 2 of separate(), 1 / share of absent traces.
     const float scale = 1 / (2.0f * N * N * N * c->share);
-    for (int pair = c->pair0; pair < c->pair1; pair++) {
+    for (int pair = c->pair0; pair < c->pair1 && patch_column_goes_on(c, pair); pair++) {
         float limits[2][BINS];
         forward_time(c, pair, s);
         if (c->sweep->largest) {

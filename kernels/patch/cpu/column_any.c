@@ -130,7 +130,7 @@ void patch_column_any(PatchColumn *c, void *scratch)
     float *power = (void *)((guint8 *)spectrum + align(8 * coefficients_of(g)));
     float *limits = (void *)((guint8 *)power + align(4 * coefficients_of(g)));
     guint8 *keep = (void *)((guint8 *)limits + align(4 * g->bins));
-    for (int k = 2 * c->pair0; k < 2 * c->pair1; k++) {
+    for (int k = 2 * c->pair0; k < 2 * c->pair1 && patch_column_goes_on(c, k); k++) {
         load_window(c, k, window);
         fftwf_execute_dft_r2c(c->sweep->transforms->forward, window, spectrum);
         if (c->sweep->largest) {

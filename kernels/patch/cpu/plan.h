@@ -16,10 +16,11 @@ typedef struct PatchPlan {
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;
     gboolean have_transforms;
-    // Blocks that are filled already, for the cube and the parameters below.
+    // Blocks that are filled already, for the cube, level and parameters below.
     PatchFilled *filled; // list
     guint64 filled_bytes, budget;
     guint64 serial;
+    guint stamp; // of the levels
     LithoPatchParams params;
 } PatchPlan;
 
@@ -29,3 +30,5 @@ gboolean patch_plan_transforms(PatchPlan *p, const LithoPatchGeometry *g, GError
 // cpu/fill.c. The pass with mode fill or both.
 gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error);
 void patch_fill_forget(PatchPlan *p);
+// Bytes of blocks that stay behind a pass over `region`: those of which it holds a part alone.
+guint64 patch_fill_kept_bytes(const LithoGrid *grid, LithoBox region, guint64 budget);

@@ -178,6 +178,20 @@ static void find_rows(PatchColumn *c)
     c->share = (float)(there / all);
 }
 
+// Cancel and progress, from any thread of the loop, also within a column: one of 64^3 windows takes
+// a second.
+static gboolean go_on(gpointer data)
+{
+    Job *job = data;
+    if (g_atomic_int_get(&job->stop))
+        return FALSE;
+    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
+                                  : !litho_run_checkpoint(job->run))
+        g_atomic_int_set(&job->stop, 1);
+    return !g_atomic_int_get(&job->stop);
+}
+
 static void run_column(Job *job, int row, int column, int thread)
 {
     PatchSweep *s = job->s;
@@ -193,6 +207,8 @@ static void run_column(Job *job, int row, int column, int thread)
         .taper = {job->taper[0], job->taper[1], job->taper[2]},
         .strip = s->largest ? NULL : strip_of(job, row, column),
         .length = job->length,
+        .go_on = go_on,
+        .go_on_data = job,
     };
     guint8 *empty =
         s->largest ? NULL
@@ -213,18 +229,6 @@ static void run_column(Job *job, int row, int column, int thread)
 #pragma omp critical(patch_largest)
         *s->largest = fmaxf(*s->largest, sqrtf(c.largest));
     __atomic_add_fetch(&s->windows, 2 * (job->pair1 - job->pair0), __ATOMIC_RELAXED);
-}
-
-// Cancel and progress, from any thread of the loop.
-static gboolean go_on(Job *job)
-{
-    if (g_atomic_int_get(&job->stop))
-        return FALSE;
-    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
-    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
-                                  : !litho_run_checkpoint(job->run))
-        g_atomic_int_set(&job->stop, 1);
-    return !g_atomic_int_get(&job->stop);
 }
 
 // Rows [row0, row1) of columns.
@@ -404,7 +408,7 @@ static gboolean sweep_region(PatchSweep *s, LithoRun *run, gint64 *done, gint64 
     *done = job.done;
     job_clear(&job);
     if (!ok && !trouble)
-        g_set_error_literal(&trouble, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        litho_run_stopped(&trouble);
     if (!ok)
         g_propagate_error(error, trouble);
     return ok;

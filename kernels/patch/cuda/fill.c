@@ -33,7 +33,7 @@ static PatchSweep sweep_of(PatchPlan *p, const Frame *f, const LithoPatchParams 
     s.task.out = p->y.data;
     s.task.held = s.task.region = s.task.out_held = f->whole;
     s.task.wanted = p->missing.data;
-    s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
+    s.task.threshold = (float)litho_patch_fill_threshold(&s.task.g, params);
     s.task.rule = LITHO_PATCH_SINGLE;
     s.task.levels = p->levels.table;
     s.task.levels.sigma = p->sigma.data;
@@ -82,6 +82,7 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
         return TRUE;
     s.task.wanted = NULL;
     s.task.least = 0;
+    s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
     s.task.rule = params->rule;
     s.stage = "windows";
     return patch_sweep(&s, error);
