@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/patch/levels.h"
 
+#include <omp.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -549,22 +550,55 @@ static float square_of(const PatchLevels *l, int cell)
     return (float)(sum / MAX(2 * (bins - 1), 1));
 }
 
-void patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out)
+// Levels of one number a cell along a trace, at samples [from, upto): the four columns of cells
+// around it blended into `column`, which is interpolated along time.
+static void volume_trace(const LithoPatchLevels *l, float il, float xl, gint64 from, gint64 upto,
+                         float *column, float *to)
 {
-    // A table of one number a cell: litho_patch_level() reads it as it reads a frequency.
-    const int cells = count_cells(l);
-    g_autofree float *level = g_new(float, cells);
+    float share[2];
+    const int first = litho_patch_cell(l, 0, il, &share[0]);
+    const int second = litho_patch_cell(l, 1, xl, &share[1]);
+    memset(column, 0, l->n[2] * sizeof *column);
+    for (int corner = 0; corner < 4; corner++) {
+        const int up[2] = {corner / 2, corner % 2};
+        const float weight = (up[0] ? share[0] : 1 - share[0]) * (up[1] ? share[1] : 1 - share[1]);
+        const float *level = l->sigma + ((first + up[0]) * l->n[1] + second + up[1]) * l->n[2];
+        for (int k = 0; weight > 0 && k < l->n[2]; k++)
+            column[k] += weight * level[k];
+    }
+    for (gint64 t = from; t < upto; t++) {
+        float along;
+        const int k = litho_patch_cell(l, 2, (float)t, &along);
+        to[t - from] = along > 0 ? (1 - along) * column[k] + along * column[k + 1] : column[k];
+    }
+}
+
+gboolean patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out, LithoRun *run,
+                             GError **error)
+{
+    const int cells = count_cells(l), threads = litho_run_threads(run);
+    const gint64 rows = litho_box_size(region, 0);
+    g_autofree float *level = g_new(float, cells), *columns = g_new(float, threads * l->table.n[2]);
+    LithoPatchLevels table = l->table; // of one number a cell
+    gint64 done = 0;
+    gint stop = 0;
     for (int k = 0; k < cells; k++)
         level[k] = sqrtf(square_of(l, k));
-    LithoPatchLevels table = l->table;
     table.bins = 1;
     table.sigma = level;
-    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
-        for (gint64 xl = region.lo[1]; xl < region.hi[1]; xl++) {
-            float *trace = litho_cube_trace(out, il, xl) - out->held.lo[2];
-            for (gint64 t = region.lo[2]; t < region.hi[2]; t++)
-                trace[t] = litho_patch_level(&table, (const float[3]){il, xl, t}, 0);
-        }
+    litho_run_begin(run, "noise level", "inlines");
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++) {
+        float *column = columns + omp_get_thread_num() * table.n[2];
+        for (gint64 xl = region.lo[1]; !g_atomic_int_get(&stop) && xl < region.hi[1]; xl++)
+            volume_trace(&table, il, xl, region.lo[2], region.hi[2], column,
+                         litho_cube_trace(out, il, xl) + region.lo[2] - out->held.lo[2]);
+        const gint64 told = __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
+        if (omp_get_thread_num() == 0 ? !litho_run_step(run, told, rows, NULL)
+                                      : !litho_run_checkpoint(run))
+            g_atomic_int_set(&stop, 1);
+    }
+    return !stop || litho_run_stopped(error);
 }
 
 gboolean patch_levels_are_there(const PatchLevels *l, const LithoPatchGeometry *g, GError **error)
@@ -584,7 +618,8 @@ gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, const LithoGrid *g
         !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error) ||
         !patch_levels_are_there(l, &g, error))
         return FALSE;
-    patch_levels_volume(l, pass->region, out);
+    if (!patch_levels_volume(l, pass->region, out, run, error))
+        return FALSE;
     if (run)
         patch_levels_report(l, grid, params, run->report);
     return TRUE;

@@ -64,8 +64,9 @@ void patch_levels_recall(PatchLevels *levels, PatchLevels *kept, int n_kept,
 LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
                                   const PatchMeter *meter, LithoRun *run, GError **error);
 // The level at every sample of `out`'s region, of all frequencies together: the standard deviation
-// of the noise there.
-void patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *out);
+// of the noise there. FALSE: cancelled.
+gboolean patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *out,
+                             LithoRun *run, GError **error);
 // FALSE with the sentence where there was nothing to measure the level on.
 gboolean patch_levels_are_there(const PatchLevels *levels, const LithoPatchGeometry *g,
                                 GError **error);

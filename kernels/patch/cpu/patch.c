@@ -6,17 +6,12 @@
 // 64 times its size, and reading them back takes as long as making them.
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/memory.h"
+#include "core/mute.h"
 #include "kernels/patch/cpu/plan.h"
 #include "kernels/patch/cpu/structure.h"
-
-static guint64 budget_bytes(void)
-{
-    const guint64 memory = (guint64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    return MIN(memory / 4, (guint64)2 << 30);
-}
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
                      GError **error)
@@ -27,7 +22,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     (void)error;
     PatchPlan *p = g_new0(PatchPlan, 1);
     p->grid = *in;
-    p->budget = budget_bytes();
+    p->budget = litho_memory_to_keep();
     return p;
 }
 
@@ -120,26 +115,43 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
 
 // --- exec ----------------------------------------------------------------------------------------
 
-static void report_energy(const LithoPass *pass, LithoReport *report)
+// Energy of an inline's live traces in the input, and of what was removed from them.
+static void weigh_inline(const LithoPass *pass, gint64 il, double energy[2])
 {
-    double input = 0, removed = 0;
-    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
-        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
-            const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
-            const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
-            double sums[2] = {0};
-            for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
-                const double gone = (double)in[t] - out[t];
-                sums[0] += (double)in[t] * in[t];
-                sums[1] += gone * gone;
-            }
-            if (litho_cube_is_live(pass->in, il, xl) && isfinite(sums[0] + sums[1])) {
-                input += sums[0];
-                removed += sums[1];
-            }
+    for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
+        const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+        const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+        double sums[2] = {0};
+        for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
+            const double gone = (double)in[t] - out[t];
+            sums[0] += (double)in[t] * in[t];
+            sums[1] += gone * gone;
         }
+        if (litho_cube_is_live(pass->in, il, xl) && isfinite(sums[0] + sums[1])) {
+            energy[0] += sums[0];
+            energy[1] += sums[1];
+        }
+    }
+}
+
+static gboolean report_energy(const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const gint64 rows = litho_box_size(pass->region, 0);
+    g_autofree double *energy = g_new0(double, 2 * rows);
+    double input = 0, removed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+    for (gint64 k = 0; k < rows; k++)
+        if (litho_run_checkpoint(run))
+            weigh_inline(pass, pass->region.lo[0] + k, energy + 2 * k);
+    for (gint64 k = 0; k < rows; k++) {
+        input += energy[2 * k];
+        removed += energy[2 * k + 1];
+    }
+    if (!litho_run_checkpoint(run))
+        return litho_run_stopped(error);
     if (input > 0)
-        litho_report_number(report, "removed", "energy removed", "%", 100 * removed / input);
+        litho_report_number(run->report, "removed", "energy removed", "%", 100 * removed / input);
+    return TRUE;
 }
 
 static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
@@ -148,7 +160,8 @@ static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErro
     return (params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error);
 }
 
-// Structure of the result, which is made with the region's surroundings. Filled traces are live.
+// Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
+// filled traces are live.
 static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
                           GError **error)
 {
@@ -160,8 +173,10 @@ static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, Litho
         return FALSE;
     result.out = out;
     litho_cube_inherit(out, pass->in);
-    if (!filter(p, &result, run, error) ||
-        !patch_structure(out, pass->region, volume, litho_patch_dip_unit(&p->grid), pass->out, run,
+    if (!filter(p, &result, run, error))
+        return FALSE;
+    litho_mute_keep(pass->in, out, result.region, litho_run_threads(run));
+    if (!patch_structure(out, pass->region, volume, litho_patch_dip_unit(&p->grid), pass->out, run,
                          error))
         return FALSE;
     litho_patch_take_live(pass->out, out);
@@ -183,16 +198,15 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, pass->out, error);
     if (!filter(p, pass, run, error))
         return FALSE;
-    if (run && run->report) {
-        patch_levels_report(&p->levels, &p->grid, params, run->report);
-        litho_clean_report(&p->clean, pass->in, run->report);
-        report_energy(pass, run->report);
-    }
-    return TRUE;
+    if (!run || !run->report)
+        return TRUE;
+    patch_levels_report(&p->levels, &p->grid, params, run->report);
+    litho_clean_report(&p->clean, pass->in, run->report);
+    return report_energy(pass, run, error);
 }
 
-// Result and sweep. The one block of a small survey is put into the result when it is filled and
-// its strips are freed.
+// Result and sweep. The one block of a small survey is put into the result, and kept, when it is
+// filled and its strips are freed.
 static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, LithoBox region)
 {
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
@@ -200,8 +214,9 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
     if (p->mode == LITHO_PATCH_DENOISE)
         return result + patch_sweep_bytes(&g, region);
     const LithoPatchBlocks blocks = litho_patch_blocks(in);
-    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
-    return (blocks.n[0] * blocks.n[1] > 1 ? result : 0) + 12 * litho_box_count(frame) +
+    const LithoBox frame = litho_patch_largest_frame(in);
+    const guint64 more = result + patch_fill_kept_bytes(in, region, litho_memory_to_keep());
+    return (blocks.n[0] * blocks.n[1] > 1 ? more : 0) + 12 * litho_box_count(frame) +
            patch_sweep_bytes(&g, frame);
 }
 
@@ -226,6 +241,14 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return input + copy + (whole ? MAX(peak, kept + filter) : filter);
 }
 
+static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
+                             LithoBox region)
+{
+    (void)params;
+    const gboolean structure = litho_patch_structure_volume(volume) >= 0;
+    return structure && !litho_box_empty(region) ? patch_structure_bytes(in, region) : 0;
+}
+
 static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)
 {
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, params);
@@ -238,4 +261,5 @@ const LithoImpl litho_patch_cpu = {.plan = plan,
                                    .exec = exec,
                                    .destroy = destroy,
                                    .memory = memory,
+                                   .volume_memory = volume_memory,
                                    .measure_memory = measure_memory};

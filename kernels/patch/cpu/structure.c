@@ -33,7 +33,17 @@ typedef struct Job {
     gsize scratch_floats;
     float *plane; // [product][crossline of sums][n], of one inline
     float *ring;  // [inline modulo RING][product][crossline of region][n]
+    LithoRun *run;
+    gint stop; // atomic
 } Job;
+
+// A look at a cancel, from any thread, every trace: an inline may take a second.
+static gboolean goes_on(Job *job)
+{
+    if (!g_atomic_int_get(&job->stop) && !litho_run_checkpoint(job->run))
+        g_atomic_int_set(&job->stop, 1);
+    return !g_atomic_int_get(&job->stop);
+}
 
 // --- one trace -----------------------------------------------------------------------------------
 
@@ -160,6 +170,8 @@ static void sum_inline(Job *job, gint64 il, int threads)
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (gint64 j = 0; j < nx; j++) {
         float *to = job->plane + j * job->n;
+        if (!goes_on(job))
+            continue;
         if (litho_cube_is_live(job->in, il, s.lo[1] + j))
             sum_trace(job, il, s.lo[1] + j,
                       job->scratch + omp_get_thread_num() * job->scratch_floats, to, step);
@@ -169,7 +181,7 @@ static void sum_inline(Job *job, gint64 il, int threads)
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
-        for (int c = 0; c < PRODUCTS; c++) {
+        for (int c = 0; goes_on(job) && c < PRODUCTS; c++) {
             float *to = ring_of(job, il, c, xl);
             memset(to, 0, job->n * sizeof *to);
             for (gint64 j = MAX(xl - TRACES, s.lo[1]); j < MIN(xl + TRACES + 1, s.hi[1]); j++)
@@ -199,11 +211,19 @@ static void write_inline(Job *job, gint64 il, LithoCube *out, int threads)
     const LithoBox r = job->region;
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
-        write_trace(job, il, xl, job->scratch + omp_get_thread_num() * job->scratch_floats,
-                    litho_cube_trace(out, il, xl) + r.lo[2] - out->held.lo[2]);
+        if (goes_on(job))
+            write_trace(job, il, xl, job->scratch + omp_get_thread_num() * job->scratch_floats,
+                        litho_cube_trace(out, il, xl) + r.lo[2] - out->held.lo[2]);
 }
 
 // --- the whole -----------------------------------------------------------------------------------
+
+guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region)
+{
+    const LithoBox sums = litho_box_grow(grid, region, (const gint64[3]){TRACES, TRACES, SAMPLES});
+    const guint64 lines = litho_box_size(sums, 1) + RING * litho_box_size(region, 1);
+    return 4 * (litho_box_count(region) + PRODUCTS * lines * litho_box_size(region, 2));
+}
 
 static gboolean job_memory(Job *job, int threads, GError **error)
 {
@@ -224,19 +244,19 @@ static void job_clear(Job *job)
     g_free(job->ring);
 }
 
-static gboolean run_job(Job *job, LithoCube *out, int threads, LithoRun *run, GError **error)
+static gboolean run_job(Job *job, LithoCube *out, int threads, GError **error)
 {
     const LithoBox s = job->sums, r = job->region;
     gint64 next = r.lo[0];
-    litho_run_begin(run, "dips", "inlines");
+    litho_run_begin(job->run, "dips", "inlines");
     for (gint64 il = s.lo[0]; il < s.hi[0]; il++) {
-        if (!litho_run_step(run, il - s.lo[0], litho_box_size(s, 0), error))
+        if (!litho_run_step(job->run, il - s.lo[0], litho_box_size(s, 0), error))
             return FALSE;
         sum_inline(job, il, threads);
         for (; next < r.hi[0] && (next + TRACES <= il || il == s.hi[0] - 1); next++)
             write_inline(job, next, out, threads);
     }
-    return TRUE;
+    return !job->stop || litho_run_stopped(error);
 }
 
 gboolean patch_structure(const LithoCube *in, LithoBox region, int volume, float unit,
@@ -244,12 +264,12 @@ gboolean patch_structure(const LithoCube *in, LithoBox region, int volume, float
 {
     const double start = litho_now_ms();
     const int threads = litho_run_threads(run);
-    Job job = {.in = in, .region = region, .volume = volume, .unit = unit};
+    Job job = {.in = in, .region = region, .volume = volume, .unit = unit, .run = run};
     job.sums = litho_box_grow(&in->grid, region, (const gint64[3]){TRACES, TRACES, SAMPLES});
     job.n = litho_box_size(region, 2);
     for (int i = -TRACES; i <= TRACES; i++)
         job.weight[TRACES + i] = litho_patch_tensor_traces(i);
-    const gboolean ok = job_memory(&job, threads, error) && run_job(&job, out, threads, run, error);
+    const gboolean ok = job_memory(&job, threads, error) && run_job(&job, out, threads, error);
     job_clear(&job);
     if (ok)
         litho_run_time(

@@ -8,3 +8,5 @@
 // are multiplied by `unit`. FALSE: cancelled, or no memory.
 gboolean patch_structure(const LithoCube *in, LithoBox region, int volume, float unit,
                          LithoCube *out, LithoRun *run, GError **error);
+// Bytes for that, the volume itself included, the result not.
+guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region);

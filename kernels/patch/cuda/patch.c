@@ -240,9 +240,9 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
-    if (!level || !prepare(p, pass, run, error) || !patch_levels_are_there(&p->levels, &g, error))
+    if (!level || !prepare(p, pass, run, error) || !patch_levels_are_there(&p->levels, &g, error) ||
+        !patch_levels_volume(&p->levels, pass->region, level, run, error))
         return FALSE;
-    patch_levels_volume(&p->levels, pass->region, level);
     if (run)
         patch_levels_report(&p->levels, &p->grid, params, run->report);
     return litho_cuda_finish(p->context, run, error) &&
@@ -250,7 +250,8 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
                                     litho_box_count(level->held), error);
 }
 
-// Structure of the result, which is made with the region's surroundings. Filled traces are live.
+// Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
+// filled traces are live.
 static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
                                  GError **error)
 {
@@ -268,8 +269,9 @@ static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume
     }
     result.out = out;
     litho_cube_inherit(out, pass->in);
-    const gboolean ok =
-        run_pass(p, &result, run, error) && patch_structure(p, pass, out, volume, run, error);
+    const gboolean ok = run_pass(p, &result, run, error) &&
+                        litho_cuda_keep_mute(pass->in, out, result.region, error) &&
+                        patch_structure(p, pass, out, volume, run, error);
     if (ok)
         litho_patch_take_live(pass->out, out);
     else // launches that read the result must be over
@@ -310,7 +312,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
         return bytes + patch_sweep_bytes(&g, region);
-    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
+    const LithoBox frame = litho_patch_largest_frame(in);
     return bytes + 12 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
 }
 

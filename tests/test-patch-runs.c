@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Runs of the local Fourier filter on the CPU: what is computed once only, the memory that is told,
+// and how often a cancel is looked for.
+#include <string.h>
+
+#include "core/engine/stream_plan.h"
+#include "core/error.h"
+#include "core/mute.h"
+#include "kernels/common/noise_job.h"
+#include "kernels/kernels.h"
+#include "kernels/patch/cpu/structure.h"
+#include "kernels/patch/levels.h"
+#include "tests/patch_common.h"
+
+// --- blocks --------------------------------------------------------------------------------------
+
+// Property: blocks tile the survey, none is empty, and a slab of the height that is asked for holds
+// whole blocks, so that a survey in slabs fills each of them once. A stride of the windows as
+// height cut one row of blocks into four.
+static void test_blocks(void)
+{
+    static const gint64 lengths[] = {1, 203, 300, 383, 384, 600, 700, 768, 1000, 1100, 102450};
+    const LithoPatchParams fill = patch_settings("mode=fill");
+    for (guint k = 0; k < G_N_ELEMENTS(lengths); k++) {
+        const LithoGrid grid = litho_grid_new(lengths[k], 30, 50);
+        const LithoPatchBlocks blocks = litho_patch_blocks(&grid);
+        const gint64 slab = litho_operator_patch.slab(&grid, &fill);
+        const LithoBox most = litho_patch_largest_frame(&grid);
+        gint64 at = 0;
+        for (int i = 0; i < blocks.n[0]; i++) {
+            const LithoBox block = litho_patch_block(&grid, i, 0);
+            const LithoBox frame = litho_patch_block_frame(&grid, i, 0);
+            g_assert_cmpint(block.lo[0], ==, at);
+            g_assert_cmpint(block.hi[0], >, at);
+            g_assert_cmpint(block.lo[0] / slab, ==, (block.hi[0] - 1) / slab);
+            g_assert_cmpint(litho_box_size(frame, 0), <=, litho_box_size(most, 0));
+            at = block.hi[0];
+        }
+        g_assert_cmpint(at, ==, lengths[k]);
+        g_assert_cmpint(slab, <=, 384);
+    }
+}
+
+// Property: a survey of one row of blocks runs in one slab however large it is, one of four rows in
+// four, and removing noise alone in as many as keep reading and writing beside computing.
+static void test_slabs(void)
+{
+    const struct {
+        gint64 inlines;
+        const char *words;
+        gint64 slabs;
+    } cases[] = {{300, "mode=fill", 1},
+                 {300, "mode=both", 1},
+                 {300, "mode=denoise", 4},
+                 {1000, "mode=fill", 4}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const LithoGrid grid = litho_grid_new(cases[k].inlines, 300, 300);
+        const LithoStreamOptions options = {.memory = (guint64)1 << 40, .threads = 2};
+        g_autoptr(LithoFlow) flow = litho_flow_new();
+        litho_flow_append(flow, &litho_operator_patch);
+        *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(cases[k].words);
+        g_autoptr(LithoWalk) walk = litho_walk_look(flow, &grid, NULL);
+        LithoStreamPlan plan;
+        g_assert_true(litho_stream_make_plan(flow, walk, &grid, &options, 0, &plan, NULL));
+        g_assert_cmpint(plan.n_slabs, ==, cases[k].slabs);
+    }
+}
+
+// --- filling -------------------------------------------------------------------------------------
+
+static LithoCube *with_gaps(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n_il, n_xl, n_t);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n_il, n_xl, n_t, 0.5, 7);
+    LithoCube *in = patch_sum(clean, noise);
+    patch_kill(in, 30, 4);
+    return in;
+}
+
+// Property: mode=both with the rule of energies fills down to the threshold of single coefficients,
+// 3 for 16^3, and judges energies at the end alone: its samples are those of the two steps apart.
+static void test_fill_rule(void)
+{
+    g_autoptr(LithoCube) in = with_gaps(30, 25, 64);
+    const LithoPatchParams both = patch_settings("mode=both rule=energy sigma=0.5 erratic=0");
+    const LithoPatchParams fill = patch_settings("mode=fill threshold=3 sigma=0.5 erratic=0");
+    const LithoPatchParams energy = patch_settings("rule=energy sigma=0.5 erratic=0");
+    g_autoptr(LithoCube) at_once = patch_run(&litho_patch_cpu, in, &both, NULL, 2);
+    g_autoptr(LithoCube) filled = patch_run(&litho_patch_cpu, in, &fill, NULL, 2);
+    g_autoptr(LithoCube) apart = patch_run(&litho_patch_cpu, filled, &energy, NULL, 2);
+    patch_assert_part(apart, at_once);
+}
+
+static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    return litho_cube_copy_box(data, *box, error);
+}
+
+static LithoMeasured *measure(LithoCube *cube, const LithoPatchParams *p)
+{
+    const LithoReader reader = {.grid = &cube->grid, .read = read_part, .data = cube};
+    return litho_patch_measure(p, &reader, NULL, NULL);
+}
+
+static LithoCube *fill_with(gpointer plan, const LithoCube *in, const LithoPatchParams *p,
+                            LithoMeasured *measured)
+{
+    const LithoBox region = {{3, 2, 0}, {11, 20, 64}};
+    LithoCube *out = litho_cube_new_box(&in->grid, region, NULL);
+    litho_cube_inherit(out, in);
+    const LithoPass pass = {.params = p,
+                            .measured = measured,
+                            .first_stage = 1,
+                            .in = in,
+                            .region = region,
+                            .out = out};
+    g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, NULL));
+    return out;
+}
+
+// Property: blocks that are kept from a region to the next are of their level: other measured
+// numbers for the same cube and parameters give the samples of a fresh plan.
+static void test_kept_blocks(void)
+{
+    g_autoptr(LithoCube) in = with_gaps(30, 25, 64);
+    g_autoptr(LithoCube) loud = patch_noise(PATCH_WHITE, 30, 25, 64, 5, 3);
+    const LithoPatchParams p = patch_settings("mode=fill iterations=3");
+    g_autoptr(LithoMeasured) own = measure(in, &p), other = measure(loud, &p);
+    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
+    gpointer fresh = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
+    g_autoptr(LithoCube) first = fill_with(plan, in, &p, own);
+    g_autoptr(LithoCube) second = fill_with(plan, in, &p, other);
+    g_autoptr(LithoCube) expected = fill_with(fresh, in, &p, other);
+    patch_assert_part(expected, second);
+    g_assert_cmpint(memcmp(first->samples, second->samples, 4 * litho_cube_held_samples(first)), !=,
+                    0);
+    litho_patch_cpu.destroy(plan);
+    litho_patch_cpu.destroy(fresh);
+}
+
+// --- volumes -------------------------------------------------------------------------------------
+
+static LithoCube *coherence_of(const LithoCube *in, const LithoPatchParams *p)
+{
+    LithoCube *out = litho_cube_new(&in->grid, NULL);
+    litho_cube_inherit(out, in);
+    gpointer plan = litho_patch_cpu.plan(&in->grid, p, NULL, NULL, NULL);
+    const LithoPass pass = {.params = p,
+                            .volume =
+                                litho_operator_volume(&litho_operator_patch, LITHO_PATCH_COHERENT),
+                            .first_stage = 1,
+                            .in = in,
+                            .region = in->held,
+                            .out = out};
+    g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, NULL));
+    litho_patch_cpu.destroy(plan);
+    return out;
+}
+
+// Property: coherence is that of the result as it is written, whose mutes are zero: of windows that
+// spread into a mute at the top nothing is seen.
+static void test_mute(void)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, 24, 24, 80);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 24, 24, 80, 0.3, 3);
+    g_autoptr(LithoCube) in = patch_sum(clean, noise);
+    const LithoPatchParams p = patch_settings("sigma=0.3 erratic=0");
+    for (gint64 k = 0; k < 24 * 24; k++)
+        memset(in->samples + k * 80, 0, (20 + k % 24) * sizeof(float));
+    g_autoptr(LithoCube) result = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
+    g_autoptr(LithoCube) expected = litho_cube_new(&in->grid, NULL);
+    litho_cube_inherit(expected, in);
+    litho_mute_keep(in, result, result->held, 2);
+    g_assert_true(patch_structure(result, result->held, 2, 1, expected, NULL, NULL));
+    g_autoptr(LithoCube) coherence = coherence_of(in, &p);
+    patch_assert_part(expected, coherence);
+}
+
+// Property: the noise level as a volume is the table of cells, interpolated at every sample, for
+// any number of threads. 1e-6: sums in single precision.
+static void test_level_volume(void)
+{
+    enum { CELLS = 3 * 2 * 4, BINS = 2 };
+    float sigma[CELLS * BINS], own[CELLS];
+    const LithoGrid grid = litho_grid_new(40, 30, 70);
+    PatchLevels levels = {.sigma = sigma,
+                          .table = {.n = {3, 2, 4},
+                                    .first = {6, 7, 8},
+                                    .step = {13, 15, 17},
+                                    .bins = BINS,
+                                    .sigma = sigma}};
+    LithoPatchLevels one = levels.table;
+    for (int k = 0; k < CELLS; k++) {
+        sigma[2 * k] = 1 + (float)(k * k % 7);
+        sigma[2 * k + 1] = 1 + (float)(k * k % 5);
+        own[k] = sqrtf((sigma[2 * k] * sigma[2 * k] + sigma[2 * k + 1] * sigma[2 * k + 1]) / 2);
+    }
+    one.bins = 1;
+    one.sigma = own;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        LithoRun run = {.threads = threads};
+        g_autoptr(LithoCube) out = litho_cube_new(&grid, NULL);
+        g_assert_true(patch_levels_volume(&levels, out->held, out, &run, NULL));
+        for (gint64 k = 0; k < litho_grid_samples(&grid); k++) {
+            const float at[3] = {(float)(k / 2100), (float)(k / 70 % 30), (float)(k % 70)};
+            g_assert_cmpfloat_with_epsilon(out->samples[k] / litho_patch_level(&one, at, 0), 1,
+                                           1e-6);
+        }
+    }
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
+// Property: what is told holds the frame of a block with neighbours on all sides, three times,
+// beside the input, its copy and the result; a part of a block is kept as a whole block. The frame
+// at a corner of the survey is a quarter smaller.
+static void test_fill_memory(void)
+{
+    const LithoGrid grid = litho_grid_new(768, 768, 40);
+    const LithoBox all = litho_box_full(&grid), part = {{0, 0, 0}, {1, 768, 40}};
+    const LithoPatchParams fill = patch_settings("mode=fill sigma=1");
+    const guint64 frame = 320 * 320 * 40, block = 256 * 256 * 40;
+    const LithoBox need = litho_patch_input_box(&grid, &fill, part);
+    g_assert_cmpuint(litho_patch_cpu.memory(&grid, &fill, NULL, all, 2), >=,
+                     12 * litho_box_count(all) + 12 * frame);
+    g_assert_cmpuint(litho_patch_cpu.memory(&grid, &fill, NULL, part, 2), >=,
+                     8 * litho_box_count(need) + 12 * frame + 4 * 3 * block);
+}
+
+// Property: what is told of a structure volume holds it, and the products of eleven inlines.
+static void test_volume_memory(void)
+{
+    const LithoGrid grid = litho_grid_new(100, 90, 80);
+    const LithoBox region = {{40, 10, 0}, {60, 80, 80}};
+    const LithoPatchParams p = patch_settings("");
+    const LithoVolumeDoc *dip = litho_operator_volume(&litho_operator_patch, LITHO_PATCH_DIP_IL);
+    const LithoVolumeDoc *level =
+        litho_operator_volume(&litho_operator_patch, LITHO_PATCH_NOISE_LEVEL);
+    g_assert_cmpuint(litho_patch_cpu.volume_memory(&grid, &p, dip, region), >=,
+                     4 * (20 + 11 * 6) * 70 * 80);
+    g_assert_cmpuint(litho_patch_cpu.volume_memory(&grid, &p, level, region), ==, 0);
+}
+
+// --- looks at a cancel ---------------------------------------------------------------------------
+
+typedef struct Looks {
+    const LithoRun *run;
+    const char *stage; // NULL = any
+    guint n;
+} Looks;
+
+static gboolean count_look(gpointer data)
+{
+    Looks *l = data;
+    l->n += !l->stage || (l->run->what && strcmp(l->run->what, l->stage) == 0);
+    return FALSE;
+}
+
+// Looks in `stage` (NULL: in all) of a pass over `region` (NULL: all) by one thread.
+static guint looks_of(const char *words, const char *volume, const char *stage, const LithoCube *in,
+                      const LithoBox *region)
+{
+    const LithoPatchParams p = patch_settings(words);
+    Looks looks = {.stage = stage};
+    LithoRun run = {.threads = 1, .superseded = count_look, .superseded_data = &looks};
+    looks.run = &run;
+    g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, region ? *region : in->held, NULL);
+    litho_cube_inherit(out, in);
+    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, &run, NULL);
+    const LithoPass pass = {.params = &p,
+                            .volume = volume ? litho_operator_volume(&litho_operator_patch, volume)
+                                             : NULL,
+                            .first_stage = 1,
+                            .in = in,
+                            .region = out->held,
+                            .out = out};
+    g_assert_true(litho_patch_cpu.exec(plan, &pass, &run, NULL));
+    litho_patch_cpu.destroy(plan);
+    g_test_message("%s, %s: %u looks", words, volume ? volume : "result", looks.n);
+    return looks.n;
+}
+
+// Property: a cancel is looked for every few windows of a column, which is long where traces or
+// windows are; at every trace of dips; at every inline that a block reads and writes.
+static void test_looks(void)
+{
+    g_autoptr(LithoCube) deep = patch_noise(PATCH_WHITE, 16, 16, 1600, 1, 5);
+    g_autoptr(LithoCube) wide = patch_noise(PATCH_WHITE, 24, 24, 480, 1, 5);
+    g_autoptr(LithoCube) flat = patch_noise(PATCH_WHITE, 40, 20, 30, 1, 5);
+    const LithoBox part = {{0, 0, 0}, {39, 20, 30}};
+    // 5 x 5 columns of 402 windows of 16^3, 3 x 3 of 42 of 24^3.
+    g_assert_cmpuint(looks_of("sigma=1 erratic=0", NULL, "windows", deep, NULL), >=, 25 * 12);
+    g_assert_cmpuint(looks_of("sigma=1 erratic=0 window=24 overlap=2", NULL, "windows", wide, NULL),
+                     >=, 9 * 10);
+    g_assert_cmpuint(looks_of("sigma=1 erratic=0", LITHO_PATCH_COHERENT, "dips", flat, NULL), >=,
+                     3 * 40 * 20);
+    // No trace is missing: the frame is read, and the region's 39 inlines are written and kept.
+    g_assert_cmpuint(looks_of("mode=fill sigma=1 erratic=0", NULL, NULL, flat, &part), >=,
+                     40 + 39 + 40);
+    g_assert_cmpuint(
+        looks_of("sigma=1 erratic=0", LITHO_PATCH_NOISE_LEVEL, "noise level", flat, NULL), >=, 40);
+}
+
+// Property: it is looked for at every window of each frequency where windows of 32 samples and more
+// tell the level, and at every window that is transformed.
+static void test_level_looks(void)
+{
+    g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, 40, 40, 100, 1, 5);
+    const int window[3] = {16, 16, 32};
+    LithoNoiseWindows *job = litho_noise_windows_new(&in->grid, NULL, window, 256, NULL);
+    Looks looks = {0};
+    LithoRun run = {.threads = 1, .superseded = count_look, .superseded_data = &looks};
+    looks.run = &run;
+    g_assert_true(litho_noise_windows_add(job, in, NULL, in->held, &run, NULL));
+    g_assert_cmpuint(looks.n, >=, job->windows);
+    looks.n = 0;
+    LithoNoise noise;
+    g_assert_true(litho_noise_windows_finish(job, &run, &noise, NULL));
+    g_assert_cmpuint(looks.n, >=, 3 * job->nf * job->windows);
+    litho_noise_clear(&noise);
+    litho_noise_windows_free(job);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/patch-runs/blocks", test_blocks);
+    g_test_add_func("/patch-runs/slabs", test_slabs);
+    g_test_add_func("/patch-runs/fill-rule", test_fill_rule);
+    g_test_add_func("/patch-runs/kept-blocks", test_kept_blocks);
+    g_test_add_func("/patch-runs/mute", test_mute);
+    g_test_add_func("/patch-runs/level-volume", test_level_volume);
+    g_test_add_func("/patch-runs/fill-memory", test_fill_memory);
+    g_test_add_func("/patch-runs/volume-memory", test_volume_memory);
+    g_test_add_func("/patch-runs/looks", test_looks);
+    g_test_add_func("/patch-runs/level-looks", test_level_looks);
+    return g_test_run();
+}
