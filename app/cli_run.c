@@ -324,14 +324,37 @@ static void save_provenance(const Options *o, const char *out, const LithoFlow *
     fprintf(stderr, _("note: %s; 'verify' cannot check this output\n"), why->message);
 }
 
+// A copy of the flow that gives "NAME=FILE" instead of the result.
+static LithoFlow *volume_flow(const LithoFlow *flow, const char *volume, GError **error)
+{
+    g_autoptr(LithoFlow) asked = litho_flow_copy(flow);
+    g_autofree char *name = g_strndup(volume, strchr(volume, '=') - volume);
+    return litho_flow_set_volume(asked, name, error) ? g_steal_pointer(&asked) : NULL;
+}
+
+// The memory of a plan is that of the result and its volumes, whichever is most.
+static gboolean plan_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
+                             const LithoStreamOptions *options, LithoRun *run,
+                             LithoStreamPlan *plan, GError **error)
+{
+    for (char **v = o->volumes; v && *v; v++) {
+        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
+        LithoStreamPlan own;
+        if (!asked || !litho_stream_plan(asked, survey, options, run, &own, error))
+            return FALSE;
+        plan->host_bytes = MAX(plan->host_bytes, own.host_bytes);
+        plan->device_bytes = MAX(plan->device_bytes, own.device_bytes);
+    }
+    return TRUE;
+}
+
 // Every volume is a run of its own: what the steps before it give is computed again.
 static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
                             const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
     for (char **v = o->volumes; v && *v; v++) {
-        g_autoptr(LithoFlow) asked = litho_flow_copy(flow);
-        g_autofree char *name = g_strndup(*v, strchr(*v, '=') - *v);
-        if (!litho_flow_set_volume(asked, name, error))
+        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
+        if (!asked)
             return FALSE;
         g_autofree char *note = litho_flow_command(
             asked, survey ? litho_survey_name(survey) : NULL, file_of(*v));
@@ -465,7 +488,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (!litho_stream_plan(flow, survey, &options, run, &plan, error))
         return FALSE;
     if (o->dry_run)
-        return tell_plan(o, flow, survey, &plan, &options, peers, litho_now_ms() - opening, run,
+        return plan_volumes(flow, survey, o, &options, run, &plan, error) &&
+               tell_plan(o, flow, survey, &plan, &options, peers, litho_now_ms() - opening, run,
                          error);
     double start = litho_now_ms();
     g_autoptr(GPtrArray) lost = g_ptr_array_new_with_free_func(g_free);

@@ -229,17 +229,22 @@ static void test_fill_memory(void)
                      8 * litho_box_count(need) + 12 * frame + 4 * 3 * block);
 }
 
-// Property: what is told of a structure volume holds it, and the products of eleven inlines.
+// Property: what is told of a structure volume holds it, the products of eleven inlines, the result
+// around it and the input.
 static void test_volume_memory(void)
 {
-    const LithoGrid grid = litho_grid_new(100, 90, 80);
-    const LithoBox region = {{40, 10, 0}, {60, 80, 80}};
-    const LithoPatchParams p = patch_settings("");
+    const LithoGrid grid = litho_grid_new(100, 900, 80);
+    const LithoBox region = {{40, 10, 0}, {60, 800, 80}};
+    const LithoPatchParams p = patch_settings("sigma=1 erratic=0 overlap=2");
     const LithoVolumeDoc *dip = litho_operator_volume(&litho_operator_patch, LITHO_PATCH_DIP_IL);
     const LithoVolumeDoc *level =
         litho_operator_volume(&litho_operator_patch, LITHO_PATCH_NOISE_LEVEL);
-    g_assert_cmpuint(litho_patch_cpu.volume_memory(&grid, &p, dip, region), >=,
-                     4 * (20 + 11 * 6) * 70 * 80);
+    const LithoBox box = litho_volume_box(dip, &grid, region);
+    const LithoBox need = litho_patch_input_box(&grid, &p, box);
+    g_assert_cmpuint(
+        litho_patch_cpu.memory(&grid, &p, NULL, box, 2) +
+            litho_patch_cpu.volume_memory(&grid, &p, dip, region),
+        >=, 4 * (litho_box_count(need) + litho_box_count(box)) + 4 * (20 + 11 * 6) * 790 * 80);
     g_assert_cmpuint(litho_patch_cpu.volume_memory(&grid, &p, level, region), ==, 0);
 }
 

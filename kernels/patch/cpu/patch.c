@@ -241,12 +241,17 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return input + copy + (whole ? MAX(peak, kept + filter) : filter);
 }
 
+// What the filter worked with is free by the time that dips are made.
 static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
                              LithoBox region)
 {
-    (void)params;
-    const gboolean structure = litho_patch_structure_volume(volume) >= 0;
-    return structure && !litho_box_empty(region) ? patch_structure_bytes(in, region) : 0;
+    const LithoBox box = litho_patch_structure_box(in, region);
+    if (litho_patch_structure_volume(volume) < 0 || litho_box_empty(region))
+        return 0;
+    const guint64 filter = filter_bytes(in, params, box);
+    const guint64 dips = 4 * litho_box_count(box) + patch_structure_bytes(in, region) +
+                         patch_fill_kept_bytes(in, box, litho_memory_to_keep());
+    return dips > filter ? dips - filter : 0;
 }
 
 static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)

@@ -221,7 +221,8 @@ static void write_inline(Job *job, gint64 il, LithoCube *out, int threads)
 guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region)
 {
     const LithoBox sums = litho_box_grow(grid, region, (const gint64[3]){TRACES, TRACES, SAMPLES});
-    const guint64 lines = litho_box_size(sums, 1) + RING * litho_box_size(region, 1);
+    const guint64 rows = MIN(RING, litho_box_size(sums, 0));
+    const guint64 lines = litho_box_size(sums, 1) + rows * litho_box_size(region, 1);
     return 4 * (litho_box_count(region) + PRODUCTS * lines * litho_box_size(region, 2));
 }
 
