@@ -206,6 +206,8 @@ gboolean wp_lanes_work(WpJob *job, const WpWork *work, LithoRun *run, GError **e
 gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **error);
 // Room for every block's coefficients, or for one's per lane.
 gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error);
+// Gives back all of a lane's coefficients.
+void wp_lane_drop_coefficients(WpJob *job, WpLane *lane);
 // Coefficients A g_b volume of a block (cached or made anew; the work must be from job->volume).
 float *wp_lane_coefficients(WpJob *job, WpLane *lane, int block, GError **error);
 // g_b times lane->in as the block's input: `in` itself when the block is the whole volume.

@@ -54,6 +54,16 @@ void wp_lane_deal(WpJob *job, int k)
     lane->current = -1;
 }
 
+void wp_lane_drop_coefficients(WpJob *job, WpLane *lane)
+{
+    for (int b = lane->first; b < lane->end; b++) {
+        if (!lane->shared || b == lane->first)
+            lane->engine->class->release(lane->engine, job->c[b]);
+        job->c[b] = NULL;
+    }
+    lane->shared = FALSE;
+}
+
 static void free_lane(WpJob *job, WpLane *lane)
 {
     const WpEngineClass *k = lane->engine->class;
@@ -63,13 +73,11 @@ static void free_lane(WpJob *job, WpLane *lane)
                        lane->d,
                        lane->e,
                        lane->f,
-                       lane->shared && lane->end > lane->first ? job->c[lane->first] : NULL,
                        lane == job->lanes ? NULL : lane->in,
                        lane == job->lanes ? NULL : lane->out};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         k->release(lane->engine, arrays[i]);
-    for (int b = lane->first; !lane->shared && b < lane->end; b++)
-        k->release(lane->engine, job->c[b]);
+    wp_lane_drop_coefficients(job, lane);
     if (lane == job->lanes) {
         float *cubes[] = {job->volume, job->result, job->work};
         for (guint i = 0; i < G_N_ELEMENTS(cubes); i++)
@@ -127,7 +135,7 @@ gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **err
 }
 
 // Every block its own coefficients where the job may keep them and they fit into half of what the
-// engine has left.
+// engine has left. All of them or none: what a cancel leaves half done is decided anew.
 static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
 {
     const guint64 need =
@@ -141,8 +149,10 @@ static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
     for (int b = lane->first; b < lane->end; b++)
         if (lane->shared && b > lane->first)
             job->c[b] = job->c[lane->first];
-        else if (!wp_reserve(lane->engine, &job->c[b], WP_COEFFICIENTS, error))
+        else if (!wp_reserve(lane->engine, &job->c[b], WP_COEFFICIENTS, error)) {
+            wp_lane_drop_coefficients(job, lane);
             return FALSE;
+        }
     return TRUE;
 }
 

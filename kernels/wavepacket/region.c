@@ -62,15 +62,12 @@ static void drop_arrays(WpJob *job)
     const WpEngineClass *k = job->engine->class;
     for (int i = 0; i < job->n_lanes; i++) {
         WpLane *lane = &job->lanes[i];
-        for (int b = lane->first; b < (lane->shared ? MIN(lane->first + 1, lane->end) : lane->end);
-             b++)
-            k->release(lane->engine, job->c[b]);
+        wp_lane_drop_coefficients(job, lane);
         if (i > 0) {
             k->release(lane->engine, lane->in);
             k->release(lane->engine, lane->out);
         }
         lane->in = lane->out = NULL;
-        lane->shared = FALSE;
     }
     float **cubes[] = {&job->volume, &job->result, &job->work};
     for (guint i = 0; i < G_N_ELEMENTS(cubes); i++) {
