@@ -17,6 +17,8 @@ enum {
     ZSTD_EFFORT = 6,
     SUM_BYTES = 32,      // SHA-256
     LONGEST_VARINT = 10, // 64 bits, 7 a byte
+    PIECE = 1 << 18,     // bytes, or floats of a box, between two looks at a cancel
+    SETTINGS = 20,       // room for their names
 };
 
 // Grows with the survey: a step that the system refuses is an error, no end of the program.
@@ -51,6 +53,13 @@ static int step_of(const WpBox *box)
     return box->kind == WP_RESIDUAL ? 1 : 2;
 }
 
+static gboolean refuse_room(gsize bytes, GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_MEMORY,
+                        "there is no memory for %.3g GiB of coefficients to write",
+                        bytes / 1073741824.0);
+}
+
 // Room for `more` bytes behind those that are there.
 static gboolean reserve(Bytes *b, gsize more, GError **error)
 {
@@ -59,9 +68,7 @@ static gboolean reserve(Bytes *b, gsize more, GError **error)
     const gsize room = MAX(b->n + more, 2 * b->room);
     guint8 *data = g_try_realloc(b->data, room);
     if (!data)
-        return litho_refuse(error, LITHO_ERROR_MEMORY,
-                            "there is no memory for %.3g GiB of coefficients to write",
-                            room / 1073741824.0);
+        return refuse_room(room, error);
     b->data = data;
     b->room = room;
     return TRUE;
@@ -93,93 +100,203 @@ static gboolean get_varint(const guint8 *from, gsize size, gsize *at, guint64 *v
     return FALSE;
 }
 
+static gboolean goes_on(const LithoRun *run, GError **error)
+{
+    if (litho_run_checkpoint(run))
+        return TRUE;
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
+// Those of n floats at `v` that are not zero; the first is coefficient number `first`.
+static gboolean append_piece(WpCoefficients *f, const float *v, gint64 n, int step, guint64 first,
+                             GError **error)
+{
+    for (gint64 i = 0; i < n; i += step) {
+        if (v[i] == 0 && (step == 1 || v[i + 1] == 0))
+            continue;
+        const guint64 number = first + (guint64)(i / step);
+        if (!reserve(&f->gaps, LONGEST_VARINT, error) ||
+            !reserve(&f->values, step * sizeof *v, error))
+            return FALSE;
+        put_varint(&f->gaps, number - f->last);
+        f->last = number + 1;
+        put(&f->values, v + i, step * sizeof *v);
+        f->written++;
+    }
+    return TRUE;
+}
+
 gboolean wp_coefficients_append(WpCoefficients *f, WpLane *lane, const float *c, GError **error)
 {
     const WpGeometry *g = lane->engine->geometry;
+    g_autofree float *v = litho_memory_new(PIECE, sizeof *v, "coefficients", error);
+    if (!v)
+        return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         const int step = step_of(box);
-        g_autofree float *v = litho_memory_new(box->floats, sizeof *v, "coefficients", error);
-        if (!v || !lane->engine->class->download(lane->engine, c, box->at, v, box->floats, error))
-            return FALSE;
-        for (gint64 i = 0; i < box->floats; i += step) {
-            if (v[i] == 0 && (step == 1 || v[i + 1] == 0))
-                continue;
-            guint64 number = f->base + (guint64)(i / step);
-            if (!reserve(&f->gaps, LONGEST_VARINT, error) ||
-                !reserve(&f->values, step * sizeof *v, error))
+        for (gint64 at = 0; at < box->floats; at += PIECE) {
+            const gint64 n = MIN(PIECE, box->floats - at);
+            if (!goes_on(lane->run, error) ||
+                !lane->engine->class->download(lane->engine, c, box->at + at, v, n, error) ||
+                !append_piece(f, v, n, step, f->base + (guint64)(at / step), error))
                 return FALSE;
-            put_varint(&f->gaps, number - f->last);
-            f->last = number + 1;
-            put(&f->values, v + i, step * sizeof *v);
-            f->written++;
         }
         f->base += (guint64)(box->floats / step);
     }
     return TRUE;
 }
 
-// --- bytes ------------------------------------------------------------------------------------
+// --- packing ------------------------------------------------------------------------------------
 
-// Byte k of every value together, and back.
-static guint8 *split_bytes(const guint8 *from, gsize n, GError **error)
+static gboolean cannot_pack(gsize status, GError **error)
 {
-    guint8 *to = litho_memory_new(n, 4, "coefficients to pack", error);
-    for (gsize i = 0; to && i < n; i++)
-        for (int k = 0; k < 4; k++)
-            to[k * n + i] = from[4 * i + k];
-    return to;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("zstd could not compress: %s"),
+                ZSTD_getErrorName(status));
+    return FALSE;
 }
 
-static void join_bytes(const guint8 *from, gsize n, guint8 *to)
+// One more piece of what is packed, or the last one.
+static gboolean pack_piece(ZSTD_CCtx *zstd, const void *piece, gsize n, gboolean last, Bytes *to,
+                           GError **error)
 {
-    for (gsize i = 0; i < n; i++)
-        for (int k = 0; k < 4; k++)
-            to[4 * i + k] = from[k * n + i];
-}
-
-static GBytes *pack(const void *data, gsize size, GError **error)
-{
-    gsize bound = ZSTD_compressBound(size);
-    guint8 *out = litho_memory_new(bound, 1, "packed coefficients", error);
-    if (!out)
-        return NULL;
-    gsize used = ZSTD_compress(out, bound, data, size, ZSTD_EFFORT);
-    if (ZSTD_isError(used)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("zstd could not compress: %s"),
-                    ZSTD_getErrorName(used));
-        g_free(out);
-        return NULL;
+    ZSTD_inBuffer in = {piece, n, 0};
+    for (;;) {
+        if (!reserve(to, ZSTD_CStreamOutSize(), error))
+            return FALSE;
+        ZSTD_outBuffer out = {to->data + to->n, to->room - to->n, 0};
+        const gsize left =
+            ZSTD_compressStream2(zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        to->n += out.pos;
+        if (ZSTD_isError(left))
+            return cannot_pack(left, error);
+        if (last ? left == 0 : in.pos == in.size)
+            return TRUE;
     }
-    guint8 *less = g_try_realloc(out, MAX(used, 1));
-    return g_bytes_new_take(less ? less : out, used);
 }
 
-static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **error)
+// Bytes at .. at+n-1 of what is packed.
+typedef void (*GiveFunc)(const Bytes *from, gsize at, gsize n, guint8 *to);
+
+static void give_bytes(const Bytes *from, gsize at, gsize n, guint8 *to)
 {
-    guint8 *out = litho_memory_new(size, 1, "unpacked coefficients", error);
+    if (n > 0) // there may be none at all
+        memcpy(to, from->data + at, n);
+}
+
+// Byte 0 of every value, then byte 1 of every value, ...
+static void give_planes(const Bytes *from, gsize at, gsize n, guint8 *to)
+{
+    const gsize values = from->n / 4;
+    for (gsize done = 0; done < n;) {
+        const gsize plane = (at + done) / values, first = (at + done) % values;
+        const gsize m = MIN(n - done, values - first);
+        for (gsize i = 0; i < m; i++)
+            to[done + i] = from->data[4 * (first + i) + plane];
+        done += m;
+    }
+}
+
+// Packs all of `from`, which is freed, piece by piece: a cancel need not wait for the end.
+static gboolean pack(Bytes *from, GiveFunc give, Bytes *to, const LithoRun *run, GError **error)
+{
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
+    g_autofree guint8 *piece = g_malloc(PIECE);
+    gboolean ok = zstd || refuse_room(from->n, error);
+    if (ok) {
+        ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, ZSTD_EFFORT);
+        ZSTD_CCtx_setPledgedSrcSize(zstd, from->n);
+    }
+    gsize at = 0;
+    do {
+        const gsize n = MIN((gsize)PIECE, from->n - at);
+        give(from, at, n, piece);
+        at += n;
+        ok = ok && goes_on(run, error) && pack_piece(zstd, piece, n, at == from->n, to, error);
+    } while (ok && at < from->n);
+    ZSTD_freeCCtx(zstd);
+    g_clear_pointer(&from->data, g_free);
+    from->n = from->room = 0;
+    return ok;
+}
+
+// Takes bytes at .. at+n-1 of `size` to where they belong.
+typedef void (*TakeFunc)(const guint8 *from, gsize at, gsize n, gsize size, guint8 *to);
+
+static void take_bytes(const guint8 *from, gsize at, gsize n, gsize size, guint8 *to)
+{
+    (void)size;
+    memcpy(to + at, from, n);
+}
+
+static void take_planes(const guint8 *from, gsize at, gsize n, gsize size, guint8 *to)
+{
+    const gsize values = size / 4;
+    for (gsize i = 0; i < n && at + i < 4 * values; i++)
+        to[4 * ((at + i) % values) + (at + i) / values] = from[i];
+}
+
+// Unpacks piece by piece; FALSE without an error where that gives other than `size` bytes.
+static gboolean unpack_pieces(ZSTD_DCtx *zstd, ZSTD_inBuffer in, gsize size, TakeFunc take,
+                              guint8 *to, const LithoRun *run, GError **error)
+{
+    g_autofree guint8 *piece = g_malloc(PIECE);
+    gsize at = 0, left = 0, got = PIECE;
+    while (in.pos < in.size || got == PIECE) { // a full piece may not have been all
+        ZSTD_outBuffer out = {piece, PIECE, 0};
+        if (!goes_on(run, error))
+            return FALSE;
+        if (in.pos == in.size && left == 0)
+            break;
+        left = ZSTD_decompressStream(zstd, &out, &in);
+        got = out.pos;
+        if (ZSTD_isError(left) || got > size - at)
+            return FALSE;
+        take(piece, at, got, size, to);
+        at += got;
+    }
+    return left == 0 && at == size;
+}
+
+static guint8 *unpack(const guint8 *data, gsize packed, gsize size, TakeFunc take,
+                      const LithoRun *run, GError **error)
+{
+    g_autofree guint8 *out = litho_memory_new(size, 1, "unpacked coefficients", error);
     if (!out)
         return NULL;
-    gsize got = ZSTD_decompress(out, size, data, packed);
-    if (ZSTD_isError(got) || got != size) {
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    GError *stopped = NULL;
+    const gboolean ok = zstd && unpack_pieces(zstd, (ZSTD_inBuffer){data, packed, 0}, size, take,
+                                              out, run, &stopped);
+    ZSTD_freeDCtx(zstd);
+    if (ok)
+        return g_steal_pointer(&out);
+    if (stopped)
+        g_propagate_error(error, stopped);
+    else
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     _("the coefficient file is damaged: a part of %zu"
                       " bytes does not unpack"),
                     packed);
-        g_free(out);
-        return NULL;
-    }
-    return out;
+    return NULL;
 }
 
 // --- the description --------------------------------------------------------------------------
 
+// Two segments of an axis end with the volume, whatever they overlap; of more the overlap says
+// where the others begin.
+static double overlap_of(const WpCuts *c)
+{
+    return c->count > 2 ? (double)c->overlap : 0;
+}
+
 // Names and values that must agree between a file and the plan that reads it, in the order of
 // writing.
-static guint settings_of(const WpJob *job, const char *names[16], double values[16])
+static guint settings_of(const WpJob *job, const char *names[SETTINGS], double values[SETTINGS])
 {
     const WpSpec *s = &job->spec;
-    gint64 overlap = job->n_blocks > 1 ? job->blocks[job->n_blocks - 1].at[2] : 0;
+    const gint64 last = job->n_blocks > 1 ? job->blocks[job->n_blocks - 1].at[2] : 0;
     const struct {
         const char *name;
         double value;
@@ -191,7 +308,10 @@ static guint settings_of(const WpJob *job, const char *names[16], double values[
         {"block2", (double)s->n[1]},
         {"block3", (double)s->n[2]},
         {"blocks", job->n_blocks},
-        {"last_block", (double)overlap},
+        {"last_block", (double)last},
+        {"overlap1", overlap_of(&job->cuts[0])},
+        {"overlap2", overlap_of(&job->cuts[1])},
+        {"overlap3", overlap_of(&job->cuts[2])},
         {"design", s->design},
         {"scales", job->geometry->tiling->scales},
         {"directions", s->directions},
@@ -200,6 +320,7 @@ static guint settings_of(const WpJob *job, const char *names[16], double values[
         {"oversampling", s->oversampling},
         {"coefficients", (double)job->geometry->n_points},
     };
+    G_STATIC_ASSERT(G_N_ELEMENTS(all) <= SETTINGS);
     for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
         names[i] = all[i].name;
         values[i] = all[i].value;
@@ -211,10 +332,10 @@ typedef struct Sizes {
     guint64 kept, gaps, gaps_packed, values, values_packed;
 } Sizes;
 
-static char *describe(const WpJob *job, const Sizes *sizes, gsize *length)
+static char *describe(const WpJob *job, const Sizes *sizes)
 {
-    const char *names[16];
-    double values[16];
+    const char *names[SETTINGS];
+    double values[SETTINGS];
     guint n = settings_of(job, names, values);
     JsonObject *o = json_object_new();
     for (guint i = 0; i < n; i++)
@@ -228,27 +349,40 @@ static char *describe(const WpJob *job, const Sizes *sizes, gsize *length)
     json_node_take_object(node, o);
     char *text = json_to_string(node, FALSE);
     json_node_unref(node);
-    *length = strlen(text);
     return text;
+}
+
+// Files of earlier versions do not tell the overlaps: fine where nothing depends on them.
+static gboolean settings_agree(const WpJob *job, JsonObject *o, GError **error)
+{
+    const char *names[SETTINGS];
+    double values[SETTINGS];
+    const guint n = settings_of(job, names, values);
+    for (guint i = 0; i < n; i++) {
+        const gboolean overlap = g_str_has_prefix(names[i], "overlap");
+        const double found = litho_json_number_or(o, names[i], overlap ? 0 : -1);
+        if (found == values[i])
+            continue;
+        if (overlap && !json_object_has_member(o, names[i]))
+            return litho_refuse(
+                error, LITHO_ERROR_GEOMETRY,
+                "the coefficient file is of an earlier version, which did not write "
+                "how segments overlap, and more than two lie along an axis: "
+                "compress the cube once more");
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the coefficient file was made with %s = %g, here it is %g", names[i],
+                            found, values[i]);
+    }
+    return TRUE;
 }
 
 static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes, GError **error)
 {
-    const char *names[16];
-    double values[16];
     JsonObject *o = litho_json_node_object(root);
     if (!o)
         return litho_refuse(error, LITHO_ERROR_FORMAT, "the coefficient file has no description");
-    guint n = settings_of(job, names, values);
-    for (guint i = 0; i < n; i++) {
-        double found = litho_json_number_or(o, names[i], -1);
-        if (found == values[i])
-            continue;
-        litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                     "the coefficient file was made with %s = %g, here it is %g", names[i], found,
-                     values[i]);
+    if (!settings_agree(job, o, error))
         return FALSE;
-    }
     const struct {
         const char *name;
         guint64 *value;
@@ -291,49 +425,74 @@ static void report_file(const WpJob *job, guint64 bytes, guint64 kept, LithoRun 
     litho_report_number(run->report, "file_kept", "Coefficients in the file", "", (double)kept);
 }
 
-static void checksum(const guint8 *bytes, gsize n, guint8 sum[SUM_BYTES])
+// The sum, and the bytes to a file unless `file` is NULL: piece by piece.
+static gboolean sum_up(GChecksum *hash, LithoOutput *file, const void *bytes, gsize n,
+                       const LithoRun *run, GError **error)
 {
-    g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
+    for (gsize at = 0; at < n; at += PIECE) {
+        const guint8 *piece = (const guint8 *)bytes + at;
+        const gsize m = MIN((gsize)PIECE, n - at);
+        g_checksum_update(hash, piece, (gssize)m);
+        if (!goes_on(run, error) || (file && !litho_output_write(file, piece, m, error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void sum_end(GChecksum *hash, guint8 sum[SUM_BYTES])
+{
     gsize length = SUM_BYTES;
-    g_checksum_update(hash, bytes, (gssize)n);
     g_checksum_get_digest(hash, sum, &length);
 }
 
 // --- writing ------------------------------------------------------------------------------------
 
+// *bytes = size of the file.
+static gboolean write_file(const char *path, const char *text, const Bytes *gaps,
+                           const Bytes *values, guint64 *bytes, LithoRun *run, GError **error)
+{
+    const gsize length = strlen(text);
+    const guint32 prefix = GUINT32_TO_LE((guint32)length);
+    const struct {
+        const void *data;
+        gsize n;
+    } parts[] = {{MAGIC, sizeof MAGIC},
+                 {&prefix, sizeof prefix},
+                 {text, length},
+                 {gaps->data, gaps->n},
+                 {values->data, values->n}};
+    g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
+    g_autoptr(LithoOutput) file =
+        litho_output_new(path, run && run->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error);
+    guint8 sum[SUM_BYTES];
+    *bytes = sizeof sum;
+    for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (!file || !sum_up(hash, file, parts[i].data, parts[i].n, run, error))
+            return FALSE;
+        *bytes += parts[i].n;
+    }
+    sum_end(hash, sum);
+    return litho_output_write(file, sum, sizeof sum, error) && litho_output_finish(file, error);
+}
+
 gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, LithoRun *run,
                                GError **error)
 {
-    g_autofree guint8 *planes = split_bytes(f->values.data, f->values.n / 4, error);
-    g_autoptr(GBytes) gaps = planes ? pack(f->gaps.data, f->gaps.n, error) : NULL;
-    g_autoptr(GBytes) values = gaps ? pack(planes, f->values.n, error) : NULL;
-    if (!values)
-        return FALSE;
-    const Sizes sizes = {f->written, f->gaps.n, g_bytes_get_size(gaps), f->values.n,
-                         g_bytes_get_size(values)};
-    gsize length;
-    g_autofree char *text = describe(job, &sizes, &length);
-    guint32 prefix = GUINT32_TO_LE((guint32)length);
-    Bytes all = {0};
-    gboolean ok = reserve(&all,
-                          sizeof MAGIC + sizeof prefix + length + sizes.gaps_packed +
-                              sizes.values_packed + SUM_BYTES,
-                          error);
+    Bytes gaps = {0}, values = {0};
+    Sizes sizes = {.kept = f->written, .gaps = f->gaps.n, .values = f->values.n};
+    guint64 bytes = 0;
+    gboolean ok = pack(&f->gaps, give_bytes, &gaps, run, error) &&
+                  pack(&f->values, give_planes, &values, run, error);
     if (ok) {
-        put(&all, MAGIC, sizeof MAGIC);
-        put(&all, &prefix, sizeof prefix);
-        put(&all, text, length);
-        put(&all, g_bytes_get_data(gaps, NULL), sizes.gaps_packed);
-        put(&all, g_bytes_get_data(values, NULL), sizes.values_packed);
-        guint8 sum[SUM_BYTES];
-        checksum(all.data, all.n, sum);
-        put(&all, sum, sizeof sum);
-        ok = litho_output_save(path, (const char *)all.data, (gssize)all.n,
-                               run && run->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error);
+        sizes.gaps_packed = gaps.n;
+        sizes.values_packed = values.n;
+        g_autofree char *text = describe(job, &sizes);
+        ok = write_file(path, text, &gaps, &values, &bytes, run, error);
     }
     if (ok)
-        report_file(job, all.n, f->written, run);
-    g_free(all.data);
+        report_file(job, bytes, f->written, run);
+    g_free(gaps.data);
+    g_free(values.data);
     return ok;
 }
 
@@ -347,7 +506,7 @@ typedef struct Reader {
     gsize at;            // in gaps
     guint64 value, next; // next value to use; number of the next kept coefficient
     guint64 used;
-    guint64 base; // number of the present box's first coefficient
+    guint64 base; // number of the present piece's first coefficient
     int corrections;
     gboolean damaged;
 } Reader;
@@ -368,7 +527,21 @@ static void advance(Reader *r)
     }
 }
 
-static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GError **error)
+static gboolean sum_fits(const guint8 *data, gsize n, const char *path, const LithoRun *run,
+                         GError **error)
+{
+    g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
+    guint8 sum[SUM_BYTES];
+    if (!sum_up(hash, NULL, data, n, run, error))
+        return FALSE;
+    sum_end(hash, sum);
+    return memcmp(sum, data + n, SUM_BYTES) == 0 ||
+           litho_refuse(error, LITHO_ERROR_FORMAT,
+                        "%s is damaged: its checksum does not fit its bytes", path);
+}
+
+static gboolean open_reader(const WpJob *job, const char *path, Reader *r, const LithoRun *run,
+                            GError **error)
 {
     g_autofree char *data = NULL;
     gsize size;
@@ -381,12 +554,9 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     if (!old && (size < 12 + SUM_BYTES || memcmp(data, MAGIC, sizeof MAGIC) != 0))
         return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not a coefficient file", path);
     if (!old) {
-        guint8 sum[SUM_BYTES];
         size -= SUM_BYTES;
-        checksum((const guint8 *)data, size, sum);
-        if (memcmp(sum, data + size, SUM_BYTES) != 0)
-            return litho_refuse(error, LITHO_ERROR_FORMAT,
-                                "%s is damaged: its checksum does not fit its bytes", path);
+        if (!sum_fits((const guint8 *)data, size, path, run, error))
+            return FALSE;
     }
     memcpy(&length, data + 8, sizeof length);
     length = GUINT32_FROM_LE(length);
@@ -404,50 +574,55 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     }
     const guint8 *parts = (const guint8 *)data + 12 + length;
     r->bytes = whole;
-    r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, error);
-    g_autofree guint8 *planes = r->gaps ? unpack(parts + r->sizes.gaps_packed,
-                                                 r->sizes.values_packed, r->sizes.values, error)
-                                        : NULL;
-    if (!planes)
+    r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, take_bytes, run, error);
+    if (!r->gaps)
         return FALSE;
-    r->values = litho_memory_new(r->sizes.values, 1, "coefficients", error);
+    r->values = (float *)unpack(parts + r->sizes.gaps_packed, r->sizes.values_packed,
+                                r->sizes.values, take_planes, run, error);
     if (!r->values)
         return FALSE;
-    join_bytes(planes, r->sizes.values / 4, (guint8 *)r->values);
     advance(r);
     return TRUE;
 }
 
-// One block's coefficients into `c` (engine memory); r->base counts coefficients.
+// n floats of a box, the first of which is coefficient number r->base, which moves on; *kept counts
+// those that the file has.
+static gboolean read_piece(Reader *r, float *v, gint64 n, int step, guint64 *kept, GError **error)
+{
+    const guint64 end = r->base + (guint64)(n / step);
+    memset(v, 0, n * sizeof *v);
+    while (r->next < end && !r->damaged) {
+        if (4 * (r->value + step) > r->sizes.values) {
+            r->damaged = TRUE;
+            break;
+        }
+        memcpy(v + step * (r->next - r->base), r->values + r->value, step * sizeof *v);
+        r->value += step;
+        ++*kept;
+        advance(r);
+    }
+    r->base = end;
+    return !r->damaged ||
+           litho_refuse(error, LITHO_ERROR_FORMAT,
+                        "the coefficient file is damaged: coefficients and values do not match");
+}
+
+// One block's coefficients into `c` (engine memory).
 static gboolean read_block(WpLane *lane, Reader *r, float *c, GError **error)
 {
     const WpGeometry *g = lane->engine->geometry;
-    guint64 *base = &r->base;
+    g_autofree float *v = litho_memory_new(PIECE, sizeof *v, "coefficients", error);
+    if (!v)
+        return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        const int step = step_of(box);
-        const guint64 n = (guint64)(box->floats / step);
-        g_autofree float *v = litho_memory_new(box->floats, sizeof *v, "coefficients", error);
-        if (!v)
-            return FALSE;
-        while (r->next < *base + n) {
-            if (4 * (r->value + step) > r->sizes.values) {
-                r->damaged = TRUE;
-                break;
-            }
-            memcpy(v + step * (r->next - *base), r->values + r->value, step * sizeof *v);
-            r->value += step;
-            lane->kept[b]++;
-            advance(r);
+        for (gint64 at = 0; at < box->floats; at += PIECE) {
+            const gint64 n = MIN(PIECE, box->floats - at);
+            if (!goes_on(lane->run, error) ||
+                !read_piece(r, v, n, step_of(box), &lane->kept[b], error) ||
+                !lane->engine->class->upload(lane->engine, v, c, box->at + at, n, error))
+                return FALSE;
         }
-        if (r->damaged) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        _("the coefficient file is damaged: coefficients and values do not match"));
-            return FALSE;
-        }
-        if (!lane->engine->class->upload(lane->engine, v, c, box->at, box->floats, error))
-            return FALSE;
-        *base += n;
     }
     return TRUE;
 }
@@ -468,7 +643,7 @@ gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, L
     Reader r = {.corrections = corrections};
     const WpWork work = {
         .stage = "inverse", .to = job->result, .each = expand_block, .data = &r, .in_order = TRUE};
-    gboolean ok = open_reader(job, path, &r, error) && wp_lanes_work(job, &work, run, error);
+    gboolean ok = open_reader(job, path, &r, run, error) && wp_lanes_work(job, &work, run, error);
     if (ok)
         report_file(job, r.bytes, r.sizes.kept, run);
     g_free(r.gaps);

@@ -5,7 +5,8 @@
 // A file of kept coefficients. Layout, little endian:
 //
 //     "LITHOWP2"                      8 bytes
-//     u32 n; n bytes of JSON          sizes, transform settings, counts, sizes of the two parts
+//     u32 n; n bytes of JSON          sizes, transform settings, counts, sizes of the two parts;
+//                                     overlapA: of more than two segments along axis A, else 0
 //     gaps                            zstd: distance to the previous kept coefficient, as a varint;
 //                                     coefficients are numbered through all boxes and blocks
 //     values                          zstd: the floats (re, im; residual box re), their bytes in
@@ -20,7 +21,7 @@ WpCoefficients *wp_coefficients_new(void);
 void wp_coefficients_free(WpCoefficients *file); // NULL is fine
 // Adds one block's coefficients (engine memory); zeros are left out.
 gboolean wp_coefficients_append(WpCoefficients *file, WpLane *lane, const float *c, GError **error);
-// Writes the file and reports its size.
+// Writes the file and reports its size. What was kept is gone then.
 gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, LithoRun *run,
                                GError **error);
 // Reads a file made with the same sizes and settings into job->result; reports the same.

@@ -16,28 +16,23 @@ static int blocks_along(gint64 n, gint64 block, gint64 overlap)
     return n <= block ? 1 : (int)((n - overlap + block - overlap - 1) / (block - overlap));
 }
 
+// The last block is moved back to end with the volume: it overlaps more.
 gint64 wp_cuts_start(const WpCuts *c, int b)
 {
     return MAX(MIN(b * (c->block - c->overlap), c->n - c->block), 0) - c->margin;
 }
 
-// The last block is moved back to end with the volume: it overlaps more.
-static gint64 block_start(gint64 n, gint64 block, gint64 overlap, int b)
-{
-    return MAX(MIN(b * (block - overlap), n - block), 0);
-}
-
 // Square roots of weights that sum to one over the blocks along an axis. Inside an overlap of O
 // samples the weight rises as S((t + 1/2)/O); ends of the volume are not tapered.
-static float *make_tapers(const WpTiling *tiling, gint64 n, gint64 block, gint64 overlap)
+static float *make_tapers(const WpTiling *tiling, const WpCuts *c)
 {
-    const int count = blocks_along(n, block, overlap);
-    float *taper = g_new(float, count *block);
-    g_autofree double *sum = g_new0(double, n);
-    for (int b = 0; b < count; b++) {
-        gint64 start = block_start(n, block, overlap, b);
-        gint64 before = b > 0 ? block_start(n, block, overlap, b - 1) + block - start : 0;
-        gint64 after = b + 1 < count ? start + block - block_start(n, block, overlap, b + 1) : 0;
+    const gint64 block = c->block;
+    float *taper = g_new(float, c->count *block);
+    g_autofree double *sum = g_new0(double, c->n);
+    for (int b = 0; b < c->count; b++) {
+        const gint64 start = wp_cuts_start(c, b);
+        const gint64 before = b > 0 ? wp_cuts_start(c, b - 1) + block - start : 0;
+        const gint64 after = b + 1 < c->count ? start + block - wp_cuts_start(c, b + 1) : 0;
         for (gint64 i = 0; i < block; i++) {
             double w = 1;
             if (i < before)
@@ -45,13 +40,13 @@ static float *make_tapers(const WpTiling *tiling, gint64 n, gint64 block, gint64
             if (i >= block - after)
                 w *= 1 - wp_step(tiling, (i - (block - after) + 0.5) / after);
             taper[b * block + i] = (float)w;
-            sum[start + i] += w;
+            sum[c->margin + start + i] += w;
         }
     }
-    for (int b = 0; b < count; b++)
+    for (int b = 0; b < c->count; b++)
         for (gint64 i = 0; i < block; i++) {
             float *t = &taper[b * block + i];
-            *t = (float)sqrt(*t / sum[block_start(n, block, overlap, b) + i]);
+            *t = (float)sqrt(*t / sum[c->margin + wp_cuts_start(c, b) + i]);
         }
     return taper;
 }
@@ -60,8 +55,7 @@ static void make_tapers_of_cuts(WpJob *job)
 {
     for (int a = 0; a < 3; a++)
         if (job->cuts[a].count > 1)
-            job->tapers[a] = make_tapers(job->geometry->tiling, job->cuts[a].n, job->cuts[a].block,
-                                         job->cuts[a].overlap);
+            job->tapers[a] = make_tapers(job->geometry->tiling, &job->cuts[a]);
 }
 
 void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3])
