@@ -129,9 +129,9 @@ gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, Li
                       GError **error);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // Bytes of the machine's memory that a job needs at least, input and output included, with the
-// segments that it would choose now.
+// segments that it would choose now; found by so many threads, 0 = all.
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
-                      const WpMachine *machine, LithoBox region);
+                      const WpMachine *machine, LithoBox region, int threads);
 // Cuts of a grid into segments of `block`, 0 = none; first sample of one, -margin at least.
 void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *params, int block, WpCuts cuts[3]);
 gint64 wp_cuts_start(const WpCuts *cuts, int b);
@@ -229,7 +229,7 @@ gboolean wp_coarse_shrink(WpEngine *engine, const float *c, float *out, const Wp
 // --- thresholds.c --------------------------------------------------------------------------------
 
 // Chooses the coefficients from which the noise level is measured; once per job.
-void wp_probes_new(WpJob *job);
+void wp_probes_new(WpJob *job, const LithoRun *run);
 void wp_probes_free(WpJob *job);
 // Negative = failed.
 double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error);

@@ -198,7 +198,7 @@ static gboolean scale_extents(const WpTiling *t, int k, int flat, const LithoRun
     const WpDirections *d = &t->dir[k];
     g_autofree int *class = classes_of(d);
     gint stopped = 0;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
     for (int m = 0; m < d->n; m++)
         if (class[m] != m)
             continue;
@@ -394,7 +394,7 @@ static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
     double radial = t->design.cm / MIN(t->b[k] - t->a[k], top);
     WpBox *first = g->boxes + g->n_boxes;
     g->n_boxes += d->n;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
     for (int m = 0; m < d->n; m++) {
         WpBox *box = first + m;
         const Extent *e = &extent[m];
@@ -561,7 +561,7 @@ static WpSizes sizes_of(const WpGeometry *g)
     return s;
 }
 
-gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error)
+gboolean wp_geometry_sizes(const WpSpec *spec, int threads, WpSizes *sizes, GError **error)
 {
     // The last answer: a parameter panel asks again and again.
     static GMutex lock;
@@ -571,7 +571,8 @@ gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error)
         return FALSE;
     g_mutex_lock(&lock);
     if (memcmp(&known, spec, sizeof known) != 0) {
-        WpGeometry *g = lay_out(spec, NULL);
+        const LithoRun run = {.threads = threads};
+        WpGeometry *g = lay_out(spec, &run);
         answer = sizes_of(g);
         memcpy(&known, spec, sizeof known);
         wp_geometry_free(g);

@@ -88,7 +88,8 @@ WpGeometry *wp_geometry_new_with(const WpSpec *spec, WpWindowsFunc windows, Lith
 WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error);
 void wp_geometry_free(WpGeometry *geometry); // NULL is fine
 
-// Sizes of a geometry, without its windows: 1 to 20 ms, nothing when asked again.
+// Sizes of a geometry, without its windows: 1 to 20 ms by all threads (0), nothing when asked
+// again.
 typedef struct WpSizes {
     gint64 floats;   // of all coefficients
     gint64 lattice;  // complex lattice points
@@ -97,7 +98,7 @@ typedef struct WpSizes {
     gint64 fine;     // complex points of the fine grid's half spectrum
 } WpSizes;
 // `spec` must have been cleared before it was filled. FALSE: the volume is refused.
-gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error);
+gboolean wp_geometry_sizes(const WpSpec *spec, int threads, WpSizes *sizes, GError **error);
 
 // windows.c, a WpWindowsFunc: rows and weights on the host, too.
 gboolean wp_fill_windows(WpGeometry *geometry, LithoRun *run, GError **error);

@@ -183,13 +183,40 @@ static guint64 engine_bytes(const LithoWavepacketParams *p, const WpSizes *s, gb
     return (guint64)bytes;
 }
 
+static guint64 count_blocks(const LithoGrid *in, const LithoWavepacketParams *p, const WpSpec *spec,
+                            int block)
+{
+    guint64 blocks = 1;
+    for (int a = 0; a < 3; a++)
+        blocks *= cuts_of(in, p, spec, block, a).count;
+    return blocks;
+}
+
+// What compressing takes behind the last segment, all else being there: of a file that is written
+// the kept values as they are and packed, both at most (a gap is a byte or two, packed less than
+// one), which a GPU's host has; then the spectrum of the whole cube to compare with, on a GPU its
+// powers, too, and cuFFT's work area.
+static guint64 after_bytes(const LithoGrid *in, const LithoWavepacketParams *p, const WpSizes *s,
+                           guint64 blocks, gboolean gpu)
+{
+    const guint64 spectrum = (guint64)litho_grid_traces(in) * (in->axis[2].n / 2 + 1);
+    const double wanted = p->keep * (double)litho_grid_samples(in);
+    const guint64 points = blocks * (guint64)(s->lattice + s->residual);
+    const guint64 kept = MIN((guint64)wanted, points);
+    const guint64 values = MIN(2 * sizeof(float) * kept, sizeof(float) * blocks * s->floats);
+    if (p->mode != WP_COMPRESS)
+        return 0;
+    return gpu ? (8 + 4 + 8) * spectrum
+               : MAX(8 * spectrum, p->coefficients.text[0] ? 2 * (values + kept) : 0);
+}
+
 static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, int block,
-                           gboolean gpu)
+                           gboolean gpu, int threads)
 {
     const WpSpec spec = spec_of(in, p, block);
     WpSizes s;
     int cubes, volumes, coefficients;
-    if (!wp_geometry_sizes(&spec, &s, NULL))
+    if (!wp_geometry_sizes(&spec, threads, &s, NULL))
         return 0;
     const gint64 block_samples = spec.n[0] * spec.n[1] * spec.n[2];
     const gint64 samples = litho_grid_samples(in);
@@ -197,6 +224,7 @@ static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, 
     const gboolean erratic = wp_clean_rule(p, LITHO_CLEAN_BESIDE).above > 0;
     const guint64 clean = erratic ? litho_clean_bytes(samples) : 0;
     return engine_bytes(p, &s, gpu) + clean +
+           after_bytes(in, p, &s, count_blocks(in, p, &spec, block), gpu) +
            4 * (guint64)(cubes * samples + volumes * block_samples + coefficients * s.floats);
 }
 
@@ -210,18 +238,18 @@ static const guint64 NO_MATTER = 1 << 30;
 // The segment size asked for; or the whole volume (0), or when that does not fit or is a waste, the
 // largest segments that do. Negative: none do, *need tells of the smallest.
 static int choose_block(const LithoGrid *in, const LithoWavepacketParams *p,
-                        const WpMachine *machine, guint64 have, guint64 *need)
+                        const WpMachine *machine, guint64 have, int threads, guint64 *need)
 {
     static const int sizes[] = {0, 512, 384, 256, 192, 128, 64};
     const guint64 most = MAX(MOST_OF_SAMPLES * 4 * (guint64)litho_grid_samples(in), NO_MATTER);
     int fits = -1;
-    *need = memory_with(in, p, p->block, machine->gpu);
+    *need = memory_with(in, p, p->block, machine->gpu, threads);
     if (p->block > 0) // what is asked for is tried
         return p->block;
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
         if (sizes[i] >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)))
             continue;
-        *need = memory_with(in, p, sizes[i], machine->gpu);
+        *need = memory_with(in, p, sizes[i], machine->gpu, threads);
         if (*need <= have)
             fits = sizes[i];
         if (*need <= MIN(have, most))
@@ -240,28 +268,26 @@ static guint64 budget(const WpMachine *machine, const LithoRun *run)
 // take and half of what is left; 0 = they are made again each time. What is told before a run and
 // what it does are decided here, both.
 static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *p, int block,
-                              const WpMachine *machine, const LithoRun *run)
+                              const WpMachine *machine, const LithoRun *run, int threads)
 {
     const WpSpec spec = spec_of(in, p, block);
+    const guint64 blocks = count_blocks(in, p, &spec, block);
     WpSizes s;
-    guint64 blocks = 1;
-    for (int a = 0; a < 3; a++)
-        blocks *= cuts_of(in, p, &spec, block, a).count;
-    if ((block <= 0 && blocks == 1) || !wp_geometry_sizes(&spec, &s, NULL))
+    if ((block <= 0 && blocks == 1) || !wp_geometry_sizes(&spec, threads, &s, NULL))
         return 0;
     const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
-    const guint64 kept = memory_with(in, p, block, machine->gpu) - one + all;
+    const guint64 kept = memory_with(in, p, block, machine->gpu, threads) - one + all;
     return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;
 }
 
 // A region's segments, one after the other, with a few copies of what they cover.
 static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p,
-                             const WpMachine *machine, LithoBox region)
+                             const WpMachine *machine, LithoBox region, int threads)
 {
     const WpSpec spec = spec_of(in, p, p->block);
     WpSizes s;
     int cubes, volumes, coefficients;
-    if (!wp_geometry_sizes(&spec, &s, NULL))
+    if (!wp_geometry_sizes(&spec, threads, &s, NULL))
         return 0;
     enum { COPIES = 2 }; // in the window's own layout: of the input, of the result
     count_arrays(p, FALSE, &cubes, &volumes, &coefficients);
@@ -275,13 +301,13 @@ static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p
 }
 
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine,
-                      LithoBox region)
+                      LithoBox region, int threads)
 {
     guint64 need;
     if (wp_is_regional(p) && litho_box_count(region) < litho_grid_samples(in))
-        return region_memory(in, p, machine, region);
-    const int block = choose_block(in, p, machine, budget(machine, NULL), &need);
-    const guint64 kept = memory_to_keep(in, p, block, machine, NULL);
+        return region_memory(in, p, machine, region, threads);
+    const int block = choose_block(in, p, machine, budget(machine, NULL), threads, &need);
+    const guint64 kept = memory_to_keep(in, p, block, machine, NULL, threads);
     // A device has the samples and the spectra of the windows beside their powers.
     return (kept > 0 ? kept : need) + (machine->gpu ? 4 : 1) * wp_noise_memory(in, p);
 }
@@ -291,8 +317,9 @@ static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
 {
     const double gib = 1 << 30;
     const guint64 have = budget(machine, run);
+    const int threads = litho_run_threads(run);
     guint64 need;
-    const int block = choose_block(in, p, machine, have, &need);
+    const int block = choose_block(in, p, machine, have, threads, &need);
     if (block < 0)
         litho_refuse(error, LITHO_ERROR_MEMORY,
                      "wave packets of this volume need %.2f GiB of memory %s even in segments, and "
@@ -302,7 +329,8 @@ static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
         litho_report_remark(run->report,
                             "wavepacket: the volume is cut into segments of %d samples (block=%d), "
                             "which need %.2f GiB; in one piece it would need %.2f",
-                            block, block, need / gib, memory_with(in, p, 0, machine->gpu) / gib);
+                            block, block, need / gib,
+                            memory_with(in, p, 0, machine->gpu, threads) / gib);
     return block;
 }
 
@@ -319,7 +347,8 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     job->segment = block != p->block ? block : 0;
     job->samples = litho_grid_samples(in);
     // Cards share the segments, and each asks its own memory.
-    job->keeps = machine->gpu || memory_to_keep(in, p, block, machine, run) > 0;
+    job->keeps =
+        machine->gpu || memory_to_keep(in, p, block, machine, run, litho_run_threads(run)) > 0;
     job->spec = spec_of(in, p, block);
     job->level = machine->level;
     // |c| > t has the probability exp(-t^2) for complex noise of deviation 1, and about exp(-t^2/2)
@@ -341,7 +370,7 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     job->counts = g_new0(double, WP_BINS);
     job->kept = g_new0(guint64, job->geometry->n_boxes);
     const double start = litho_now_ms();
-    wp_probes_new(job);
+    wp_probes_new(job, run);
     litho_run_time(run, "probes", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     if (!wp_lanes_new(job, p, machine, run, error)) {
         wp_job_free(job);

@@ -85,7 +85,7 @@ static void fill_probe(const WpJob *job, WpProbe *probe)
 // Chooses the coefficients of the noise level: planes spread over directions of the finest scale,
 // and in them the packets that sit well inside the block. Packets in the margin or at a face see
 // less noise and would pull the level down.
-void wp_probes_new(WpJob *job)
+void wp_probes_new(WpJob *job, const LithoRun *run)
 {
     const WpGeometry *g = job->geometry;
     g_autofree int *finest = g_new(int, g->n_boxes);
@@ -101,7 +101,7 @@ void wp_probes_new(WpJob *job)
             g_array_append_val(job->probes, probe);
         }
     }
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
     for (guint i = 0; i < job->probes->len; i++)
         fill_probe(job, &g_array_index(job->probes, WpProbe, i));
 }

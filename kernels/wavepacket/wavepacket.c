@@ -213,7 +213,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region, int threads)
 {
     (void)known;
-    return wp_job_memory(in, params, &machine, region) +
+    return wp_job_memory(in, params, &machine, region, threads) +
            (wp_is_regional(params) && litho_box_count(region) < litho_grid_samples(in)
                 ? 0
                 : wp_noise_threads_memory(in, params, threads));

@@ -107,7 +107,7 @@ float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
                                       "weights of the residual", error);
     if (!weights)
         return NULL;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1] && litho_run_checkpoint(run); j++)
             for (int k = 0; k < half; k++) {
@@ -125,7 +125,7 @@ static double residual_energy(const WpGeometry *g, WpBox *box, const LithoRun *r
     const int *n = box->n;
     g_autofree double *bands = g_new0(double, n[2]);
     double sum = 0, profile[WP_PROFILE] = {0};
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
     for (int k = 0; k < n[2]; k++)
         for (int i = 0; i < n[0] && litho_run_checkpoint(run); i++)
             for (int j = 0; j < n[1]; j++) {

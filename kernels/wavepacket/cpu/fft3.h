@@ -26,7 +26,7 @@ typedef struct WpFftVolume {
     const float *scale[3];
 } WpFftVolume;
 
-// `data` (the array later transforms will use, or one like it) is overwritten by planning.
+// `data`: the array later transforms will use, or one like it; planning leaves it as it is.
 void wp_fft_init(WpFft *fft, const int n[3], const int dim[3], const int origin[3], float *data);
 void wp_fft_clear(WpFft *fft);
 // FALSE when cancelled. exp(-2 pi i ..), no normalisation.

@@ -53,7 +53,7 @@ static gboolean plan_boxes(WpCpu *cpu, LithoRun *run, GError **error)
 static void clear_floats(float *p, gint64 floats, const LithoRun *run)
 {
     enum { CHUNK = 1 << 20 };
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
     for (gint64 at = 0; at < floats; at += CHUNK)
         if (litho_run_checkpoint(run))
             memset(p + at, 0, MIN(CHUNK, floats - at) * sizeof *p);
@@ -439,7 +439,6 @@ WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **e
     }
     // FFT index 0 is l = -nf/2 along axes 1 and 2, l = 0 along axis 3: right behind the halos.
     wp_fft_init(&cpu->fft, g->nf, cpu->grid.dim, g->halo, cpu->grid.data);
-    clear_floats(cpu->grid.data, floats, run);
     plan_deconvolution(cpu);
     return &cpu->engine;
 }

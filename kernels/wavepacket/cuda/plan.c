@@ -305,13 +305,13 @@ static gboolean make_papers_arrays(WpCuda *cuda, TilePlan *t, GError **error)
     return wp_cuda_send(cuda, &cuda->table, table, (WP_TABLE + 1) * sizeof *table, error);
 }
 
-static gboolean make_points(WpCuda *cuda, GError **error)
+static gboolean make_points(WpCuda *cuda, const LithoRun *run, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     TilePlan t = {.n_rows = wp_cuda_rows(g), .n_boxes = wp_cuda_complex_boxes(g)};
     const gint64 floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
     gboolean ok = reserve_zero(cuda, &t.weights, floats / 2 * sizeof(float), error) &&
-                  wp_cuda_window_weights(cuda, t.weights.data, error) &&
+                  wp_cuda_window_weights(cuda, t.weights.data, run, error) &&
                   lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
     LithoCudaArray *arrays[] = {&t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -325,7 +325,7 @@ static gboolean make_points_and_ffts(WpCuda *cuda, LithoRun *run, GError **error
     const double start = litho_now_ms();
     FftPlans plans = {.cuda = cuda};
     GThread *thread = g_thread_new("fft-plans", plan_ffts, &plans);
-    gboolean ok = make_points(cuda, error);
+    gboolean ok = make_points(cuda, run, error);
     litho_run_time(run, "points", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     const gboolean planned = GPOINTER_TO_INT(g_thread_join(thread));
     litho_run_time(run, "FFT plans (beside)", LITHO_STAGE_PLAN, plans.ms, 0, 0);

@@ -337,9 +337,8 @@ static void destroy(gpointer job)
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region, int threads)
 {
-    (void)threads;
     (void)known;
-    return wp_job_memory(in, params, &machine, region);
+    return wp_job_memory(in, params, &machine, region, threads);
 }
 
 const LithoImpl litho_cuda_wavepacket = {

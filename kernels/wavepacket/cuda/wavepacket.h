@@ -168,7 +168,7 @@ gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, siz
 gboolean wp_cuda_measure_windows(WpGeometry *geometry, LithoRun *run, GError **error);
 // Weights of the complex boxes' lattice points, device floats by complex index, and the residual
 // box's.
-gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error);
+gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, const LithoRun *run, GError **error);
 
 // --- cuda/level.c --------------------------------------------------------------------------------
 

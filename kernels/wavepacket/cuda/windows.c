@@ -21,10 +21,10 @@ typedef struct Lists {
     int *count, boxes;
 } Lists;
 
-static Lists list_neighbours(const WpGeometry *g, int n)
+static Lists list_neighbours(const WpGeometry *g, int n, const LithoRun *run)
 {
     Lists l = {g_new0(WpNeighbour *, n), g_new0(int, n), n};
-#pragma omp parallel for schedule(dynamic, 8)
+#pragma omp parallel for schedule(dynamic, 8) num_threads(litho_run_threads(run))
     for (int b = 0; b < n; b++)
         if (g->boxes[b].kind == WP_DIRECTION)
             l.of[b] = wp_neighbours(g->tiling, g->boxes[b].scale, g->boxes[b].direction,
@@ -74,11 +74,11 @@ static gsize aligned(gsize bytes)
 }
 
 static gboolean upload_tables(LithoCudaContext *context, const WpGeometry *g, Tables *to,
-                              GError **error)
+                              const LithoRun *run, GError **error)
 {
     const WpTiling *t = g->tiling;
     const int n = wp_cuda_complex_boxes(g);
-    Lists lists = list_neighbours(g, n);
+    Lists lists = list_neighbours(g, n, run);
     int all = 0;
     for (int b = 0; b < n; b++)
         all += lists.count[b];
@@ -117,13 +117,13 @@ static gboolean upload_tables(LithoCudaContext *context, const WpGeometry *g, Ta
 
 // --- weights of an engine ------------------------------------------------------------------------
 
-gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error)
+gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, const LithoRun *run, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     const WpBox *residual = wp_residual(g);
     Tables tables = {0};
     cudaStream_t stream = litho_cuda_stream(cuda->context);
-    gboolean ok = upload_tables(cuda->context, g, &tables, error) &&
+    gboolean ok = upload_tables(cuda->context, g, &tables, run, error) &&
                   LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, cuda->boxes.data,
                                                     wp_cuda_complex_boxes(g), wp_cuda_rows(g),
                                                     weights, NULL, NULL, stream),
@@ -160,7 +160,7 @@ static void keep_energy(WpGeometry *g, WpBox *box, const guint64 *energies, guin
 }
 
 static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCudaArray arrays[2],
-                       guint64 *energies, GError **error)
+                       guint64 *energies, const LithoRun *run, GError **error)
 {
     const int n = wp_cuda_complex_boxes(g);
     const gsize bytes = (gsize)g->n_boxes * (WP_PROFILE + 1) * sizeof *energies;
@@ -168,14 +168,13 @@ static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCuda
     cudaStream_t stream = litho_cuda_stream(context);
     g_autofree WpDevBox *boxes = wp_cuda_describe_boxes(g);
     Tables tables = {0};
-    gboolean ok =
-        litho_cuda_reserve(context, &arrays[0], g->n_boxes * sizeof *boxes, error) &&
-        LITHO_CUDA(cudaMemcpyAsync(arrays[0].data, boxes, g->n_boxes * sizeof *boxes,
-                                   cudaMemcpyHostToDevice, stream),
-                   error) &&
-        litho_cuda_reserve(context, &arrays[1], bytes, error) &&
-        LITHO_CUDA(cudaMemsetAsync(arrays[1].data, 0, bytes, stream), error) &&
-        upload_tables(context, g, &tables, error);
+    gboolean ok = litho_cuda_reserve(context, &arrays[0], g->n_boxes * sizeof *boxes, error) &&
+                  LITHO_CUDA(cudaMemcpyAsync(arrays[0].data, boxes, g->n_boxes * sizeof *boxes,
+                                             cudaMemcpyHostToDevice, stream),
+                             error) &&
+                  litho_cuda_reserve(context, &arrays[1], bytes, error) &&
+                  LITHO_CUDA(cudaMemsetAsync(arrays[1].data, 0, bytes, stream), error) &&
+                  upload_tables(context, g, &tables, run, error);
     unsigned long long *to = arrays[1].data;
     ok = ok &&
          LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, arrays[0].data, n, wp_cuda_rows(g), NULL,
@@ -245,12 +244,13 @@ static void keep_energies(const EnergyKey *key, const guint64 *energies, gsize b
     g_mutex_unlock(&energies_lock);
 }
 
-static gboolean measure_energies(const WpGeometry *g, int device, guint64 *energies, GError **error)
+static gboolean measure_energies(const WpGeometry *g, int device, guint64 *energies,
+                                 const LithoRun *run, GError **error)
 {
     LithoCudaContext *context = litho_cuda_context_new(device, error);
     LithoCudaArray arrays[2] = {{0}};
     const gboolean ok = context && litho_cuda_enter(context, error) &&
-                        sample(context, g, arrays, energies, error);
+                        sample(context, g, arrays, energies, run, error);
     for (int i = 0; context && i < 2; i++)
         litho_cuda_release(context, &arrays[i]);
     litho_cuda_context_free(context);
@@ -264,7 +264,7 @@ gboolean wp_cuda_measure_windows(WpGeometry *g, LithoRun *run, GError **error)
     g_autofree guint64 *energies = g_malloc0(bytes);
     const EnergyKey key = energy_key(g);
     if (!recall_energies(&key, energies, bytes)) {
-        if (!measure_energies(g, device, energies, error))
+        if (!measure_energies(g, device, energies, run, error))
             return FALSE;
         keep_energies(&key, energies, bytes);
     }
