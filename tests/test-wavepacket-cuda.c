@@ -221,6 +221,48 @@ static void test_edges(void)
     clear(&s);
 }
 
+static gboolean curves_are_finite(const Side *s)
+{
+    gboolean finite = TRUE;
+    g_autoptr(GArray) curves = litho_report_curves(s->run.report);
+    for (guint c = 0; c < curves->len; c++) {
+        const LithoCurve *curve = &g_array_index(curves, LithoCurve, c);
+        for (guint k = 0; k < curve->n; k++)
+            finite &= isfinite(curve->y[k]);
+    }
+    return finite;
+}
+
+// Property: at the smallest and the largest samples that a reconstruction takes, and in between,
+// the GPU reports the CPU's numbers: squares that are no floats count and sum up all the same. At
+// the largest that compressing takes the plain Fourier transform's SNR is the CPU's, too.
+static void test_amplitudes(void)
+{
+    const float scale[] = {1, 0x1p-84f, 0x1p75f, 0x1p46f};
+    for (guint k = 0; k < G_N_ELEMENTS(scale); k++) {
+        g_autoptr(LithoCube) in = test_cube(24, 28, 32, TRUE);
+        for (gint64 i = 0; i < litho_grid_samples(&in->grid); i++)
+            in->samples[i] *= scale[k];
+        Side s[2] = {side_on(litho_device_cpu()), side_on(gpu)};
+        for (int i = 0; i < 2; i++) {
+            s[i].p->mode = k == 3 ? WP_COMPRESS : WP_RECONSTRUCT;
+            litho_cube_unref(apply(&s[i], in));
+            g_test_message("amplitude %g, %s: kept %.0f, error %.2e", scale[k], i ? "GPU" : "CPU",
+                           report(&s[i], "kept"), report(&s[i], "error"));
+            g_assert_true(curves_are_finite(&s[i]));
+        }
+        g_assert_cmpfloat(fabs(report(&s[1], "kept") / report(&s[0], "kept") - 1), <, 1e-3);
+        g_assert_cmpfloat(fabs(report(&s[1], "snr") - report(&s[0], "snr")), <, 0.1);
+        if (k == 3)
+            g_assert_cmpfloat(fabs(report(&s[1], "snr_fourier") - report(&s[0], "snr_fourier")), <,
+                              1e-3);
+        else
+            g_assert_cmpfloat(report(&s[1], "error"), <, 2e-3);
+        clear(&s[0]);
+        clear(&s[1]);
+    }
+}
+
 // Property: shared out to several GPUs, by boxes (one block) or by segments, every mode gives what
 // one GPU gives. Sums come in another order: 1e-5 of the norm, and for interpolation and refitting,
 // where thresholds are crossed, 2e-3. Where there are fewer GPUs the shares go to those there are,
@@ -538,6 +580,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/modes", test_modes);
     g_test_add_func("/wavepacket-cuda/level", test_level);
     g_test_add_func("/wavepacket-cuda/edges", test_edges);
+    g_test_add_func("/wavepacket-cuda/amplitudes", test_amplitudes);
     g_test_add_func("/wavepacket-cuda/several", test_several);
     g_test_add_func("/wavepacket-cuda/shares", test_shares);
     g_test_add_func("/wavepacket-cuda/windows", test_windows);

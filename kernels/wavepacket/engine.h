@@ -147,5 +147,8 @@ typedef WpEngine *(*WpEngineNew)(const WpGeometry *geometry, int form, LithoRun 
 // `form` is for the CUDA engine only (which adjoint); the CPU has one.
 WpEngine *wp_engine_cpu(const WpGeometry *geometry, int form, LithoRun *run, GError **error);
 void wp_engine_free(WpEngine *engine); // NULL is fine
-// Energy in the volume of all but the `keep` largest values of its half spectrum, from their |U|^2.
-double wp_fourier_lost(const float *m2, const gint64 n[3], guint64 keep);
+// Energy in a volume of n[] samples of all but the `keep` largest values of its half spectrum U,
+// from their |U|^2 / (n[0] n[1] n[2]); `stride` floats from row to row. FALSE: cancelled, or no
+// memory.
+gboolean wp_fourier_lost(const float *m2, gint64 stride, const gint64 n[3], guint64 keep,
+                         double *lost, const LithoRun *run, GError **error);

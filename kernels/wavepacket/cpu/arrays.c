@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The CPU engine's operations on arrays. Sums go box by box or in fixed pieces, so that no result
-// depends on the number of threads.
+// The CPU engine's operations on arrays. They go in fixed pieces and sums in the pieces' order, so
+// that no result depends on the number of threads, none waits for another's large box, and a cancel
+// is seen soon.
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "kernels/wavepacket/cpu/wavepacket.h"
 
 enum {
-    PIECE = 1 << 16, // floats per partial sum
+    PIECE = 1 << 16, // floats at a time, and per partial sum
     ROOM = 1 << 21,  // floats cleared at a time
 };
 
@@ -98,6 +99,32 @@ static gboolean cpu_ready(WpEngine *engine, GError **error)
     return TRUE;
 }
 
+// --- coefficients --------------------------------------------------------------------------------
+
+// Floats from .. from+n-1 of a box.
+typedef struct BoxPiece {
+    const WpBox *box;
+    int number; // of the box
+    gint64 from, n;
+} BoxPiece;
+
+// All boxes in pieces, one behind the other; g_free().
+static BoxPiece *cut_boxes(const WpGeometry *g, gint64 *count)
+{
+    BoxPiece *pieces = g_new(BoxPiece, g->floats / PIECE + g->n_boxes + 1);
+    *count = 0;
+    for (int b = 0; b < g->n_boxes; b++)
+        for (gint64 from = 0; from < g->boxes[b].floats; from += PIECE)
+            pieces[(*count)++] =
+                (BoxPiece){&g->boxes[b], b, from, MIN(PIECE, g->boxes[b].floats - from)};
+    return pieces;
+}
+
+static int step_of(const BoxPiece *p)
+{
+    return p->box->kind == WP_RESIDUAL ? 1 : 2;
+}
+
 // Factor on a coefficient of magnitude^2 m2.
 static inline float keep_factor(float m2, float level, gboolean soft)
 {
@@ -108,15 +135,16 @@ static inline float keep_factor(float m2, float level, gboolean soft)
     return soft ? 1 - level / sqrtf(m2) : 1;
 }
 
-static guint64 shrink_box(const WpBox *box, const float *key, const float *x, float *out,
-                          float level, gboolean soft)
+// Counts what stays and is not zero, however small its square.
+static guint64 shrink_piece(const BoxPiece *p, const float *key, const float *x, float *out,
+                            float level, gboolean soft)
 {
     guint64 kept = 0;
-    const int step = box->kind == WP_RESIDUAL ? 1 : 2;
-    for (gint64 i = 0; i < box->floats; i += step) {
-        float m2 = key[i] * key[i] + (step == 2 ? key[i + 1] * key[i + 1] : 0);
-        float f = keep_factor(m2, level, soft);
-        kept += f != 0 && m2 > 0;
+    const int step = step_of(p);
+    for (gint64 i = 0; i < p->n; i += step) {
+        const float re = key[i], im = step == 2 ? key[i + 1] : 0;
+        const float f = keep_factor(re * re + im * im, level, soft);
+        kept += f != 0 && (re != 0 || im != 0);
         out[i] = f * x[i];
         if (step == 2)
             out[i + 1] = f * x[i + 1];
@@ -129,15 +157,20 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
 {
     const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
+    gint64 n;
+    g_autofree BoxPiece *pieces = cut_boxes(g, &n);
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
-    for (int b = 0; b < g->n_boxes; b++) {
-        const WpBox *box = &g->boxes[b];
-        if (!litho_run_checkpoint(run) || (rule->local && box->kind == WP_RESIDUAL))
+    for (gint64 i = 0; i < n; i++) {
+        const BoxPiece *p = &pieces[i];
+        const gint64 at = p->box->at + p->from;
+        if (!litho_run_checkpoint(run) || (rule->local && p->box->kind == WP_RESIDUAL))
             continue;
-        guint64 count =
-            shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b], rule->soft);
-        if (kept)
-            kept[b] += count;
+        const guint64 count =
+            shrink_piece(p, key + at, x + at, out + at, rule->level[p->number], rule->soft);
+        if (kept) {
+#pragma omp atomic
+            kept[p->number] += count;
+        }
     }
     const WpBox *residual = rule->local ? wp_residual(g) : NULL;
     guint64 count = 0;
@@ -149,11 +182,18 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
     return !stopped(engine, error);
 }
 
-static void bin_box(const WpBox *box, const float *c, float scale, int prefix, guint32 *bins)
+// Magnitude of a complex coefficient, also where its square is no float.
+static inline float magnitude(float re, float im)
 {
-    const int step = box->kind == WP_RESIDUAL ? 1 : 2;
-    for (gint64 i = 0; i < box->floats; i += step) {
-        float m = scale * (step == 2 ? sqrtf(c[i] * c[i] + c[i + 1] * c[i + 1]) : fabsf(c[i]));
+    const float m2 = re * re + im * im;
+    return m2 > 1e-30f && m2 < 1e30f ? sqrtf(m2) : hypotf(re, im);
+}
+
+static void bin_piece(const BoxPiece *p, const float *c, float scale, int prefix, guint32 *bins)
+{
+    const int step = step_of(p);
+    for (gint64 i = 0; i < p->n; i += step) {
+        const float m = scale * (step == 2 ? magnitude(c[i], c[i + 1]) : fabsf(c[i]));
         guint32 bits;
         memcpy(&bits, &m, sizeof bits);
         if (bits == 0)
@@ -168,15 +208,18 @@ static void bin_box(const WpBox *box, const float *c, float scale, int prefix, g
 static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
 {
     const LithoRun *run = ((WpCpu *)engine)->run;
-    const WpGeometry *g = engine->geometry;
+    gint64 n;
+    g_autofree BoxPiece *pieces = cut_boxes(engine->geometry, &n);
     memset(h->bins, 0, sizeof h->bins);
 #pragma omp parallel num_threads(threads_of(engine))
     {
         guint32 *bins = g_new0(guint32, WP_BINS);
 #pragma omp for schedule(dynamic)
-        for (int b = 0; b < g->n_boxes; b++)
-            if (h->scale[b] > 0 && litho_run_checkpoint(run))
-                bin_box(&g->boxes[b], c + g->boxes[b].at, h->scale[b], h->prefix, bins);
+        for (gint64 i = 0; i < n; i++) {
+            const BoxPiece *p = &pieces[i];
+            if (h->scale[p->number] > 0 && litho_run_checkpoint(run))
+                bin_piece(p, c + p->box->at + p->from, h->scale[p->number], h->prefix, bins);
+        }
 #pragma omp critical
         for (int i = 0; i < WP_BINS; i++)
             h->bins[i] += bins[i];
@@ -185,58 +228,84 @@ static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, 
     return !stopped(engine, error);
 }
 
+static WpBoxStats stats_of(const BoxPiece *p, const float *v)
+{
+    const int step = step_of(p);
+    WpBoxStats s = {0};
+    for (gint64 i = 0; i < p->n; i += step) {
+        const double m2 = (double)v[i] * v[i] + (step == 2 ? (double)v[i + 1] * v[i + 1] : 0);
+        s.energy += m2;
+        s.peak = MAX(s.peak, m2);
+    }
+    s.peak = sqrt(s.peak);
+    return s;
+}
+
 static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
 {
     const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
+    gint64 n;
+    g_autofree BoxPiece *pieces = cut_boxes(g, &n);
+    g_autofree WpBoxStats *of_piece = g_new0(WpBoxStats, n);
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
-    for (int b = 0; b < g->n_boxes; b++) {
-        if (!litho_run_checkpoint(run))
-            continue;
-        const WpBox *box = &g->boxes[b];
-        const float *v = c + box->at;
-        const int step = box->kind == WP_RESIDUAL ? 1 : 2;
-        double energy = 0, peak = 0;
-        for (gint64 i = 0; i < box->floats; i += step) {
-            double m2 = (double)v[i] * v[i] + (step == 2 ? (double)v[i + 1] * v[i + 1] : 0);
-            energy += m2;
-            peak = MAX(peak, m2);
-        }
-        per_box[b] = (WpBoxStats){energy, sqrt(peak)};
+    for (gint64 i = 0; i < n; i++)
+        if (litho_run_checkpoint(run))
+            of_piece[i] = stats_of(&pieces[i], c + pieces[i].box->at + pieces[i].from);
+    memset(per_box, 0, g->n_boxes * sizeof *per_box);
+    for (gint64 i = 0; i < n; i++) {
+        WpBoxStats *to = &per_box[pieces[i].number];
+        to->energy += of_piece[i].energy;
+        to->peak = MAX(to->peak, of_piece[i].peak);
     }
     return !stopped(engine, error);
+}
+
+// --- volumes, and arrays as a whole --------------------------------------------------------------
+
+static void blend_floats(float a, const float *x, float b, float *y, gint64 n)
+{
+    for (gint64 i = 0; i < n; i++)
+        y[i] = a * x[i] + (b == 0 ? 0 : b * y[i]);
 }
 
 static gboolean cpu_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
                           GError **error)
 {
-    (void)error;
+    const LithoRun *run = ((WpCpu *)engine)->run;
     const float fa = (float)a, fb = (float)b;
     n = count(engine, n);
 #pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 at = 0; at < n; at += PIECE)
+        if (litho_run_checkpoint(run))
+            blend_floats(fa, x + at, fb, y + at, MIN(PIECE, n - at));
+    return !stopped(engine, error);
+}
+
+static double dot_floats(const float *x, const float *y, gint64 n)
+{
+    double sum = 0;
     for (gint64 i = 0; i < n; i++)
-        y[i] = fa * x[i] + (fb == 0 ? 0 : fb * y[i]);
-    return TRUE;
+        sum += (double)x[i] * y[i];
+    return sum;
 }
 
 static gboolean cpu_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
                         GError **error)
 {
-    (void)error;
+    const LithoRun *run = ((WpCpu *)engine)->run;
     n = count(engine, n);
     const gint64 pieces = (n + PIECE - 1) / PIECE;
     g_autofree double *part = g_new0(double, pieces);
 #pragma omp parallel for num_threads(threads_of(engine))
     for (gint64 p = 0; p < pieces; p++) {
-        double sum = 0;
-        for (gint64 i = p * PIECE; i < MIN((p + 1) * PIECE, n); i++)
-            sum += (double)x[i] * y[i];
-        part[p] = sum;
+        if (litho_run_checkpoint(run))
+            part[p] = dot_floats(x + p * PIECE, y + p * PIECE, MIN(PIECE, n - p * PIECE));
     }
     *result = 0;
     for (gint64 p = 0; p < pieces; p++)
         *result += part[p];
-    return TRUE;
+    return !stopped(engine, error);
 }
 
 static gboolean cpu_distance(WpEngine *engine, const float *x, const float *y, const float *m,

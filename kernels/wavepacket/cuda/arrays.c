@@ -443,12 +443,28 @@ static LithoCube *cuda_new_cube(WpEngine *engine, const LithoGrid *grid, GError 
     return cube;
 }
 
+// A volume's floats to the host, piece by piece: a cancel need not wait for the end.
+static gboolean download_all(WpEngine *engine, const float *from, float *to, gint64 n,
+                             const LithoRun *run, GError **error)
+{
+    enum { PIECE = 1 << 22 };
+    for (gint64 at = 0; at < n; at += PIECE) {
+        if (!litho_run_checkpoint(run)) {
+            g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+            return FALSE;
+        }
+        if (!cuda_download(engine, from, at, to + at, MIN(PIECE, n - at), error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
                              double *lost, LithoRun *run, GError **error)
 {
-    (void)run;
     WpCuda *cuda = (WpCuda *)engine;
-    const gint64 values = n[0] * n[1] * (n[2] / 2 + 1);
+    const gint64 half = n[2] / 2 + 1, values = n[0] * n[1] * half;
+    const float scale = (float)(1 / sqrt((double)n[0] * (double)n[1] * (double)n[2]));
     LithoCudaArray u = {0}, m2 = {0};
     cufftHandle plan = 0;
     g_autofree float *host = g_try_new(float, values);
@@ -463,10 +479,9 @@ static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64
         LITHO_CUFFT(cufftPlan3d(&plan, (int)n[0], (int)n[1], (int)n[2], CUFFT_R2C), error) &&
         LITHO_CUFFT(cufftSetStream(plan, stream_of(cuda)), error) &&
         LITHO_CUFFT(cufftExecR2C(plan, (float *)volume, u.data), error) &&
-        LITHO_CUDA(wp_cuda_magnitudes(u.data, m2.data, values, stream_of(cuda)), error) &&
-        cuda_download(engine, m2.data, 0, host, values, error);
-    if (ok)
-        *lost = wp_fourier_lost(host, n, keep);
+        LITHO_CUDA(wp_cuda_magnitudes(u.data, m2.data, values, scale, stream_of(cuda)), error) &&
+        download_all(engine, m2.data, host, values, run, error) &&
+        wp_fourier_lost(host, half, n, keep, lost, run, error);
     litho_cuda_release(cuda->context, &u);
     litho_cuda_release(cuda->context, &m2);
     if (plan)

@@ -170,7 +170,7 @@ static __global__ void distance(const float *x, const float *y, const float *m, 
     double sum = 0;
     EACH(i, traces * n3)
     {
-        const float d = x[i] - y[i];
+        const double d = x[i] - y[i];
         sum += (m ? m[i / n3] : 1.0f) * d * d;
     }
     sum = block_sum(sum, shared);
@@ -301,15 +301,18 @@ int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n
     return (int)cudaGetLastError();
 }
 
-static __global__ void magnitudes(const float2 *u, float *m2, int64_t n)
+static __global__ void magnitudes(const float2 *u, float *m2, int64_t n, float scale)
 {
     EACH(i, n)
-    m2[i] = u[i].x * u[i].x + u[i].y * u[i].y;
+    {
+        const float re = scale * u[i].x, im = scale * u[i].y;
+        m2[i] = re * re + im * im;
+    }
 }
 
-int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream)
+int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, float scale, cudaStream_t stream)
 {
-    magnitudes<<<blocks_for(n), THREADS, 0, stream>>>(u, m2, n);
+    magnitudes<<<blocks_for(n), THREADS, 0, stream>>>(u, m2, n, scale);
     return (int)cudaGetLastError();
 }
 
@@ -329,11 +332,12 @@ DEV float2 value_at(const float *c, int64_t i, int step)
 
 enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
 
-// Factor of a coefficient of squared magnitude m2.
-DEV float factor_of(float m2, float t, int soft, unsigned *count)
+// Factor of a coefficient; `count` those that stay and are not zero, however small their squares.
+DEV float factor_of(float re, float im, float t, int soft, unsigned *count)
 {
+    const float m2 = re * re + im * im;
     const float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
-    *count += f != 0 && m2 > 0;
+    *count += f != 0 && (re != 0 || im != 0);
     return f;
 }
 
@@ -342,13 +346,13 @@ DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *cou
 {
     float4 f;
     if (step == 2) {
-        f.x = f.y = factor_of(k.x * k.x + k.y * k.y, t, soft, count);
-        f.z = f.w = factor_of(k.z * k.z + k.w * k.w, t, soft, count);
+        f.x = f.y = factor_of(k.x, k.y, t, soft, count);
+        f.z = f.w = factor_of(k.z, k.w, t, soft, count);
     } else {
-        f.x = factor_of(k.x * k.x, t, soft, count);
-        f.y = factor_of(k.y * k.y, t, soft, count);
-        f.z = factor_of(k.z * k.z, t, soft, count);
-        f.w = factor_of(k.w * k.w, t, soft, count);
+        f.x = factor_of(k.x, 0, t, soft, count);
+        f.y = factor_of(k.y, 0, t, soft, count);
+        f.z = factor_of(k.z, 0, t, soft, count);
+        f.w = factor_of(k.w, 0, t, soft, count);
     }
     return make_float4(f.x * x.x, f.y * x.y, f.z * x.z, f.w * x.w);
 }
@@ -406,6 +410,13 @@ int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const f
 
 enum { ALL_BINS = 1 << 15, BIN_THREADS = 1024 };
 
+// Magnitude of a complex coefficient, also where its square is no float.
+DEV float magnitude(float re, float im)
+{
+    const float m2 = re * re + im * im;
+    return m2 > 1e-30f && m2 < 1e30f ? sqrtf(m2) : hypotf(re, im);
+}
+
 // Magnitudes gather in few bins, so global counters would be fought over: each block counts in
 // shared memory (128 KB, one block a multiprocessor) and adds its bins up at the end. `bins` serves
 // as the counters where there is not that much shared memory (private_bins 0).
@@ -428,7 +439,7 @@ static __global__ void __launch_bounds__(BIN_THREADS)
         {
             const float2 v = value_at(c, i, step);
             const unsigned bits =
-                __float_as_uint(s * (step == 2 ? sqrtf(v.x * v.x + v.y * v.y) : fabsf(v.x)));
+                __float_as_uint(s * (step == 2 ? magnitude(v.x, v.y) : fabsf(v.x)));
             if (bits == 0)
                 continue;
             if (prefix < 0)
@@ -461,14 +472,13 @@ static __global__ void stats(const WpDevBox *boxes, const float *c, double *part
     __shared__ double shared[THREADS];
     const WpDevBox &box = boxes[blockIdx.y];
     const int step = box.kind == RESIDUAL ? 1 : 2;
-    double energy = 0;
-    float peak = 0;
+    double energy = 0, peak = 0;
     EACH_OF_BOX(i, box, step)
     {
         const float2 v = value_at(c, i, step);
-        const float m2 = v.x * v.x + v.y * v.y;
+        const double m2 = (double)v.x * v.x + (double)v.y * v.y;
         energy += m2;
-        peak = fmaxf(peak, m2);
+        peak = fmax(peak, m2);
     }
     energy = block_sum(energy, shared);
     shared[threadIdx.x] = peak;

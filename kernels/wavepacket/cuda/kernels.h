@@ -160,7 +160,7 @@ int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
 // Samples with dead traces zeroed; counts non-finite ones of live traces.
 int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
                  unsigned *bad, cudaStream_t stream);
-int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream);
+int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, float scale, cudaStream_t stream);
 
 // --- coefficients --------------------------------------------------------------------------------
 
