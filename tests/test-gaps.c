@@ -201,6 +201,27 @@ static void test_level(void)
     }
 }
 
+// Property: on traces of one sample guesses are of the size of what is around them, a tenth off at
+// most in the mean. Both windows of a pair are the same one there: added twice, guesses are twice
+// as large.
+static void test_one_sample(void)
+{
+    const LithoGrid grid = litho_grid_new(40, 36, 1);
+    g_autoptr(LithoCube) truth = litho_cube_new(&grid, NULL);
+    for (gint64 k = 0; k < litho_grid_traces(&grid); k++)
+        truth->samples[k] = (float)(2 + cos(0.3 * (double)(k / 36) - 0.2 * (double)(k % 36)));
+    g_autoptr(LithoCube) in = litho_cube_copy_box(truth, truth->held, NULL);
+    patch_kill(in, 10, 3);
+    g_autoptr(LithoCube) out = guessed(in, NULL, 2);
+    double guesses = 0, right = 0;
+    for (gint64 k = 0; k < litho_grid_traces(&grid); k++) {
+        guesses += in->live[k] ? 0 : out->samples[k];
+        right += in->live[k] ? 0 : truth->samples[k];
+    }
+    g_test_message("guesses are %.3f times the truth", guesses / right);
+    g_assert_cmpfloat_with_epsilon(guesses / right, 1, 0.1);
+}
+
 // Property: the filter loses no more than 1.5 dB on recorded traces by a fifth of them missing (with
 // zeros there 13 dB were lost), and dead traces stay dead.
 static void test_filter(void)
@@ -372,6 +393,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/gaps/transform", test_transform);
     g_test_add_func("/gaps/guess", test_guess);
+    g_test_add_func("/gaps/one-sample", test_one_sample);
     g_test_add_func("/gaps/same-bits", test_same_bits);
     g_test_add_func("/gaps/pieces", test_pieces);
     g_test_add_func("/gaps/events", test_events);

@@ -290,7 +290,8 @@ static void run_column(Job *job, const LithoGapsColumn *column, Scratch *s)
             any |= load_window(job, litho_gaps_start(plan, pair, part), part, s);
         if (any)
             guess_pair(plan, s);
-        for (int part = 0; any && part < 2; part++)
+        // An axis of one sample has one window: both parts are that.
+        for (int part = 0; any && part < (plan->line[2] ? 1 : 2); part++)
             add_window(job, litho_gaps_start(plan, pair, part), part, s);
     }
 }

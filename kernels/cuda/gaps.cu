@@ -448,7 +448,8 @@ __global__ void __launch_bounds__(THREADS, 2)
         return;
     if (!plain) {
         add(t, r, at_a, p.hole_a, p.x.re);
-        add(t, r, at_b, p.hole_b, p.x.im);
+        if (!t.line[2]) // else both are one window
+            add(t, r, at_b, p.hole_b, p.x.im);
     } else if (r.missing) {
         add_plain(t, r, at_a, p.x);
     }
