@@ -107,6 +107,16 @@ void litho_cuda_release(LithoCudaContext *c, LithoCudaArray *array)
     *array = (LithoCudaArray){0};
 }
 
+gboolean litho_cuda_put(LithoCudaContext *c, LithoCudaArray *array, const void *from, size_t bytes,
+                        GError **error)
+{
+    // The driver has copied pageable memory elsewhere when the call returns.
+    return litho_cuda_reserve(c, array, MAX(bytes, 1), error) &&
+           (bytes == 0 ||
+            LITHO_CUDA(cudaMemcpyAsync(array->data, from, bytes, cudaMemcpyHostToDevice, c->stream),
+                       error));
+}
+
 // --- input and output -------------------------------------------------------------------------
 
 typedef struct Arriving {

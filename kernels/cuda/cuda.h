@@ -71,6 +71,10 @@ cudaStream_t litho_cuda_stream(const LithoCudaContext *context);
 gboolean litho_cuda_reserve(LithoCudaContext *context, LithoCudaArray *array, size_t bytes,
                             GError **error);
 void litho_cuda_release(LithoCudaContext *context, LithoCudaArray *array);
+// reserve(), and `bytes` of pageable host memory into it, in the order of the stream. `from` may go
+// or change when the call returns.
+gboolean litho_cuda_put(LithoCudaContext *context, LithoCudaArray *array, const void *from,
+                        size_t bytes, GError **error);
 
 // --- a pass -------------------------------------------------------------------------------------
 

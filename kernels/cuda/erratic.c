@@ -39,7 +39,7 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
         t->n[a] = litho_box_size(held, a);
     t->pieces = (held.hi[2] - 1) / LITHO_ERRATIC_PIECE + 1 - t->first;
     t->in = litho_cuda_input(s->context, s->in, s->run, error);
-    if (!t->in || !litho_cuda_reserve(s->context, &m->live, traces, error) ||
+    if (!t->in || !litho_cuda_put(s->context, &m->live, s->in->live, traces, error) ||
         !litho_cuda_reserve(s->context, &m->energy, traces * t->pieces * sizeof(float), error) ||
         !litho_cuda_reserve(s->context, &m->bad, traces * t->pieces, error) ||
         !litho_cuda_reserve(s->context, &m->counts, LITHO_ERRATIC_CUDA_COUNTS * sizeof(int), error))
@@ -48,10 +48,7 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     t->energy = m->energy.data;
     t->bad = m->bad.data;
     t->counts = m->counts.data;
-    // The copy from pageable memory has left it when the call returns.
-    return LITHO_CUDA(cudaMemcpyAsync(m->live.data, s->in->live, traces, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(s->context)),
-                      error);
+    return TRUE;
 }
 
 // Marks erratic pieces in the scratch memory and counts them.

@@ -19,24 +19,14 @@ void litho_cuda_gaps_release(LithoCudaContext *context, LithoCudaGaps *gaps)
     litho_cuda_release(context, &gaps->columns);
 }
 
-static gboolean upload(LithoCudaContext *context, LithoCudaArray *array, gconstpointer from,
-                       gsize bytes, GError **error)
-{
-    // The copy from pageable memory has left it when the call returns.
-    return litho_cuda_reserve(context, array, MAX(bytes, 1), error) &&
-           LITHO_CUDA(cudaMemcpyAsync(array->data, from, bytes, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(context)),
-                      error);
-}
-
 static gboolean make_task(LithoCudaContext *context, LithoCudaGaps *gaps, const LithoGapsPlan *plan,
                           const LithoGapPieces *pieces, float *x, LithoGapsTask *t, GError **error)
 {
     const gint64 traces = litho_box_size(plan->held, 0) * litho_box_size(plan->held, 1);
-    if (!upload(context, &gaps->live, plan->live, traces, error) ||
-        !upload(context, &gaps->scale, plan->scale, traces * sizeof *plan->scale, error) ||
-        !upload(context, &gaps->columns, plan->columns->data,
-                plan->columns->len * sizeof(LithoGapsColumn), error))
+    if (!litho_cuda_put(context, &gaps->live, plan->live, traces, error) ||
+        !litho_cuda_put(context, &gaps->scale, plan->scale, traces * sizeof *plan->scale, error) ||
+        !litho_cuda_put(context, &gaps->columns, plan->columns->data,
+                        plan->columns->len * sizeof(LithoGapsColumn), error))
         return FALSE;
     *t = (LithoGapsTask){.x = x,
                          .live = gaps->live.data,
