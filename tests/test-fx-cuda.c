@@ -141,6 +141,8 @@ static const Case cases[] = {
     {40, 40, 200, 0, "edge=renorm", 1e-5},
     {40, 40, 200, 0, "edge=zero", 1e-5},
     {40, 40, 200, 0, "form=acf", 1e-5},
+    {44, 41, 200, 0, "form=acf half_width=5", 2e-5},
+    {9, 41, 200, 0, "form=acf half_width=5 window=11", 2e-5},
     {40, 40, 200, 0, "solver=jacobi prewhitening=100", 3e-4},
     {40, 40, 200, 0, "time_window=100 fft_length=135 time_overlap=40", 1e-5},
     {40, 40, 200, 0, "time_window=200", 1e-5},
@@ -170,12 +172,20 @@ static const Case cases[] = {
     {40, 40, 200, 0.10, "edge=zero post=1", 1e-5},
     {40, 40, 200, 0.6, "", 3e-5},
     {40, 40, 200, 0.9, "fill_dead=1", 3e-3}, // 28 thresholds a guess, one coefficient at its own
+    // No frequency lies in the band: cuFFT's lengths and one of ours.
+    {40, 40, 200, 0, "time_window=16 fmin=17 fmax=30", 1e-5},
+    {40, 40, 200, 0, "fmin=20.5 fmax=22 fft_length=100", 1e-5},
+    {40, 40, 200, 0, "fmin=16 fmax=17", 1e-5},
     {40, 1, 200, 0, "", 1e-5},
     {5, 40, 200, 0, "", 1e-5},
     {8, 8, 200, 0.05, "", 1e-5},
     {37, 3, 200, 0, "", 1e-5},
     {2, 2, 100, 0, "", 1e-6},
     {1, 1, 100, 0, "outband=mute", 1e-5},
+    {40, 40, 1, 0, "erratic=0", 1e-5},
+    // More time windows than a card counts in 16 bits.
+    {2, 2, 65600, 0, "time_window=40 time_overlap=39", 1e-5},
+    {2, 2, 65600, 0, "time_window=10 time_overlap=9", 1e-5},
 };
 
 // Property: the CPU's samples, in the mean and in the worst block. Any wrong index, sign, weight or

@@ -37,6 +37,27 @@ static void test_windows(void)
     }
 }
 
+// Property: the table of weights has litho_fx_weight()'s bits, for windows that overlap by all but
+// a sample too, and one that no memory holds is refused in words: a hundred thousand windows of as
+// many samples are no reason to end the program.
+static void test_weights(void)
+{
+    const int cases[][3] = {{37, 20, 17}, {200, 90, 1}, {251, 30, 25}, {9, 20, 3}};
+    g_autoptr(GError) error = NULL;
+    for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+        const LithoFxAxis axis = litho_fx_axis(cases[c][0], cases[c][1], cases[c][2]);
+        g_autofree float *weights = litho_fx_weights(axis, &error);
+        g_assert_no_error(error);
+        for (int k = 0; k < axis.count; k++)
+            for (int t = 0; t < axis.length; t++)
+                g_assert_true(weights[k * axis.length + t] ==
+                              litho_fx_weight(axis, k, litho_fx_start(axis, k) + t));
+    }
+    const LithoFxAxis huge = litho_fx_axis(G_MAXINT / 4, G_MAXINT / 8, 1);
+    g_assert_null(litho_fx_weights(huge, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+}
+
 // Property: one plane wave without noise comes back damped by exactly lam / (48 + lam), lam the
 // prewhitening (lam / (taps + lam) for other filters), in the interior and at the edges, aliased
 // dips too. 1 % of the error allowed, plus the single precision of the transform, 3e-7. A wrong
@@ -520,6 +541,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/fx/windows", test_windows);
+    g_test_add_func("/fx/weights", test_weights);
     g_test_add_func("/fx/plane-wave", test_plane_wave);
     g_test_add_func("/fx/small-surveys", test_small_surveys);
     g_test_add_func("/fx/two-waves", test_two_waves);

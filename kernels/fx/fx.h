@@ -16,6 +16,9 @@ extern const LithoImpl litho_fx_cpu;
 LithoFxParams litho_fx_in_use(const LithoGrid *grid, const LithoFxParams *params);
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params);
+// litho_fx_weight() of all windows of an axis, [window][position in it]; g_free().
+// LITHO_ERROR_MEMORY.
+float *litho_fx_weights(LithoFxAxis axis, GError **error);
 // Bursts are guessed, missing traces stay missing.
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *params);
 // The operator's input_box().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
+#include "core/memory.h"
 #include "kernels/fx/fx.h"
 
 // Few events with few dips lie in a short window, and filters of the window's own suit these
@@ -30,6 +31,29 @@ LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParam
     const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
     const LithoFxParams p = litho_fx_in_use(grid, params);
     return litho_fx_geometry(n, step_of(grid), &p);
+}
+
+// Ramps are summed once a sample, not once a window that holds it: windows that overlap by all but
+// a sample are as many as there are samples.
+float *litho_fx_weights(LithoFxAxis axis, GError **error)
+{
+    const gsize n = (gsize)axis.count * axis.length;
+    float *weights = litho_memory_new(n, sizeof *weights, "blending weights", error);
+    g_autofree float *sums =
+        weights ? litho_memory_new(axis.n, sizeof *sums, "blending weights", error) : NULL;
+    if (!sums) {
+        g_free(weights);
+        return NULL;
+    }
+    for (int i = 0; i < axis.n; i++)
+        sums[i] = litho_fx_ramps(axis, i);
+    for (int k = 0; k < axis.count; k++) {
+        const int start = litho_fx_start(axis, k);
+        for (int t = 0; t < axis.length; t++)
+            weights[(gsize)k * axis.length + t] =
+                litho_fx_ramp(axis, k, start + t) / sums[start + t];
+    }
+    return weights;
 }
 
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)

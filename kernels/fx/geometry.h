@@ -121,13 +121,19 @@ LITHO_FX_FN float litho_fx_ramp(LithoFxAxis axis, int k, int i)
     return w;
 }
 
-// The ramp divided by the sum over the windows there: blending weights, which add up to one.
-LITHO_FX_FN float litho_fx_weight(LithoFxAxis axis, int k, int i)
+// Sum of the ramps of all windows at position i.
+LITHO_FX_FN float litho_fx_ramps(LithoFxAxis axis, int i)
 {
     float sum = 0;
     for (int m = litho_fx_first(axis, i); m <= litho_fx_last(axis, i); m++)
         sum += litho_fx_ramp(axis, m, i);
-    return litho_fx_ramp(axis, k, i) / sum;
+    return sum;
+}
+
+// The ramp divided by the sum over the windows there: blending weights, which add up to one.
+LITHO_FX_FN float litho_fx_weight(LithoFxAxis axis, int k, int i)
+{
+    return litho_fx_ramp(axis, k, i) / litho_fx_ramps(axis, i);
 }
 
 // Design centres of window k along an axis, [lo, hi): inside the window, blocks inside the survey.

@@ -100,7 +100,8 @@ gpointer fx_alloc(guint64 bytes, GError **error);
 FxPart fx_part(FxPlan *plan, const LithoPass *pass, const LithoCube *raw, LithoBox region,
                LithoRun *run);
 guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows);
-guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes); // bookkeeping of all units of a grid
+// Bookkeeping of all units of a grid, and the blending weights.
+guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes);
 gsize fx_sum_count(const LithoFxGeometry *g, int lanes);    // floats of FxThread.sum
 FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
                     guint64 serial, FxRect held, GError **error);

@@ -69,7 +69,8 @@ static guint64 bytes_for(const LithoFxGeometry *g, int lanes, gint64 traces, gin
 guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes)
 {
     const gsize units = (gsize)g->axis[0].count * g->axis[1].count * g->axis[2].count;
-    return units * (sizeof(float *) + batches_of(g, lanes) * (1 + sizeof(FxCounts)));
+    const guint64 weights = sizeof(float) * g->axis[2].count * (guint64)g->axis[2].length;
+    return weights + units * (sizeof(float *) + batches_of(g, lanes) * (1 + sizeof(FxCounts)));
 }
 
 gsize fx_sum_count(const LithoFxGeometry *g, int lanes)
@@ -95,23 +96,21 @@ FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *pa
                   .lanes = lanes,
                   .batches = batches_of(g, lanes),
                   .held = held};
-    w->weights = g_new(float, (gsize)g->axis[2].count * g->axis[2].length);
-    for (int k = 0; k < g->axis[2].count; k++)
-        for (int t = 0; t < g->axis[2].length; t++)
-            w->weights[(gsize)k * g->axis[2].length + t] =
-                litho_fx_weight(g->axis[2], k, litho_fx_start(g->axis[2], k) + t);
+    w->weights = litho_fx_weights(g->axis[2], error);
     w->known = g_try_malloc0(traces);
     w->present = g_try_malloc0(traces);
-    w->spectra = g_new0(float *, g->axis[2].count);
+    w->spectra = g_try_new0(float *, g->axis[2].count);
     w->filtered = g_try_new0(float *, units);
     w->blocks = g_ptr_array_new_with_free_func(free);
     w->ready = g_try_malloc0(units * MAX(w->batches, 1));
     w->counts = g_try_new0(FxCounts, units * MAX(w->batches, 1));
-    if (w->known && w->present && w->filtered && w->ready && w->counts)
+    const gboolean weighed = w->weights != NULL;
+    if (weighed && w->known && w->present && w->spectra && w->filtered && w->ready && w->counts)
         return w;
     fx_work_free(w);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                _("there is no memory for the bookkeeping of %zu windows"), units);
+    if (weighed) // else that is the sentence
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    _("there is no memory for the bookkeeping of %zu windows"), units);
     return NULL;
 }
 
@@ -130,7 +129,7 @@ void fx_work_free(FxWork *w)
     if (!w)
         return;
     g_ptr_array_unref(w->blocks);
-    for (int k = 0; k < w->g.axis[2].count; k++)
+    for (int k = 0; w->spectra && k < w->g.axis[2].count; k++)
         free(w->spectra[k]);
     g_free(w->spectra);
     g_free(w->weights);

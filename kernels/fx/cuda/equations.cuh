@@ -50,10 +50,35 @@ __device__ static inline float scale_for(float largest)
                : 0.0f;
 }
 
+// C(a, a + lag).
+struct Covariances {
+    const float2 *cov;
+    int size;
+
+    __device__ float2 operator()(int lag, int a) const
+    {
+        return cov[lag_at(size, lag) + a];
+    }
+};
+
+// C(a, a + lag) of a block whose rows have `width` traces, where it depends on the distance along
+// both axes alone, il >= 0 and xl: at il * (2 width - 1) + xl + width - 1.
+struct Autocorrelations {
+    const float2 *cov;
+    int width;
+
+    __device__ float2 operator()(int lag, int a) const
+    {
+        const int b = a + lag, il = b / width - a / width, xl = b % width - a % width;
+        return cov[il * (2 * width - 1) + xl + width - 1];
+    }
+};
+
 // C(a, b) + conj C(-a, -b), forward plus backward: entries a and size - 1 - b of a lag.
-__device__ static inline float2 both_ways(const float2 *cov, int a, int mirrored)
+template <class Cov>
+__device__ static inline float2 both_ways(const Cov &cov, int lag, int a, int mirrored)
 {
-    const float2 f = cov[a], r = cov[mirrored];
+    const float2 f = cov(lag, a), r = cov(lag, mirrored);
     return make_float2(f.x + r.x, f.y + r.y);
 }
 
@@ -67,7 +92,8 @@ __device__ static void clear(float *matrix, int rounded)
 // From covariances to the real matrix in the unknowns u_1, v_1, ..., e. Pairs p <= q are walked two
 // rows at a time, a long one and a short one, which together have c + 1 entries. SIZE 0:
 // `any_size`.
-template <int SIZE> __device__ static void assemble(const float2 *cov, int any_size, float *matrix)
+template <int SIZE, class Cov>
+__device__ static void assemble(const Cov &cov, int any_size, float *matrix)
 {
     const int size = SIZE ? SIZE : any_size, c = size / 2, rounded = litho_fx_round4(size);
     clear(matrix, rounded);
@@ -76,10 +102,8 @@ template <int SIZE> __device__ static void assemble(const float2 *cov, int any_s
         const int q = column < c - r ? c - 1 - r : r, p = column < c - r ? column : column - c + r;
         if (column >= c - r && c - 1 - r == r)
             continue; // the middle row of an odd number is there once
-        const float2 *lag = cov + lag_at(size, q - p);
-        const float2 near = both_ways(lag, c + p + 1, c - q - 1);
-        lag = cov + lag_at(size, p + q + 2);
-        const float2 far = both_ways(lag, c - q - 1, c - p - 1);
+        const float2 near = both_ways(cov, q - p, c + p + 1, c - q - 1);
+        const float2 far = both_ways(cov, p + q + 2, c - q - 1, c - p - 1);
         float *at = matrix + litho_fx_packed(rounded, 2 * q, 2 * p); // u_q, u_p
         const int next = rounded - 2 * p / 4 * 4;                    // to the next column
         at[0] = 0.5f * (near.x + far.x);
@@ -89,12 +113,12 @@ template <int SIZE> __device__ static void assemble(const float2 *cov, int any_s
             at[next] = 0.5f * (near.y - far.y);
     }
     for (int q = threadIdx.x; q < c; q += THREADS) {
-        const float2 d = both_ways(cov + lag_at(size, q + 1), c, c - q - 1);
+        const float2 d = both_ways(cov, q + 1, c, c - q - 1);
         matrix[litho_fx_packed(rounded, size - 1, 2 * q)] = 0.70710678f * d.x;
         matrix[litho_fx_packed(rounded, size - 1, 2 * q + 1)] = -0.70710678f * d.y;
     }
     if (threadIdx.x == 0)
-        matrix[litho_fx_packed(rounded, size - 1, size - 1)] = cov[c].x;
+        matrix[litho_fx_packed(rounded, size - 1, size - 1)] = cov(0, c).x;
 }
 
 // Appends those of the design points [from, from + THREADS) that are present or not, in order; how

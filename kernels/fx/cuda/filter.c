@@ -67,13 +67,7 @@ static gboolean upload_spots(FxJob *job, GError **error)
         if (layout != job->clean)
             g_array_append_vals(all, layout->spots->data, layout->spots->len);
     }
-    const gsize bytes = all->len * sizeof(LithoFxSpot);
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    return litho_cuda_reserve(p->context, &p->spots, bytes, error) &&
-           LITHO_CUDA(
-               cudaMemcpyAsync(p->spots.data, all->data, bytes, cudaMemcpyHostToDevice, stream),
-               error) &&
-           LITHO_CUDA(cudaStreamSynchronize(stream), error); // `all` goes
+    return litho_cuda_put(p->context, &p->spots, all->data, all->len * sizeof(LithoFxSpot), error);
 }
 
 static void make_layouts(FxJob *job)

@@ -89,9 +89,10 @@ static gboolean make_transforms(FxPlan *p, GError **error)
     // Batches are always whole: what a small job leaves unused must at least be numbers.
     if (!litho_cuda_reserve(p->context, &p->padded, real, error) ||
         !litho_cuda_reserve(p->context, &p->transformed, complex, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error))
+        !LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->transformed.data, 0, complex, stream), error))
         return FALSE;
-    if (p->nfft < 2) // one sample has no spectrum to filter
+    if (p->nfft == 1) // spectra.c
         return TRUE;
     p->have_forward = LITHO_CUFFT(cufftPlan1d(&p->forward, p->nfft, CUFFT_R2C, p->batch), error);
     p->have_inverse = p->have_forward &&
@@ -102,18 +103,9 @@ static gboolean make_transforms(FxPlan *p, GError **error)
 
 static gboolean upload_weights(FxPlan *p, LithoFxAxis axis, GError **error)
 {
-    const gsize n = (gsize)axis.count * axis.length;
-    g_autofree float *weights = g_new(float, n);
-    for (int k = 0; k < axis.count; k++)
-        for (int t = 0; t < axis.length; t++)
-            weights[(gsize)k * axis.length + t] =
-                litho_fx_weight(axis, k, litho_fx_start(axis, k) + t);
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    return litho_cuda_reserve(p->context, &p->weights, n * sizeof(float), error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->weights.data, weights, n * sizeof(float),
-                                      cudaMemcpyHostToDevice, stream),
-                      error) &&
-           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+    g_autofree float *weights = litho_fx_weights(axis, error);
+    return weights && litho_cuda_put(p->context, &p->weights, weights,
+                                     sizeof(float) * axis.count * axis.length, error);
 }
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
@@ -184,10 +176,7 @@ static gboolean upload_recorded(FxJob *job, gboolean *missing, GError **error)
     FxPlan *p = job->p;
     const gsize traces = fx_held_traces(job);
     *missing = memchr(job->raw->live, 0, traces) != NULL;
-    return litho_cuda_reserve(p->context, &p->recorded, traces, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->recorded.data, job->raw->live, traces,
-                                      cudaMemcpyHostToDevice, litho_cuda_stream(p->context)),
-                      error);
+    return litho_cuda_put(p->context, &p->recorded, job->raw->live, traces, error);
 }
 
 // Missing traces have guesses no longer.
@@ -205,7 +194,7 @@ static gboolean restore(FxJob *job, GError **error)
 }
 
 // Windows and how their systems fared.
-static void count(const FxJob *job, const int counters[LITHO_FX_COUNTERS], FxTotals *totals)
+static void count(const FxJob *job, const gint64 counters[LITHO_FX_COUNTERS], FxTotals *totals)
 {
     const LithoFxAxis time = job->g.axis[2];
     const LithoBox r = job->region;
@@ -257,11 +246,11 @@ static gboolean run_parts(FxJob *job, GError **error)
 }
 
 // One try with job->room bytes.
-static gboolean run_within(FxJob *job, int counters[LITHO_FX_COUNTERS], GError **error)
+static gboolean run_within(FxJob *job, gint64 counters[LITHO_FX_COUNTERS], GError **error)
 {
     FxPlan *p = job->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
-    const gsize bytes = LITHO_FX_COUNTERS * sizeof(int);
+    const gsize bytes = LITHO_FX_COUNTERS * sizeof(gint64);
     return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, bytes, stream), error) &&
            run_parts(job, error) &&
            LITHO_CUDA(
@@ -272,7 +261,8 @@ static gboolean run_within(FxJob *job, int counters[LITHO_FX_COUNTERS], GError *
 
 // The sums are planned to fit; where the card says no all the same (pieces, other programs), the
 // pass begins again with half, down to one time window and one bin.
-static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTERS], GError **error)
+static gboolean run_smaller_and_smaller(FxJob *job, gint64 counters[LITHO_FX_COUNTERS],
+                                        GError **error)
 {
     const FxJob fresh = *job;
     guint64 room = 0, most = G_MAXUINT64;
@@ -298,7 +288,7 @@ static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTE
 static gboolean run_job(FxJob *job, GError **error)
 {
     FxPlan *p = job->p;
-    int counters[LITHO_FX_COUNTERS] = {0};
+    gint64 counters[LITHO_FX_COUNTERS] = {0};
     FxTotals totals = {0};
     const gboolean asked = job->run && job->run->report;
     gboolean missing = FALSE;
@@ -386,6 +376,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return 4 * litho_box_count(need) + (guesses ? litho_clean_bytes(litho_box_count(need)) : 0) +
            4 * litho_box_count(region) + traces * (8 * g.bins + 1) + 8 * out * (g.nfft / 2 + 1) +
            MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
+           4 * (guint64)g.axis[2].count * g.axis[2].length + // blending weights
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }
 

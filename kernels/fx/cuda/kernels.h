@@ -65,7 +65,7 @@ typedef struct LithoFxGroup {
     float *scales;        // [spot][bin]: of the traces in the matrix, a power of two
     LithoFxComplex *out;  // [spot.out][bin][window_il * window_xl]
     int out_pitch;
-    int *counters; // LITHO_FX_COUNTERS
+    unsigned long long *counters; // LITHO_FX_COUNTERS
 
     float share;                        // litho_fx_share() over size
     int automatic;                      // prewhitening is
@@ -79,7 +79,7 @@ enum {
     LITHO_FX_SYSTEMS,
     LITHO_FX_FALLBACKS,
     LITHO_FX_FAILED,
-    LITHO_FX_OCTAVES, // sum of litho_fx_octaves()
+    LITHO_FX_OCTAVES, // sum of litho_fx_octaves(), which may be negative: modulo 2^64
     LITHO_FX_COUNTERS
 };
 

@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 4 : 2)
             clear(matrix, rounded);
         } else {
             box_sums<H>(tile, n_il, n_xl, tables, columns, sums, layout.pitch, cov);
-            assemble<SIZE>(cov, SIZE, matrix);
+            assemble<SIZE>(Covariances{cov, SIZE}, SIZE, matrix);
             __syncthreads();
         }
         if (s.missing > 0) { // the equations that are there, or less those that are not
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 4 : 2)
 
 // --- any shape ----------------------------------------------------------------------------------
 
-// Biased autocorrelation over the window, one warp a lag: cov depends on b - a only.
+// Biased autocorrelation over the window, one warp a lag, as Autocorrelations has it.
 __device__ static void autocorrelation(const LithoFxGroup &g, const LithoFxSpot &s, Source source,
                                        float scale, float2 *cov)
 {
@@ -318,11 +318,8 @@ __device__ static void autocorrelation(const LithoFxGroup &g, const LithoFxSpot 
             sum.x += __shfl_xor_sync(0xffffffffu, sum.x, i);
             sum.y += __shfl_xor_sync(0xffffffffu, sum.y, i);
         }
-        const int across = width - abs(l_xl);
-        for (int p = lane; p < (height - l_il) * across; p += 32) {
-            const int a = p / across * width + first + p % across;
-            cov[lag_at(g.size, l_il * width + l_xl) + a] = sum;
-        }
+        if (lane == 0)
+            cov[l_il * (2 * width - 1) + l_xl + width - 1] = sum;
     }
     __syncthreads();
 }
@@ -355,7 +352,7 @@ __global__ void __launch_bounds__(THREADS) any_kernel(LithoFxGroup g, int pass)
         const float scale =
             scale_for(largest_of(s, source, s.il0, s.il0 + s.n_il, s.xl0, s.xl0 + s.n_xl, most));
         autocorrelation(g, s, source, scale, cov);
-        assemble<0>(cov, g.size, matrix);
+        assemble<0>(Autocorrelations{cov, 2 * g.half_xl + 1}, g.size, matrix);
     } else {
         const float scale =
             scale_for(largest_of(s, source, s.c_il0 - g.half_il, s.c_il1 + g.half_il,
@@ -391,7 +388,7 @@ static int launch_any(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
     const int rounded = litho_fx_round4(g->size);
     const int scratch =
-        g->form == LITHO_FX_ACF ? g->size * (g->size + 1) : equations_floats(rounded);
+        g->form == LITHO_FX_ACF ? 4 * g->size : equations_floats(rounded); // not 2 lags a trace
     const int bytes = 4 * (litho_fx_packed_size(rounded) + scratch);
     cudaError_t status =
         cudaFuncSetAttribute(any_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

@@ -80,7 +80,7 @@ static gboolean reserve(Duel *d, GError **error)
                               error) &&
            litho_cuda_reserve(c, &d->good, n, error) &&
            litho_cuda_reserve(c, &d->scales, 4 * n, error) &&
-           litho_cuda_reserve(c, &d->counters, LITHO_FX_COUNTERS * sizeof(int), error) &&
+           litho_cuda_reserve(c, &d->counters, LITHO_FX_COUNTERS * sizeof(gint64), error) &&
            litho_cuda_reserve(c, &d->full, 4 * n * u * u, error) &&
            litho_cuda_reserve(c, &d->factor, 4 * n * u * u, error) &&
            litho_cuda_reserve(c, &d->right, 4 * n * u, error) &&

@@ -620,13 +620,14 @@ __global__ void __launch_bounds__(LANES ? SMALL : LARGE)
     const bool good = alive && (done || factored);
     g.good[system_of(g, number, bin)] = good;
     if (last && alive) {
-        atomicAdd(g.counters + LITHO_FX_SYSTEMS, 1);
+        atomicAdd(g.counters + LITHO_FX_SYSTEMS, 1ull);
         if (g.solver != LITHO_FX_CHOLESKY && !done)
-            atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1);
+            atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1ull);
         if (!good)
-            atomicAdd(g.counters + LITHO_FX_FAILED, 1);
+            atomicAdd(g.counters + LITHO_FX_FAILED, 1ull);
         if (AUTOMATIC)
-            atomicAdd(g.counters + LITHO_FX_OCTAVES, litho_fx_octaves(share));
+            atomicAdd(g.counters + LITHO_FX_OCTAVES,
+                      (unsigned long long)(long long)litho_fx_octaves(share));
     }
 }
 

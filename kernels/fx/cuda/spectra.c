@@ -5,6 +5,9 @@
 
 #include "kernels/fx/cuda/fx.h"
 
+// Time windows of a launch, which a card counts in 16 bits.
+enum { MOST_WINDOWS = 65535 };
+
 // --- forward -------------------------------------------------------------------------------------
 
 // Transform of the input's arrived traces while the rest is on its way.
@@ -14,34 +17,53 @@ typedef struct Forward {
     gint64 done;        // traces
 } Forward;
 
-// Traces of the frame, time windows [k, k + frame->windows), through cuFFT.
+// The first `n` transforms of a batch through cuFFT, which plans none of one sample: that is its
+// own spectrum.
+static gboolean to_frequencies(const FxPlan *p, gint64 n, GError **error)
+{
+    if (p->nfft == 1)
+        return LITHO_CUDA(cudaMemcpy2DAsync(p->transformed.data, sizeof(LithoFxComplex),
+                                            p->padded.data, sizeof(float), sizeof(float), n,
+                                            cudaMemcpyDeviceToDevice,
+                                            litho_cuda_stream(p->context)),
+                          error);
+    return LITHO_CUFFT(cufftExecR2C(p->forward, p->padded.data, p->transformed.data), error);
+}
+
+static gboolean to_samples(const FxPlan *p, LithoFxComplex *from, gint64 n, GError **error)
+{
+    if (p->nfft == 1)
+        return LITHO_CUDA(cudaMemcpy2DAsync(p->padded.data, sizeof(float), from, sizeof *from,
+                                            sizeof(float), n, cudaMemcpyDeviceToDevice,
+                                            litho_cuda_stream(p->context)),
+                          error);
+    return LITHO_CUFFT(cufftExecC2R(p->inverse, (cufftComplex *)from, p->padded.data), error);
+}
+
+// Traces of the frame, time windows [k, k + frame->windows).
 static gboolean forward_batch(const FxPlan *p, const LithoFxFrame *frame, int k, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(p->context);
-    return LITHO_CUDA(litho_fx_pad(frame, p->padded.data,
-                                   (guchar *)p->present.data + k * frame->traces,
-                                   (int *)p->absent.data + k, stream),
-                      error) &&
-           (p->bins == 0 ||
-            (LITHO_CUFFT(cufftExecR2C(p->forward, p->padded.data, p->transformed.data), error) &&
-             LITHO_CUDA(litho_fx_transpose(frame, p->transformed.data, p->bin, p->bins,
-                                           (LithoFxComplex *)p->spectra.data +
-                                               (gint64)k * p->bins * frame->traces,
-                                           stream),
-                        error)));
+    guchar *present = (guchar *)p->present.data + k * frame->traces;
+    int *absent = (int *)p->absent.data + k;
+    LithoFxComplex *spectra =
+        (LithoFxComplex *)p->spectra.data + (gint64)k * p->bins * frame->traces;
+    if (p->own)
+        return LITHO_CUDA(
+            litho_fx_forward(frame, p->bin, p->bins, spectra, present, absent, stream), error);
+    return LITHO_CUDA(litho_fx_pad(frame, p->padded.data, present, absent, stream), error) &&
+           (p->bins == 0 || (to_frequencies(p, (gint64)frame->windows * frame->count, error) &&
+                             LITHO_CUDA(litho_fx_transpose(frame, p->transformed.data, p->bin,
+                                                           p->bins, spectra, stream),
+                                        error)));
 }
 
 static gboolean forward_frame(const Forward *f, LithoFxFrame *frame, GError **error)
 {
     const FxPlan *p = f->job->p;
-    frame->windows = f->windows;
-    frame->start = p->starts.data;
-    if (p->own)
-        return LITHO_CUDA(litho_fx_forward(frame, p->bin, p->bins, p->spectra.data, p->present.data,
-                                           p->absent.data, litho_cuda_stream(p->context)),
-                          error);
+    const int most = p->own ? MOST_WINDOWS : MIN(p->batch, MOST_WINDOWS);
     for (int k = 0; k < f->windows; k += frame->windows) {
-        frame->windows = MIN(p->batch, f->windows - k);
+        frame->windows = MIN(most, f->windows - k);
         frame->start = (const int *)p->starts.data + k;
         if (!forward_batch(p, frame, k, error))
             return FALSE;
@@ -113,18 +135,12 @@ static gboolean forward_memory(FxJob *job, GError **error)
     g_autofree int *starts = g_new(int, windows);
     for (int k = 0; k < windows; k++)
         starts[k] = litho_fx_start(job->g.axis[2], p->first + k) - job->in_t0;
-    return litho_cuda_reserve(p->context, &p->live, traces, error) &&
-           litho_cuda_reserve(p->context, &p->starts, windows * sizeof(int), error) &&
+    return litho_cuda_put(p->context, &p->live, job->pass->in->live, traces, error) &&
+           litho_cuda_put(p->context, &p->starts, starts, windows * sizeof(int), error) &&
            litho_cuda_reserve(p->context, &p->absent, windows * sizeof(int), error) &&
            litho_cuda_reserve(p->context, &p->present, windows * traces, error) &&
            litho_cuda_reserve(p->context, &p->spectra, (gsize)windows * p->bins * traces * 8,
                               error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->live.data, job->pass->in->live, traces,
-                                      cudaMemcpyHostToDevice, stream),
-                      error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->starts.data, starts, windows * sizeof(int),
-                                      cudaMemcpyHostToDevice, stream),
-                      error) &&
            LITHO_CUDA(cudaMemsetAsync(p->absent.data, 0, windows * sizeof(int), stream), error);
 }
 
@@ -255,12 +271,12 @@ gboolean fx_blends_itself(const FxJob *job, int bins)
            litho_fx_can_blend(job->g.axis[1]);
 }
 
-// Blended spectra of back->count traces to time, through cuFFT.
+// Blended spectra of back->count traces to time. They are zero where no frequency lies in the band.
 static gboolean inverse_batch(const FxJob *job, const LithoFxBack *back, GError **error)
 {
     const FxPlan *p = job->p;
-    cufftComplex *from = (cufftComplex *)p->blended.data + back->first * (p->nfft / 2 + 1);
-    return (p->bins == 0 || LITHO_CUFFT(cufftExecC2R(p->inverse, from, p->padded.data), error)) &&
+    LithoFxComplex *from = (LithoFxComplex *)p->blended.data + back->first * (p->nfft / 2 + 1);
+    return to_samples(p, from, back->count, error) &&
            LITHO_CUDA(
                litho_fx_blend_time(back, p->padded.data, job->out, litho_cuda_stream(p->context)),
                error);

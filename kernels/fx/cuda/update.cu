@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 6 : 2)
         for (int k = threadIdx.x; k < Tasks<H>::N; k += THREADS)
             update_lag<H>(tasks.list[k], tile, width, n, places, changes, rows, cov);
         __syncthreads();
-        assemble<SIZE>(cov, SIZE, matrix);
+        assemble<SIZE>(Covariances{cov, SIZE}, SIZE, matrix);
         __syncthreads();
         float4 *to = (float4 *)(g.matrix + system * g.matrix_pitch);
         for (int k = threadIdx.x; k < litho_fx_packed_size(ROUNDED) / 4; k += THREADS) {
