@@ -313,6 +313,80 @@ static void test_small_memory(void)
     }
 }
 
+// Windows that a run filters; its result.
+static double windows_of(const char *words, const LithoCube *in, LithoCube **out)
+{
+    LithoEngine *engine = engine_on("cuda");
+    LithoRun run = {.report = litho_report_new()};
+    g_autoptr(GError) error = NULL;
+    double windows = 0;
+    *out = run_engine(engine, words, in, NULL, &run, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(litho_cube_host(*out, &error));
+    g_assert_true(litho_report_get(run.report, "windows", &windows));
+    litho_report_unref(run.report);
+    litho_engine_free(engine);
+    return windows;
+}
+
+// Property: a region whose five rows of strips do not fit is split across crosslines and along
+// time, which shows in the windows beside the cuts that are made twice and in no bit. The least
+// rings here take 154 MiB, 277 and, beside 52 for batches of windows, 125.
+static void test_split(void)
+{
+    const struct {
+        gint64 n[3];
+        const char *words;
+        guint64 mib; // beside the cubes
+    } cases[] = {{{24, 200, 600}, "sigma=0.5 rule=energy", 100},
+                 {{24, 24, 5000}, "sigma=0.5 window=24", 100},
+                 {{24, 200, 600}, "sigma=0.5 overlap=3", 140}};
+    if (no_gpu())
+        return;
+    const LithoBackend *cuda = litho_backend_cuda();
+    for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+        const gint64 *n = cases[c].n;
+        g_autoptr(LithoCube) in = patch_spoilt(n[0], n[1], n[2]);
+        g_autoptr(LithoCube) twin = litho_cube_copy_box(in, in->held, NULL);
+        g_autoptr(LithoCube) whole = NULL, split = NULL;
+        const double once = windows_of(cases[c].words, in, &whole);
+        litho_cube_leave_device(in); // the twin's copy is to be all there is
+        litho_cube_leave_device(whole);
+        cuda->limit_memory((cases[c].mib << 20) + 3 * 4 * litho_cube_held_samples(in));
+        const double twice = windows_of(cases[c].words, twin, &split);
+        cuda->limit_memory(0);
+        g_test_message("%s: %.0f windows, split %.0f", cases[c].words, once, twice);
+        g_assert_cmpfloat(twice, >, once);
+        patch_assert_part(whole, split);
+    }
+}
+
+// Property: surveys whose five rows of strips would take 44 and 153 GiB are told to need what the
+// rest of a run takes and no more than 1 GiB for strips, so that they are cut into slabs at all.
+static void test_split_is_told(void)
+{
+    const gint64 n[][3] = {{64, 1500, 6000}, {64, 300, 100000}};
+    LithoDevice device;
+    if (no_gpu())
+        return;
+    g_assert_true(litho_device_parse("cuda", &device, NULL));
+    const LithoImpl *impl = litho_device_impl(device, &litho_operator_patch, NULL);
+    const LithoPatchParams wide = patch_settings("sigma=1 window=64 erratic=0");
+    const LithoPatchParams given = patch_settings("sigma=1 window=16 erratic=0");
+    for (guint k = 0; k < G_N_ELEMENTS(n); k++) {
+        const LithoGrid grid = litho_grid_new(n[k][0], n[k][1], n[k][2]);
+        const LithoBox one = {{32, 0, 0}, {33, n[k][1], n[k][2]}};
+        const LithoPatchParams *params[] = {&given, &wide};
+        for (int p = 0; p < 2; p++) {
+            const LithoBox need = litho_operator_patch.input_box(&grid, params[p], one);
+            const guint64 told = impl->memory(&grid, params[p], NULL, one, 2);
+            g_test_message("%.1f GiB, of which cubes %.1f", told / 1073741824.0,
+                           4.0 * litho_box_count(need) / 1073741824.0);
+            g_assert_cmpuint(told, <, 10 * litho_box_count(need) + ((guint64)3 << 29));
+        }
+    }
+}
+
 static gboolean second_time(gpointer data)
 {
     return ++*(int *)data > 1;
@@ -352,6 +426,8 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-cuda/volumes", test_volumes);
     g_test_add_func("/patch-cuda/regions", test_regions);
     g_test_add_func("/patch-cuda/small-memory", test_small_memory);
+    g_test_add_func("/patch-cuda/split", test_split);
+    g_test_add_func("/patch-cuda/split-is-told", test_split_is_told);
     g_test_add_func("/patch-cuda/cancel", test_cancel);
     return g_test_run();
 }

@@ -100,6 +100,7 @@ static void test_agrees(void)
                                  "window=24 window_t=16 level=whole",
                                  "window=28 erratic=2",
                                  "window_il=6 window_xl=10 window_t=14",
+                                 "window_il=48 window_xl=64 window_t=8", // the most traces
                                  "window_t=32 erratic=0"};
     if (no_gpu())
         return;
@@ -136,8 +137,8 @@ static void test_agrees(void)
     }
 }
 
-// Property: the share of traces with bursts is the CPU's, and so is what is left without them: with
-// the level given and nothing thresholded away only the pieces differ from the input.
+// Property: the share of traces with bursts is the CPU's, and so is what is left without them, the
+// number of windows filtered and the energy removed, of which the bursts are most.
 static void test_bursts(void)
 {
     const char *const words[] = {"sigma=0.5", "sigma=0.5 erratic=2", "sigma=0.5 erratic=1000"};
@@ -152,6 +153,8 @@ static void test_bursts(void)
         g_assert_cmpfloat(number(there, "erratic"), ==, number(host, "erratic"));
         g_assert_true(w / 2 == 2 || number(there, "erratic") > 0);
         g_assert_cmpfloat(distance(in, expected, got), <, 1e-3); // a coefficient at its threshold
+        g_assert_cmpfloat(number(there, "windows"), ==, number(host, "windows"));
+        g_assert_cmpfloat_with_epsilon(number(there, "removed"), number(host, "removed"), 0.1);
         litho_report_unref(host);
         litho_report_unref(there);
     }
@@ -286,6 +289,7 @@ static void test_told(void)
     } cases[] = {{"", NULL},
                  {"window=20", NULL},
                  {"window=24 window_t=16", NULL},
+                 {"window_il=54 window_xl=56 window_t=24", NULL},
                  {"", LITHO_PATCH_NOISE_LEVEL},
                  {"sigma=0.5 erratic=0", LITHO_PATCH_DIP_IL},
                  {"mode=both iterations=2", LITHO_PATCH_COHERENT}};

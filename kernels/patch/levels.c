@@ -14,8 +14,8 @@ enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
 // Powers of the cells that a device measures at a time.
 enum { DEVICE_BYTES = 128 << 20 };
 
-// Samples of a cell in time: one second; on depth axes, and where a second is less than four
-// windows, 256.
+// Samples of a cell in time: one second; on depth axes, and where a second is fewer than 64
+// samples, 256.
 static gint64 cell_samples(const LithoGrid *grid)
 {
     const double second = 1 / fabs(grid->axis[2].step);
@@ -148,8 +148,9 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g)
     if (!patch_meter_takes(window))
         return 0;
     const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
-    // Powers of the whole and of a batch of cells, and half as much for the rest.
-    return 3 * (ALL_WINDOWS * window_bytes + MAX(DEVICE_BYTES, CELL_WINDOWS * window_bytes)) / 2;
+    // Powers of the whole; spectra of as many windows, which are complex; powers of a batch of
+    // cells.
+    return 3 * ALL_WINDOWS * window_bytes + MAX(DEVICE_BYTES, CELL_WINDOWS * window_bytes);
 }
 
 // Cells from `k` on that lie in `within` and are not measured, as many as a batch takes; their

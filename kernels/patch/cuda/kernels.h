@@ -39,12 +39,13 @@ typedef struct LithoPatchTask {
     int pair0, pairs;       // windows along time, in twos
     int length;             // of a trace of a strip; a multiple of 4
     float *share;           // [inline place][crossline place]: 0 = the column is not needed
+    unsigned long long *windows; // NULL, or takes the number of windows of needed columns, added
     float *ring;            // [slot][crossline place][window's traces][length]
     int slots;              // rows in the ring
     unsigned *largest;      // NULL, or takes the bits of the largest |F|^2: nothing is written then
 } LithoPatchTask;
 
-// task->share of all columns.
+// task->share of all columns, and task->windows.
 int litho_patch_shares(const LithoPatchTask *task, cudaStream_t stream);
 // Samples of inlines [il0, il1) from the strips.
 int litho_patch_sum(const LithoPatchTask *task, long long il0, long long il1, cudaStream_t stream);

@@ -26,16 +26,6 @@ static const LithoCube *clean(gpointer data, const LithoPatchParams *params, con
 
 // --- tables --------------------------------------------------------------------------------------
 
-static gboolean upload(PatchPlan *p, LithoCudaArray *array, gconstpointer from, gsize bytes,
-                       GError **error)
-{
-    // The copy from pageable memory has left it when the call returns.
-    return litho_cuda_reserve(p->context, array, MAX(bytes, 1), error) &&
-           LITHO_CUDA(cudaMemcpyAsync(array->data, from, bytes, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(p->context)),
-                      error);
-}
-
 static gint64 windows_of(NoiseJob *const *jobs, int n)
 {
     gint64 windows = 0;
@@ -80,8 +70,8 @@ static gboolean make_task(PatchPlan *p, gboolean whole, NoiseJob *const *jobs, i
         t->cut = c.cut;
         t->passes = c.passes;
     }
-    if (!upload(p, &p->level_tapers, tapers, at * sizeof(double), error) ||
-        !upload(p, &p->level_jobs, table, n * sizeof *table, error) ||
+    if (!litho_cuda_put(p->context, &p->level_tapers, tapers, at * sizeof(double), error) ||
+        !litho_cuda_put(p->context, &p->level_jobs, table, n * sizeof *table, error) ||
         !litho_cuda_reserve(p->context, &held->share, windows * sizeof(float), error) ||
         !litho_cuda_reserve(p->context, &held->scale, windows * sizeof(float), error) ||
         !litho_cuda_reserve(p->context, &held->power, windows * first->nf * nk * sizeof(float),
@@ -134,10 +124,11 @@ static gboolean spectra(gpointer data, gboolean whole, LithoNoiseWindows *const 
     if (!in || !make_task(p, whole, jobs, n, &t, error) || !patch_upload_live(p, part, error))
         return FALSE;
     g_autoptr(GArray) places = list_places(jobs, n, part, within);
-    if (!upload(p, &p->level_places, places->data, places->len * sizeof(LithoLevelPlace), error) ||
+    if (!litho_cuda_put(p->context, &p->level_places, places->data,
+                        places->len * sizeof(LithoLevelPlace), error) ||
         !litho_cuda_reserve(p->context, &p->level_spectra,
                             MIN(BATCH, windows) * coefficients * 2 * sizeof(float), error) ||
-        (recorded && !upload(p, &p->level_recorded, recorded, traces, error)) ||
+        (recorded && !litho_cuda_put(p->context, &p->level_recorded, recorded, traces, error)) ||
         (fresh && !LITHO_CUDA(cudaMemsetAsync(t.share, 0, windows * sizeof(float),
                                               litho_cuda_stream(p->context)),
                               error)))
@@ -173,7 +164,7 @@ static gboolean upload_flags(PatchPlan *p, NoiseJob *const *jobs, int n, GError 
             flags[at++] = (guint8)((noise_half_of(jobs[k], w) ? LITHO_LEVEL_HALF : 0) |
                                    (noise_may_choose(jobs[k], w, 0) ? LITHO_LEVEL_CHOOSES_0 : 0) |
                                    (noise_may_choose(jobs[k], w, 1) ? LITHO_LEVEL_CHOOSES_1 : 0));
-    return upload(p, &p->level_flags, flags, at, error);
+    return litho_cuda_put(p->context, &p->level_flags, flags, at, error);
 }
 
 // Levels of one job from the means of its frequencies.

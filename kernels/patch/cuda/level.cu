@@ -376,6 +376,11 @@ int litho_level_spectra(const LithoLevelTask *t, const LithoLevelPlace *places, 
 {
     const unsigned plane = 2 * sizeof(float2) * t->n[0] * t->n[1];
     const dim3 planes((unsigned)count, (unsigned)(t->n[2] / 2 + 1));
+    // With the circles the largest planes take more than the 48 kB that a block has unasked.
+    const cudaError_t status =
+        cudaFuncSetAttribute(space_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)plane);
+    if (status != cudaSuccess)
+        return (int)status;
     time_kernel<<<(unsigned)count, TILE, 0, stream>>>(*t, places);
     space_kernel<<<planes, THREADS, plane, stream>>>(*t, places);
     return (int)cudaGetLastError();

@@ -19,6 +19,7 @@ static void destroy(gpointer data)
                                       &p->largest,
                                       &p->sums,
                                       &p->filled,
+                                      &p->counted,
                                       &p->x,
                                       &p->y,
                                       &p->z,
@@ -97,20 +98,17 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
         return TRUE;
     const gsize bytes =
         sizeof(float) * p->levels.table.n[0] * p->levels.table.n[1] * p->levels.table.n[2] * g.bins;
+    p->stamp = 0;
+    if (!litho_cuda_put(p->context, &p->sigma, p->levels.sigma, bytes, error))
+        return FALSE;
     p->stamp = p->levels.stamp;
-    return litho_cuda_reserve(p->context, &p->sigma, bytes, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->sigma.data, p->levels.sigma, bytes, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(p->context)),
-                      error);
+    return TRUE;
 }
 
 static gboolean upload_live(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, GError **error)
 {
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
-    return litho_cuda_reserve(p->context, to, traces, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(to->data, in->live, traces, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(p->context)),
-                      error);
+    return litho_cuda_put(p->context, to, in->live, traces, error);
 }
 
 gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error)
@@ -127,10 +125,7 @@ static gboolean upload_wanted(PatchPlan *p, const LithoPass *pass, GError **erro
     for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
         for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
             wanted[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(pass->in, il, xl);
-    return litho_cuda_reserve(p->context, &p->wanted, traces, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->wanted.data, wanted, traces, cudaMemcpyHostToDevice,
-                                      litho_cuda_stream(p->context)),
-                      error);
+    return litho_cuda_put(p->context, &p->wanted, wanted, traces, error);
 }
 
 static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in, float *out,
@@ -174,6 +169,19 @@ static gboolean denoise(PatchSweep *s, const LithoPass *pass, const LithoCube *c
 
 // --- exec ----------------------------------------------------------------------------------------
 
+// Windows that the pass filters are counted on the device.
+static gboolean begin_counting(PatchSweep *s, GError **error)
+{
+    PatchPlan *p = s->p;
+    if (!s->run || !s->run->report)
+        return TRUE;
+    if (!litho_cuda_reserve(p->context, &p->counted, sizeof(guint64), error))
+        return FALSE;
+    s->task.windows = p->counted.data;
+    return LITHO_CUDA(
+        cudaMemsetAsync(p->counted.data, 0, sizeof(guint64), litho_cuda_stream(p->context)), error);
+}
+
 static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
 {
     PatchPlan *p = s->p;
@@ -183,9 +191,15 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     const gsize bytes = 2 * WEIGH_BLOCKS * sizeof(double);
     g_autofree double *sums = g_malloc(bytes);
     double input = 0, removed = 0;
-    if (!litho_cuda_reserve(p->context, &p->sums, bytes, error) ||
-        !LITHO_CUDA(litho_patch_weigh(&s->task, WEIGH_BLOCKS, p->sums.data, stream), error) ||
+    guint64 windows = 0;
+    LithoPatchTask task = s->task;
+    task.in = litho_cuda_input(p->context, pass->in, s->run, error); // bursts count as removed
+    if (!task.in || !litho_cuda_reserve(p->context, &p->sums, bytes, error) ||
+        !LITHO_CUDA(litho_patch_weigh(&task, WEIGH_BLOCKS, p->sums.data, stream), error) ||
         !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, bytes, cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(&windows, p->counted.data, sizeof windows,
+                                    cudaMemcpyDeviceToHost, stream),
                     error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error))
         return FALSE;
@@ -194,8 +208,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
         removed += sums[2 * k + 1];
     }
     if (params->mode == LITHO_PATCH_DENOISE)
-        litho_report_number(to, "windows", "windows", "",
-                            patch_windows(&s->task.g, s->task.region));
+        litho_report_number(to, "windows", "windows", "", (double)windows);
     patch_levels_report(&p->levels, &p->grid, params, to);
     litho_clean_report(&p->clean, pass->in, to);
     if (input > 0)
@@ -225,6 +238,8 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
     if (params->mode == LITHO_PATCH_DENOISE && !upload_wanted(p, pass, error))
         return FALSE;
     PatchSweep s = sweep_of(p, pass, in, out, run);
+    if (!begin_counting(&s, error))
+        return FALSE;
     if (params->mode == LITHO_PATCH_FILL) // recorded traces are the input's, bursts and all
         s.task.in = litho_cuda_input(p->context, pass->in, run, error);
     const gboolean ok = s.task.in && (params->mode == LITHO_PATCH_DENOISE

@@ -24,7 +24,7 @@ typedef struct PatchPlan {
     guint stamp;          // of the levels that `sigma` holds; 0 = none
     LithoCudaArray live, known, wanted;
     LithoCudaArray tables; // tapers and norms
-    LithoCudaArray share, ring, largest, sums, filled;
+    LithoCudaArray share, ring, largest, sums, filled, counted;
     LithoCudaArray x, y, z, missing; // of a frame
     // Transforms of windows other than 16^3, `batch` at a time.
     int lengths[3], batch;
@@ -45,12 +45,13 @@ typedef struct PatchSweep {
     LithoPatchTask task; // g, in, held, live, region, out, out_held, wanted, levels, threshold, ...
     const char *stage;
     LithoRun *run;
+    gint64 done, total; // samples: patch_sweep() fills in both
 } PatchSweep;
 
-// cuda/sweep.c. One pass over all windows that touch the region (rules 2 to 5 of geometry.h).
+// cuda/sweep.c. One pass over all windows that touch the region (rules 2 to 5 of geometry.h), which
+// is split across crosslines or along time where its strips do not fit.
 gboolean patch_sweep(PatchSweep *sweep, GError **error);
-gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region);
-// Bytes of strips and windows for a region, at least.
+// Bytes of strips and windows for a region, at least, split where that is large.
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
 LithoPatchBox patch_box(LithoBox box);
 

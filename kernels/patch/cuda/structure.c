@@ -75,7 +75,6 @@ gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *r
                          LithoRun *run, GError **error)
 {
     const gint64 step = chunk_inlines(p, pass->region, error);
-    const gint64 traces = litho_box_size(result->held, 0) * litho_box_size(result->held, 1);
     LithoPatchDips task = {.held = patch_box(result->held),
                            .n = {p->grid.axis[0].n, p->grid.axis[1].n, p->grid.axis[2].n},
                            .out_held = patch_box(pass->out->held),
@@ -83,10 +82,7 @@ gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *r
                            .unit = litho_patch_dip_unit(&p->grid)};
     task.in = step > 0 ? litho_cuda_input(p->context, result, run, error) : NULL;
     task.out = task.in ? litho_cuda_output(p->context, pass->out, error) : NULL;
-    if (!task.out || !litho_cuda_reserve(p->context, &p->live, traces, error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(p->live.data, result->live, traces, cudaMemcpyHostToDevice,
-                                    litho_cuda_stream(p->context)),
-                    error))
+    if (!task.out || !patch_upload_live(p, result, error))
         return FALSE;
     task.live = p->live.data;
     litho_run_begin(run, "dips", "inlines");

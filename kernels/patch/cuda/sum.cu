@@ -26,6 +26,8 @@ __global__ void shares_kernel(const LithoPatchTask t)
                 wanted = t.wanted[trace_at(t.out_held, il0 + i, xl0 + j)];
         }
     t.share[k] = wanted ? (float)(there / all) : 0;
+    if (t.windows && t.share[k] > 0)
+        atomicAdd(t.windows, 2ull * t.pairs);
 }
 
 // One block a trace and 256 of its samples. Floor: a strip's sample for each of the (L / S)^2

@@ -15,6 +15,9 @@ enum { BATCH_SAMPLES = 1 << 22 };
 enum { LEAST_SHARED = 64 << 10 };
 // Bytes of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
 #define RING_BYTES ((guint64)3 << 30)
+// Bytes of the ring that any region can do with: it is split until its strips are no larger. A
+// single sample takes 0.2 GB with the largest windows.
+#define LEAST_RING_BYTES ((guint64)1 << 30)
 
 LithoPatchBox patch_box(LithoBox box)
 {
@@ -54,18 +57,17 @@ static int rows_needed(const LithoPatchTask *t)
     return MIN((a.length + a.stride - 1) / a.stride, t->count[0]);
 }
 
-gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region)
+// Bytes of the rows of strips that a region needs at least.
+static guint64 least_bytes(const LithoPatchGeometry *g, LithoPatchBox region)
 {
     LithoPatchTask t = {.g = *g, .region = region};
     count_windows(&t);
-    return (gint64)t.count[0] * t.count[1] * 2 * t.pairs;
+    return MIN(rows_needed(&t) + 1, t.count[0]) * row_bytes(&t);
 }
 
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
 {
-    LithoPatchTask t = {.g = *g, .region = patch_box(region)};
-    count_windows(&t);
-    return MIN(rows_needed(&t) + 1, t.count[0]) * row_bytes(&t) +
+    return MIN(least_bytes(g, patch_box(region)), LEAST_RING_BYTES) +
            (litho_patch_knows(g, LEAST_SHARED) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
 }
 
@@ -132,18 +134,25 @@ static gboolean make_transforms(PatchPlan *p, const LithoPatchGeometry *g, GErro
            litho_cuda_reserve(p->context, &p->kept, 8 * p->batch * coefficients, error);
 }
 
-static gboolean make_ring(PatchSweep *s, GError **error)
+// Bytes of the device that are free but for the ring.
+static gboolean measure_room(const PatchPlan *p, guint64 *room, GError **error)
+{
+    guint64 unused = 0, total = 0;
+    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
+        return FALSE;
+    *room = unused + p->ring.bytes;
+    return TRUE;
+}
+
+// Rows beyond the least leave a quarter of the room to others.
+static gboolean make_ring(PatchSweep *s, guint64 room, GError **error)
 {
     PatchPlan *p = s->p;
     LithoPatchTask *t = &s->task;
-    guint64 unused = 0, total = 0;
+    const guint64 bytes = row_bytes(t), least = MIN(rows_needed(t) + 1, t->count[0]);
     if (t->largest)
         return TRUE;
-    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
-        return FALSE;
-    const guint64 bytes = row_bytes(t), least = MIN(rows_needed(t) + 1, t->count[0]);
-    const guint64 room = MIN((unused + p->ring.bytes) / 4 * 3, RING_BYTES);
-    t->slots = (int)CLAMP(room / bytes, least, (guint64)t->count[0]);
+    t->slots = (int)CLAMP(MIN(room / 4 * 3, RING_BYTES) / bytes, least, (guint64)t->count[0]);
     if (!litho_cuda_reserve(p->context, &p->ring, t->slots * bytes, error))
         return FALSE;
     t->ring = p->ring.data;
@@ -212,9 +221,11 @@ static gboolean sum_inlines(PatchSweep *s, gint64 il0, gint64 il1, GError **erro
     return LITHO_CUDA(litho_patch_sum(t, il0, il1, litho_cuda_stream(s->p->context)), error);
 }
 
+// `s->done` of `s->total` samples are made before, of the whole region.
 static gboolean run_all(PatchSweep *s, GError **error)
 {
     const LithoPatchTask *t = &s->task;
+    const gint64 row_share = t->region.n[0] * t->region.n[1] * t->region.n[2] / t->count[0];
     const LithoPatchAxis a = t->g.axis[0];
     const gint64 end = t->region.lo[0] + t->region.n[0];
     const gint64 window = (gint64)a.length * t->g.axis[1].length * t->g.axis[2].length;
@@ -222,7 +233,6 @@ static gboolean run_all(PatchSweep *s, GError **error)
     const gint64 most = MAX((gint64)CHUNK_SAMPLES * s->p->processors / row_samples, 1);
     const int keep = rows_needed(t) - 1;
     gint64 il = t->region.lo[0];
-    litho_run_begin(s->run, s->stage, "rows of windows");
     for (int row = 0; row < t->count[0];) {
         const int fresh = t->largest ? t->count[0] : row == 0 ? t->slots : MAX(t->slots - keep, 1);
         const int rows = (int)MIN(MIN(fresh, most), t->count[0] - row);
@@ -236,13 +246,14 @@ static gboolean run_all(PatchSweep *s, GError **error)
                 return FALSE;
             il = upto;
         }
-        if (!litho_cuda_step(s->p->context, s->run, row, t->count[0], error))
+        if (!litho_cuda_step(s->p->context, s->run, s->done + row * row_share, s->total, error))
             return FALSE;
     }
     return TRUE;
 }
 
-gboolean patch_sweep(PatchSweep *s, GError **error)
+// A region whose strips fit into `room` bytes.
+static gboolean sweep_region(PatchSweep *s, guint64 room, GError **error)
 {
     PatchPlan *p = s->p;
     LithoPatchTask *t = &s->task;
@@ -252,8 +263,42 @@ gboolean patch_sweep(PatchSweep *s, GError **error)
                             error))
         return FALSE;
     t->share = p->share.data;
-    return (litho_patch_knows(&t->g, p->shared) || make_transforms(p, &t->g, error)) &&
-           make_ring(s, error) &&
-           LITHO_CUDA(litho_patch_shares(t, litho_cuda_stream(p->context)), error) &&
-           run_all(s, error);
+    if (!make_ring(s, room, error) ||
+        !LITHO_CUDA(litho_patch_shares(t, litho_cuda_stream(p->context)), error) ||
+        !run_all(s, error))
+        return FALSE;
+    s->done += t->region.n[0] * t->region.n[1] * t->region.n[2];
+    return TRUE;
+}
+
+// Halves the region until its strips fit, along the axis that has more windows side by side: what
+// lies beside a cut is made twice. A sixteenth of the room is for tables, and lost where the pool
+// rounds.
+static gboolean sweep_halves(PatchSweep *s, guint64 room, GError **error)
+{
+    const LithoPatchBox r = s->task.region;
+    const LithoPatchAxis *axis = s->task.g.axis;
+    const int a = r.n[1] * axis[2].length > r.n[2] * axis[1].length ? 1 : 2;
+    if (s->task.largest || r.n[a] < 2 ||
+        least_bytes(&s->task.g, r) <= MIN(room / 16 * 15, RING_BYTES))
+        return sweep_region(s, room, error);
+    s->task.region.n[a] = r.n[a] / 2;
+    gboolean ok = sweep_halves(s, room, error);
+    s->task.region.lo[a] = r.lo[a] + r.n[a] / 2;
+    s->task.region.n[a] = r.n[a] - r.n[a] / 2;
+    ok = ok && sweep_halves(s, room, error);
+    s->task.region = r;
+    return ok;
+}
+
+gboolean patch_sweep(PatchSweep *s, GError **error)
+{
+    const LithoPatchGeometry *g = &s->task.g;
+    const LithoPatchBox r = s->task.region;
+    guint64 room = 0;
+    s->done = 0;
+    s->total = r.n[0] * r.n[1] * r.n[2];
+    litho_run_begin(s->run, s->stage, "samples");
+    return (litho_patch_knows(g, s->p->shared) || make_transforms(s->p, g, error)) &&
+           measure_room(s->p, &room, error) && sweep_halves(s, room, error);
 }
