@@ -107,7 +107,7 @@ typedef struct Job {
     float *taper[3];
     float *norm[3];  // 1 / sum of w^2 along each axis, of the region
     int slots;       // rows in the ring
-    gsize row_bytes; // floats of one row of strips
+    gsize row_floats; // of one row of strips
     float *ring;
     guint8 *empty; // [slot][column]: the strip was not made
     int threads;
@@ -135,8 +135,8 @@ static void clip(const Job *job, int axis, int place, int *lo, int *hi)
 // Strip of a column in the ring's row: all strips have room for the widest.
 static float *strip_of(const Job *job, int row, int column)
 {
-    const gsize one = job->row_bytes / columns(job);
-    return job->ring + (row % job->slots) * job->row_bytes + (column - job->first[1]) * one;
+    const gsize one = job->row_floats / columns(job);
+    return job->ring + (row % job->slots) * job->row_floats + (column - job->first[1]) * one;
 }
 
 static gboolean is_wanted(const PatchColumn *c)
@@ -306,7 +306,7 @@ static void count_windows(Job *job)
     gsize one = job->length;
     for (int a = 0; a < 2; a++)
         one *= MIN(s->g.axis[a].length, litho_box_size(r, a));
-    job->row_bytes = one * columns(job);
+    job->row_floats = one * columns(job);
 }
 
 // Rows of strips an inline needs.
@@ -319,7 +319,7 @@ static int rows_needed(const Job *job)
 // Rows of strips that are kept: as many as the ring holds and as there are, never too few.
 static int slots_of(const Job *job)
 {
-    const gint64 fit = RING_BYTES / (sizeof(float) * job->row_bytes);
+    const gint64 fit = RING_BYTES / (sizeof(float) * job->row_floats);
     return (int)MIN(MAX(fit, rows_needed(job) + 1), job->last[0] - job->first[0] + 1);
 }
 
@@ -334,7 +334,8 @@ static gboolean job_memory(Job *job)
     job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
     job->scratch = aligned_alloc(4096, job->threads * job->scratch_bytes);
     if (!s->largest) {
-        job->ring = aligned_alloc(64, (sizeof(float) * job->slots * job->row_bytes + 63) / 64 * 64);
+        job->ring =
+            aligned_alloc(64, (sizeof(float) * job->slots * job->row_floats + 63) / 64 * 64);
         job->empty = g_try_malloc0((gsize)job->slots * columns(job));
     }
     for (int a = 0; a < 3; a++) {
@@ -419,7 +420,7 @@ static gsize least_bytes(const LithoPatchGeometry *g, LithoBox region)
     PatchSweep s = {.g = *g, .region = region};
     Job job = {.s = &s};
     count_windows(&job);
-    return sizeof(float) * (rows_needed(&job) + 1) * job.row_bytes;
+    return sizeof(float) * (rows_needed(&job) + 1) * job.row_floats;
 }
 
 // Traces along an axis that the windows there have in the region, all together.
