@@ -234,6 +234,19 @@ GOptionContext *litho_cli_options(const char *words, const char *summary,
     return context;
 }
 
+void litho_cli_tell_far(const LithoSurvey *survey)
+{
+    enum { REACH = 16 }; // the usual window: none that holds such a trace holds a recorded one
+    const LithoGrid *grid = litho_survey_grid(survey);
+    const gint64 missing = litho_grid_traces(grid) - litho_survey_counts(survey).live;
+    const gint64 far = litho_survey_far_cells(survey, REACH);
+    if (far > 0)
+        fprintf(stderr,
+                _("note: %.0f of %.0f missing traces lie more than %d lines from any recorded one; "
+                  "values there are guesses\n"),
+                (double)far, (double)missing, REACH);
+}
+
 void litho_cli_tell_masked(const LithoSurvey *survey)
 {
     g_autofree char *zero = litho_survey_zero_traces(survey);

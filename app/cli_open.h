@@ -23,5 +23,8 @@ gboolean litho_cli_endian(const char *word, int *endian, GError **error);
 gboolean litho_cli_interval(const char *value, double *dt, GError **error);
 // litho_interval_note() as a note to standard error, if there is one.
 void litho_cli_note_interval(double dt, const char *option);
+// A note to standard error where a flow that fills missing traces writes some that lie far from all
+// recorded ones: the corners of a survey's grid, say.
+void litho_cli_tell_far(const LithoSurvey *survey);
 // Notes to standard error of what reading met so far: traces of zeros, samples that are no numbers.
 void litho_cli_tell_masked(const LithoSurvey *survey);

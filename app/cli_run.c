@@ -513,6 +513,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (survey && !peers && o->files.out && litho_flow_fills_alone(flow) &&
         litho_survey_counts(survey).live == litho_grid_traces(litho_survey_grid(survey)))
         fprintf(stderr, _("note: no trace is missing: nothing was filled\n"));
+    if (speaks && survey && o->files.out && litho_flow_fills(flow))
+        litho_cli_tell_far(survey);
     g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
     const GPtrArray *told[] = {lost, remarks};
     for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)

@@ -144,6 +144,18 @@ gboolean litho_flow_is_local(const LithoFlow *flow)
     return TRUE;
 }
 
+gboolean litho_flow_fills(const LithoFlow *flow)
+{
+    for (guint k = 0; k < flow->steps->len; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        const char *const when[] = {step->op->fills, step->op->fills_alone};
+        for (guint w = 0; step->enabled && w < G_N_ELEMENTS(when); w++)
+            if (when[w] && litho_params_hold(&step->op->params, when[w], step->params))
+                return TRUE;
+    }
+    return FALSE;
+}
+
 gboolean litho_flow_fills_alone(const LithoFlow *flow)
 {
     guint fills = 0;

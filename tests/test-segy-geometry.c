@@ -92,6 +92,17 @@ static void test_gaps_and_repeats(void)
     odd_assert_note(gaps, "2 of 20 cells have no trace");
     g_byte_array_unref(file);
 
+    // Lines 0 to 2 lack crosslines 0 to 2.
+    file = make_file(&make);
+    for (int k = 12; k >= 0; k--)
+        if (k % 5 < 3)
+            make_drop_trace(file, &make, k);
+    g_autoptr(LithoCube) corner = odd_load(&make, file, NULL);
+    const gint64 far[] = {9, 4, 1, 0, 0};
+    for (int reach = 0; reach < 5; reach++)
+        g_assert_cmpint(litho_survey_far_cells(corner->survey, reach), ==, far[reach]);
+    g_byte_array_unref(file);
+
     // Trace 1 claims the cell of trace 0: first 0, last 1, mean of both.
     file = make_file(&make);
     make_put_head32(file, &make, 1, 193, make.xline_first);

@@ -107,6 +107,9 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
 gboolean litho_survey_unchanged(const LithoSurvey *survey, GError **error);
 // TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.
 gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);
+// Cells that have no trace and none within `reach` lines on either axis. 0 as well when there is no
+// memory for a few lines of bytes.
+gint64 litho_survey_far_cells(const LithoSurvey *survey, int reach);
 // Trace header of grid cell (i, j): 240 bytes or more (extensions), big endian as in the standard.
 // FALSE when the cell has no trace or the format no headers.
 gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
