@@ -51,6 +51,7 @@ static void test_model_errors(void)
         {"'z':0}", "'z':330}", "receiver"},
         {"'record':2.2", "'record':'long'", "record must be a number"},
         {"'dt':0.004", "'dt':0.04", "dt"},
+        {"'fmax':20", "'fmax':1e12", "2200000000000 frequencies"},
         {"{'velocity':3200,'density':2500}", "{'velocity':3200,'density':2500},{'velocity':1}",
          "layers[3].density"},
     };

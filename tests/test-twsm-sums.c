@@ -274,7 +274,7 @@ static void test_fast_sources(void)
 
 // Property: the operator is linear in the sources: the sum of two single shots is the shot of a
 // field that is the sum (3e-6: three float32 sums of beams that mostly cancel), and the sources of
-// one run equal single runs.
+// one run equal single runs. A source of the parameters is one, however many the model has.
 static void test_sources(void)
 {
     g_autoptr(LithoCube) three = twsm_case_run(curved_three, "algorithm=fused");
@@ -285,6 +285,11 @@ static void test_sources(void)
     double error = twsm_case_difference(three->samples, one->samples, n);
     g_test_message("first of three sources: %.2g", error);
     g_assert_cmpfloat(error, <, 1e-6);
+    g_assert_cmpint(one->grid.axis[0].n, ==, 3);
+    // What is left to the model is that of its first source.
+    g_autoptr(LithoCube) same = twsm_case_run(curved_three, "algorithm=fused source_x=50");
+    g_assert_cmpint(same->grid.axis[0].n, ==, 3);
+    g_assert_cmpmem(same->samples, n * sizeof(float), one->samples, n * sizeof(float));
 
     TwsmParams params;
     litho_param_defaults(&litho_operator_twsm.params, &params);
@@ -395,13 +400,16 @@ static void test_cancel(void)
 
 // --- what a change costs ----------------------------------------------------------------------
 
-// A pass of `engine` with this wavelet; counts the passes that propagated.
-static LithoCube *pass_with(LithoEngine *engine, LithoFlow *flow, double wavelet, guint *propagated)
+// A pass of `engine` with this algorithm and wavelet; counts the passes that propagated.
+static LithoCube *pass_with(LithoEngine *engine, LithoFlow *flow, int algorithm, double wavelet,
+                            guint *propagated)
 {
+    TwsmParams *params = litho_flow_step(flow, 0)->params;
     LithoTimings *timings = litho_timings_new();
     LithoRun run = {.timings = timings};
     GError *error = NULL;
-    ((TwsmParams *)litho_flow_step(flow, 0)->params)->wavelet = wavelet;
+    params->algorithm = algorithm;
+    params->wavelet = wavelet;
     LithoCube *cube = litho_engine_run(engine, flow, NULL, NULL, &run, &error);
     g_assert_no_error(error);
     litho_timings_end_pass(timings);
@@ -428,7 +436,7 @@ static void test_wavelet(void)
         guint propagated = 0;
         for (guint k = 0; k < G_N_ELEMENTS(wavelet); k++) {
             g_autofree char *all = g_strdup_printf("fmax=12 wavelet=%g", wavelet[k]);
-            g_autoptr(LithoCube) kept = pass_with(engine, flow, wavelet[k], &propagated);
+            g_autoptr(LithoCube) kept = pass_with(engine, flow, TWSM_AUTO, wavelet[k], &propagated);
             g_autoptr(LithoCube) whole = twsm_case_run_well(list[d], "dome", all);
             g_assert_cmpfloat(twsm_case_cube_difference(kept, whole), ==, 0);
             g_assert_cmpuint(propagated, ==, wanted[k]);
@@ -436,6 +444,50 @@ static void test_wavelet(void)
         litho_engine_free(engine);
         litho_flow_free(flow);
     }
+}
+
+// Property: spectra serve another wavelet only when the algorithm that made them is asked for:
+// those of `fast`, made on the meshes of an earlier `fused`, are not taken for `fused`.
+static void test_wavelet_and_algorithm(void)
+{
+    LithoDevice list[2];
+    int n_devices = twsm_case_devices(list);
+    for (int d = 0; d < n_devices; d++) {
+        LithoEngine *engine = litho_engine_new(list[d]);
+        TwsmCaseFlow f = twsm_case_flow(curved, "cells_per_wavelength=2");
+        guint propagated = 0;
+        g_autoptr(LithoCube) fused = pass_with(engine, f.flow, TWSM_FUSED, 9, &propagated);
+        g_autoptr(LithoCube) fast = pass_with(engine, f.flow, TWSM_FAST, 9, &propagated);
+        g_autoptr(LithoCube) back = pass_with(engine, f.flow, TWSM_FUSED, 10, &propagated);
+        g_assert_cmpuint(propagated, ==, 3);
+        g_autoptr(LithoCube) kept = pass_with(engine, f.flow, TWSM_FUSED, 9, &propagated);
+        g_assert_cmpuint(propagated, ==, 3);
+        g_assert_cmpfloat(twsm_case_cube_difference(fast, fused), >, 0);
+        g_assert_cmpfloat(twsm_case_cube_difference(kept, fused), ==, 0);
+        litho_engine_free(engine);
+        twsm_case_flow_clear(&f);
+    }
+}
+
+// Property: the traces can be given up before they are made; they are when nobody gives them up.
+static void test_traces_cancelled(void)
+{
+    TwsmParams params;
+    litho_param_defaults(&litho_operator_twsm.params, &params);
+    params.fmax = 12;
+    g_autoptr(TwsmSetup) s = twsm_setup_open(&params, NULL, NULL);
+    g_assert_true(twsm_setup_build(s, &params, NULL, NULL));
+    LithoGrid grid;
+    twsm_setup_grid(s, &grid);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    g_autofree TwsmValue *spectra = g_new0(TwsmValue, (gsize)s->receivers->n * s->n_frequencies);
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_autoptr(GError) error = NULL;
+    LithoRun run = {.cancel = cancel};
+    g_assert_true(twsm_traces(s, spectra, s->n_frequencies, cube, &run, NULL));
+    g_cancellable_cancel(cancel);
+    g_assert_false(twsm_traces(s, spectra, s->n_frequencies, cube, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
 }
 
 int main(int argc, char **argv)
@@ -450,6 +502,8 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-sums/sources", test_sources);
     g_test_add_func("/twsm-sums/threads", test_threads);
     g_test_add_func("/twsm-sums/wavelet", test_wavelet);
+    g_test_add_func("/twsm-sums/wavelet-and-algorithm", test_wavelet_and_algorithm);
+    g_test_add_func("/twsm-sums/traces-cancelled", test_traces_cancelled);
     g_test_add_func("/twsm-sums/partial", test_partial);
     g_test_add_func("/twsm-sums/few-frequencies", test_few_frequencies);
     g_test_add_func("/twsm-sums/cancel", test_cancel);

@@ -16,9 +16,9 @@ struct TwsmPlan {
     const TwsmEngine *engine;
     gpointer self;
     GDestroyNotify free_self;
-    TwsmSetup *setup;   // of the last build, or NULL
-    TwsmParams params;  // it was built from
-    TwsmValue *spectra; // unit spectrum at the receivers, [source][receiver][k]; NULL = not valid
+    TwsmSetup *setup;     // of the last build, or NULL
+    TwsmValue *spectra;   // unit spectrum at the receivers, [source][receiver][k]; NULL = not valid
+    TwsmParams made_with; // parameters of the propagation that made the spectra
     TwsmValue *field;   // of a block on a first boundary, `field_values` long; between blocks only
     gsize field_values;
     TwsmHow how; // what the last propagation told
@@ -128,8 +128,8 @@ static void show_partial(const TwsmPlan *plan, const LithoCube *like, int known,
     g_autoptr(LithoCube) part = litho_cube_new(&like->grid, NULL);
     if (!part)
         return;
-    twsm_traces(plan->setup, plan->spectra, known, part, litho_run_threads(run));
-    litho_run_partial(run, part);
+    if (twsm_traces(plan->setup, plan->spectra, known, part, run, NULL))
+        litho_run_partial(run, part);
 }
 
 static gboolean stores_strips(TwsmAlgorithm algorithm)
@@ -200,6 +200,7 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
         g_clear_pointer(&plan->spectra, g_free);
         return FALSE;
     }
+    plan->made_with = *p;
     litho_run_used_devices(run, plan->how.cards);
     double beams = 1e6 * plan->how.total;
     // A complex multiply-add and a three-term step: 6 fused operations.
@@ -275,7 +276,7 @@ static void report(const TwsmPlan *plan, LithoRun *run)
 // or the sampling, which only the traces know. The same parameters again ask for the whole work.
 static gboolean spectra_serve(const TwsmPlan *plan, const TwsmSetup *setup, const TwsmParams *p)
 {
-    const TwsmParams *last = &plan->params;
+    const TwsmParams *last = &plan->made_with;
     return plan->setup && plan->spectra && last->coefficients == p->coefficients &&
            last->near_field == p->near_field && last->mask == p->mask &&
            last->mask_soft == p->mask_soft && last->absorption == p->absorption &&
@@ -297,7 +298,6 @@ static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoResolved *known,
     if (!ok)
         return FALSE;
     plan->setup = g_steal_pointer(&setup);
-    plan->params = *p;
     litho_run_time(run, "mesh", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return TRUE;
 }
@@ -308,8 +308,8 @@ static gboolean make_traces(TwsmPlan *plan, LithoCube *traces, LithoRun *run, GE
     const double start = litho_now_ms();
     if (engine->traces)
         return engine->traces(plan->self, plan->setup, plan->spectra, traces, run, error);
-    twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
-                litho_run_threads(run));
+    if (!twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces, run, error))
+        return FALSE;
     litho_run_time(run, "traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(traces->held), 0);
     return TRUE;

@@ -39,13 +39,21 @@ static void G_GNUC_PRINTF(2, 3) note(TwsmSetup *s, const char *format, ...)
     va_end(args);
 }
 
-static void override_model(TwsmModel *m, const TwsmParams *p)
+// A source given in the parameters is the only one; coordinates left to the model are those of its
+// first.
+static void override_source(TwsmModel *m, const TwsmParams *p)
 {
     const double at[3] = {p->source_x, p->source_y, p->source_z};
-    for (int s = 0; s < m->n_sources; s++)
-        for (int k = 0; k < 3; k++)
-            if (at[k] > TWSM_MODEL_S)
-                m->source[s][k] = at[k];
+    for (int k = 0; k < 3; k++)
+        if (at[k] > TWSM_MODEL_S) {
+            m->source[0][k] = at[k];
+            m->n_sources = 1;
+        }
+}
+
+static void override_model(TwsmModel *m, const TwsmParams *p)
+{
+    override_source(m, p);
     if (p->wavelet > 0)
         m->ricker = p->wavelet;
     if (p->fmax > 0)
@@ -78,25 +86,27 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **e
                      model->record, model->dt, samples);
         return NULL;
     }
+    const int n_time = (int)ceil(samples - 1e-6);
+    const double record = n_time * model->dt;
+    // A model may name any frequency: in double until it is known to be a small number.
+    const double frequencies =
+        p->frequencies > 0 ? p->frequencies : MAX(ceil(model->fmax * record - 1e-6), 1);
+    if (2 * frequencies >= n_time) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%.0f frequencies up to %g Hz need a dt under %g s; it is %g s", frequencies,
+                     frequencies / record, 0.5 * record / frequencies, model->dt);
+        return NULL;
+    }
     TwsmSetup *s = g_new0(TwsmSetup, 1);
     s->notes = g_ptr_array_new_with_free_func(g_free);
     s->dt = model->dt;
-    s->n_time = (int)ceil(samples - 1e-6);
-    s->record = s->n_time * s->dt;
+    s->n_time = n_time;
+    s->record = record;
     s->dw = 2 * G_PI / s->record;
     s->sig = p->damping / s->record;
-    s->n_frequencies =
-        p->frequencies > 0 ? p->frequencies : MAX((int)ceil(model->fmax * s->record - 1e-6), 1);
+    s->n_frequencies = (int)frequencies;
     s->model = g_steal_pointer(&model);
     s->known = known ? litho_resolved_ref(known) : NULL;
-    if (2 * s->n_frequencies >= s->n_time) {
-        litho_refuse(error, LITHO_ERROR_PARAMETER,
-                     "%d frequencies up to %g Hz need a dt under %g s; it is %g s",
-                     s->n_frequencies, s->n_frequencies / s->record,
-                     0.5 * s->record / s->n_frequencies, s->dt);
-        twsm_setup_free(s);
-        return NULL;
-    }
     return s;
 }
 

@@ -60,9 +60,9 @@ double complex twsm_wavelet(const TwsmSetup *setup, int k);
 // exp(2 pi i t / n_time) at t = 0 .. n_time - 1.
 void twsm_trace_factors(const TwsmSetup *setup, double complex *wavelet, double complex *turn);
 // Traces of `cube` (whole output grid) from receivers' spectra [source][receiver][n_frequencies],
-// of which the first `known` are there.
-void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
-                 int threads);
+// of which the first `known` are there. FALSE: cancelled, no memory.
+gboolean twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
+                     LithoRun *run, GError **error);
 
 // Bytes a run takes, for LithoImpl.memory: of the host, and of a GPU. 0 = the model does not open.
 guint64 twsm_memory_cpu(const TwsmParams *params, LithoResolved *known, int threads);

@@ -94,8 +94,9 @@ double complex twsm_wavelet(const TwsmSetup *s, int k)
 }
 
 enum {
-    GROUP = 32, // traces that share a row of cosines
-    TILE = 256, // samples of a piece of work
+    GROUP = 32,   // traces that share a row of cosines
+    TILE = 256,   // samples of a piece of work
+    ASKED = 1024, // frequencies of a piece between two looks whether to stop: a few milliseconds
 };
 
 // Numbers that all traces share.
@@ -104,17 +105,20 @@ typedef struct Sums {
     const TwsmValue *spectra;
     const double complex *wavelet, *turn;
     int known;
+    const LithoRun *run;
 } Sums;
 
 // p(t) = (dw / pi) Re sum_k W_k P_k exp(-i w_k t) for a group of traces from `first` on and
 // samples t0 .. t0 + n - 1: K is far below the number of samples, and each cosine serves the whole
-// group, so the plain sum costs little more than an FFT.
-static void tile_of(const Sums *s, gint64 first, int n_traces, int t0, int n, float *traces)
+// group, so the plain sum costs little more than an FFT. FALSE: told to stop.
+static gboolean tile_of(const Sums *s, gint64 first, int n_traces, int t0, int n, float *traces)
 {
     const int n_time = s->setup->n_time, n_k = s->setup->n_frequencies;
     double cosine[TILE], sine[TILE], sum[GROUP][TILE];
     memset(sum, 0, n_traces * sizeof *sum);
     for (int k = 1; k <= s->known; k++) {
+        if (k % ASKED == 1 && !litho_run_checkpoint(s->run))
+            return FALSE;
         for (int t = 0, at = (int)((gint64)k * t0 % n_time); t < n; t++) {
             cosine[t] = creal(s->turn[at]);
             sine[t] = cimag(s->turn[at]);
@@ -135,6 +139,7 @@ static void tile_of(const Sums *s, gint64 first, int n_traces, int t0, int n, fl
     for (int r = 0; r < n_traces; r++)
         for (int t = 0; t < n; t++)
             traces[(first + r) * n_time + t0 + t] = (float)(sum[r][t] * rise[t]);
+    return TRUE;
 }
 
 void twsm_trace_factors(const TwsmSetup *s, double complex *wavelet, double complex *turn)
@@ -145,18 +150,25 @@ void twsm_trace_factors(const TwsmSetup *s, double complex *wavelet, double comp
         turn[t] = cexp(I * 2 * G_PI * t / s->n_time);
 }
 
-void twsm_traces(const TwsmSetup *s, const TwsmValue *spectra, int known, LithoCube *cube,
-                 int threads)
+gboolean twsm_traces(const TwsmSetup *s, const TwsmValue *spectra, int known, LithoCube *cube,
+                     LithoRun *run, GError **error)
 {
     const gint64 n_traces = litho_grid_traces(&cube->grid);
     const int n = s->n_time, tiles = (n + TILE - 1) / TILE;
-    g_autofree double complex *wavelet = g_new(double complex, s->n_frequencies);
-    g_autofree double complex *turn = g_new(double complex, n);
-    twsm_trace_factors(s, wavelet, turn);
-    const Sums sums = {s, spectra, wavelet, turn, known};
-#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(threads)
+    g_autofree double complex *factor = litho_memory_new(
+        (gsize)s->n_frequencies + n, sizeof *factor, "factors of the traces", error);
+    gint stop = 0;
+    if (!factor)
+        return FALSE;
+    double complex *turn = factor + s->n_frequencies;
+    twsm_trace_factors(s, factor, turn);
+    const Sums sums = {s, spectra, factor, turn, known, run};
+#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(litho_run_threads(run))
     for (gint64 r = 0; r < n_traces; r += GROUP)
         for (int tile = 0; tile < tiles; tile++)
-            tile_of(&sums, r, (int)MIN(GROUP, n_traces - r), tile * TILE,
-                    MIN(TILE, n - tile * TILE), cube->samples);
+            if (g_atomic_int_get(&stop) ||
+                !tile_of(&sums, r, (int)MIN(GROUP, n_traces - r), tile * TILE,
+                         MIN(TILE, n - tile * TILE), cube->samples))
+                g_atomic_int_set(&stop, 1);
+    return twsm_stopped(stop, error);
 }
