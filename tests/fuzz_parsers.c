@@ -148,7 +148,10 @@ static void twsm_grid(const uint8_t *data, size_t size)
 static void twsm_sheet(const uint8_t *data, size_t size)
 {
     g_autofree char *path = put("sheet.obj", data, size);
-    twsm_sheet_free(twsm_sheet_load(path, NULL));
+    static const double x[2] = {-2, 12}, y[2] = {-3, 11};
+    g_autoptr(TwsmSheet) sheet = twsm_sheet_load(path, NULL, NULL);
+    if (sheet)
+        twsm_heights_free(twsm_sheet_heights(sheet, x, y, 9, 8, NULL, NULL));
 }
 
 static void velocity(const uint8_t *data, size_t size)
@@ -297,7 +300,7 @@ static const char *const sheets[] = {
     "v 0 0 100\nv 10 0 100\nv 0 10 120\nf 1 2 3\n",
     "GOCAD TSurf 1\nZPOSITIVE Elevation\nTFACE\nVRTX 1 0 0 -100\nVRTX 2 10 0 -100\n"
     "VRTX 3 0 10 -120\nTRGL 1 2 3\nEND\n",
-    NULL};
+    "v 0 0 100\nv 10 0 100\nv 10 10 90\nv 0 10 120\nf 1/1 2//2 -2/3/3 4 # a quadrangle\n", NULL};
 static const char *const tables[] = {"# depth velocity\n0 1500\n500 2000 # m, m/s\n2000,3500\n",
                                      NULL};
 static const char *const maps[] = {"r,g,b\n0,0,0\n200,80,30\n255,250,240\n",

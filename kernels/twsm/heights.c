@@ -7,6 +7,7 @@
 #include "core/contents.h"
 #include "core/error.h"
 #include "core/io/npy.h"
+#include "core/memory.h"
 #include "core/sort.h"
 #include "core/text.h"
 
@@ -67,10 +68,14 @@ double twsm_heights_at(const TwsmHeights *h, double x, double y)
     return wy[0] * rows[0] + wy[1] * rows[1] + wy[2] * rows[2] + wy[3] * rows[3];
 }
 
-static TwsmHeights *heights_new(int nx, int ny, double x0, double y0, double dx, double dy)
+static TwsmHeights *heights_new(int nx, int ny, double x0, double y0, double dx, double dy,
+                                GError **error)
 {
+    float *z = litho_memory_new((gsize)nx * ny, sizeof *z, "depths of a boundary", error);
+    if (!z)
+        return NULL;
     TwsmHeights *h = g_new0(TwsmHeights, 1);
-    *h = (TwsmHeights){nx, ny, x0, y0, dx, dy, g_new0(float, (gsize)nx *ny)};
+    *h = (TwsmHeights){nx, ny, x0, y0, dx, dy, z};
     return h;
 }
 
@@ -81,7 +86,9 @@ TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, doubl
     g_autofree double *z = litho_npy_read(path, 2, MOST_NODES, shape, error);
     if (!z)
         return NULL;
-    g_autoptr(TwsmHeights) h = heights_new(shape[1], shape[0], x0, y0, dx, dy);
+    g_autoptr(TwsmHeights) h = heights_new(shape[1], shape[0], x0, y0, dx, dy, error);
+    if (!h)
+        return NULL;
     for (gint64 k = 0; k < shape[0] * shape[1]; k++) {
         if (!isfinite(z[k])) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
@@ -283,18 +290,73 @@ static void add_neighbours(const TwsmHeights *h, const guint8 *known, guint8 *li
         }
 }
 
-// Grows the known region into the holes, ring by ring (each cell is visited once), then relaxes the
-// filled cells towards a harmonic surface so that no ring edge is left. Of use only where the run was
-// not told to stop.
-static void fill_holes(TwsmHeights *h, guint8 *known, const LithoRun *run)
+// Cells of a grid that is being filled.
+typedef struct Cells {
+    TwsmHeights *h;
+    guint8 *known, *listed; // [ny][nx]; owned
+    double *sum;            // of the points' depths; owned
+    int *hits;              // points; 0 = to be filled; owned
+} Cells;
+
+static void cells_clear(Cells *c)
 {
+    g_free(c->known);
+    g_free(c->listed);
+    g_free(c->sum);
+    g_free(c->hits);
+}
+
+static gboolean cells_init(Cells *c, TwsmHeights *h, GError **error)
+{
+    const gsize n = (gsize)h->nx * h->ny;
+    *c = (Cells){.h = h};
+    return (c->known = litho_memory_new(n, 1, "depths of a boundary", error)) &&
+           (c->listed = litho_memory_new(n, 1, "depths of a boundary", error)) &&
+           (c->sum = litho_memory_new(n, sizeof *c->sum, "depths of a boundary", error)) &&
+           (c->hits = litho_memory_new(n, sizeof *c->hits, "depths of a boundary", error));
+}
+
+enum { LOOK = 1 << 16 }; // cells or points between two looks whether to stop: a millisecond
+
+// Means of the points in each cell. FALSE: told to stop.
+static gboolean average(Cells *c, const GArray *points, const LithoRun *run)
+{
+    TwsmHeights *h = c->h;
+    const gsize count = (gsize)h->nx * h->ny;
+    for (guint k = 0; k < points->len; k++) {
+        const Point p = g_array_index(points, Point, k);
+        const int ix = CLAMP((int)rint((p.x - h->x0) / h->dx), 0, h->nx - 1);
+        const int iy = CLAMP((int)rint((p.y - h->y0) / h->dy), 0, h->ny - 1);
+        if (k % LOOK == 0 && !litho_run_checkpoint(run))
+            return FALSE;
+        c->sum[(gsize)iy * h->nx + ix] += p.z;
+        c->hits[(gsize)iy * h->nx + ix]++;
+    }
+    for (gsize k = 0; k < count; k++) {
+        if (k % LOOK == 0 && !litho_run_checkpoint(run))
+            return FALSE;
+        c->known[k] = c->hits[k] > 0;
+        if (c->known[k])
+            h->z[k] = (float)(c->sum[k] / c->hits[k]);
+    }
+    return TRUE;
+}
+
+// Grows the known region into the holes, ring by ring (each cell is visited once), then relaxes the
+// filled cells towards a harmonic surface so that no ring edge is left. Of use only where the run
+// was not told to stop.
+static void fill_holes(Cells *c, const LithoRun *run)
+{
+    TwsmHeights *h = c->h;
+    guint8 *known = c->known;
     gsize count = (gsize)h->nx * h->ny;
-    g_autofree guint8 *measured = g_memdup2(known, count);
-    g_autofree guint8 *listed = g_new0(guint8, count);
     GArray *ring = g_array_new(FALSE, FALSE, sizeof(gsize));
-    for (gsize k = 0; k < count; k++)
+    for (gsize k = 0; k < count; k++) {
+        if (k % LOOK == 0 && !litho_run_checkpoint(run))
+            break;
         if (known[k])
-            add_neighbours(h, known, listed, k, ring);
+            add_neighbours(h, known, c->listed, k, ring);
+    }
     while (ring->len > 0 && litho_run_checkpoint(run)) {
         GArray *next = g_array_new(FALSE, FALSE, sizeof(gsize));
         int n;
@@ -305,7 +367,7 @@ static void fill_holes(TwsmHeights *h, guint8 *known, const LithoRun *run)
         for (guint r = 0; r < ring->len; r++)
             known[g_array_index(ring, gsize, r)] = 1;
         for (guint r = 0; r < ring->len; r++)
-            add_neighbours(h, known, listed, g_array_index(ring, gsize, r), next);
+            add_neighbours(h, known, c->listed, g_array_index(ring, gsize, r), next);
         g_array_unref(ring);
         ring = next;
     }
@@ -315,33 +377,24 @@ static void fill_holes(TwsmHeights *h, guint8 *known, const LithoRun *run)
             int n;
             if (k % 4096 == 0 && !litho_run_checkpoint(run))
                 return;
-            if (!measured[k])
+            if (!c->hits[k])
                 h->z[k] = neighbour_mean(h, known, k % h->nx, k / h->nx, &n);
         }
 }
 
-// Takes `h` over. NULL with G_IO_ERROR_CANCELLED when told to stop.
+// Takes `h` over, which may be NULL. NULL with G_IO_ERROR_CANCELLED when told to stop.
 static TwsmHeights *grid_points(const GArray *points, TwsmHeights *h, LithoRun *run,
                                 GError **error)
 {
-    gsize count = (gsize)h->nx * h->ny;
-    g_autofree guint8 *known = g_new0(guint8, count);
-    g_autofree double *sum = g_new0(double, count);
-    g_autofree int *hits = g_new0(int, count);
-    for (guint k = 0; k < points->len; k++) {
-        Point p = g_array_index(points, Point, k);
-        int ix = CLAMP((int)rint((p.x - h->x0) / h->dx), 0, h->nx - 1);
-        int iy = CLAMP((int)rint((p.y - h->y0) / h->dy), 0, h->ny - 1);
-        sum[(gsize)iy * h->nx + ix] += p.z;
-        hits[(gsize)iy * h->nx + ix]++;
-    }
-    for (gsize k = 0; k < count; k++) {
-        known[k] = hits[k] > 0;
-        if (known[k])
-            h->z[k] = (float)(sum[k] / hits[k]);
-    }
-    fill_holes(h, known, run);
-    if (!litho_run_step(run, 0, 1, error))
+    Cells cells;
+    if (!h)
+        return NULL;
+    gboolean ok = cells_init(&cells, h, error);
+    if (ok && average(&cells, points, run))
+        fill_holes(&cells, run);
+    ok = ok && litho_run_step(run, 0, 1, error);
+    cells_clear(&cells);
+    if (!ok)
         g_clear_pointer(&h, twsm_heights_free);
     return h;
 }
@@ -365,7 +418,7 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRu
     if (spacing <= 0 && lattice_axis(points, offsetof(Point, x), &x0, &dx, &nx) &&
         lattice_axis(points, offsetof(Point, y), &y0, &dy, &ny) &&
         (double)nx * ny < 4.0 * points->len)
-        return grid_points(points, heights_new(nx, ny, x0, y0, dx, dy), run, error);
+        return grid_points(points, heights_new(nx, ny, x0, y0, dx, dy, error), run, error);
     double area = (hi.x - lo.x) * (hi.y - lo.y);
     double h = spacing > 0 ? spacing : sqrt(area / points->len);
     if (!(area > 0) || (hi.x - lo.x) / h > 20000 || (hi.y - lo.y) / h > 20000) {
@@ -384,5 +437,5 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRu
                      path, points->len, nx, ny, h);
         return NULL;
     }
-    return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h), run, error);
+    return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h, error), run, error);
 }

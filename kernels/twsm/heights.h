@@ -40,9 +40,11 @@ TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, doubl
 // `run` (may be NULL).
 TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRun *run,
                                        GError **error);
-// Triangles of a Wavefront .obj ("v x y z", "f a b c") or GOCAD TSurf ("VRTX id x y z",
-// "TRGL a b c") file. With "ZPOSITIVE Elevation" depths are the negative of z.
-TwsmSheet *twsm_sheet_load(const char *path, GError **error);
-// Depths of a sheet on a grid of nx x ny points over the rectangle, for tests of "above or below".
+// Triangles of a Wavefront .obj ("v x y z", "f a b c ...": faces of more corners become fans) or
+// GOCAD TSurf ("VRTX id x y z", "TRGL a b c") file. With "ZPOSITIVE Elevation" depths are the
+// negative of z. `run` may be NULL.
+TwsmSheet *twsm_sheet_load(const char *path, LithoRun *run, GError **error);
+// Depths of a sheet on a grid of nx x ny points over the rectangle, for tests of "above or below";
+// beside the sheet, of the vertex that is nearest. NULL: cancelled; `run` may be NULL.
 TwsmHeights *twsm_sheet_heights(const TwsmSheet *sheet, const double x[2], const double y[2],
-                                int nx, int ny);
+                                int nx, int ny, LithoRun *run, GError **error);

@@ -281,9 +281,11 @@ static gboolean load_file(TwsmModel *model, TwsmBoundary *b, LithoResolved *file
     if (!litho_resolved_add_file(files, b->file, error))
         return FALSE;
     if (b->shape == TWSM_SHEET) {
-        b->sheet = twsm_sheet_load(b->file, error);
+        b->sheet = twsm_sheet_load(b->file, run, error);
         // 128 points a side: enough to tell layers apart.
-        b->heights = b->sheet ? twsm_sheet_heights(b->sheet, model->x, model->y, 128, 128) : NULL;
+        b->heights = b->sheet
+                         ? twsm_sheet_heights(b->sheet, model->x, model->y, 128, 128, run, error)
+                         : NULL;
     } else if (b->horizon) {
         b->heights = twsm_heights_from_horizon(b->file, b->spacing, run, error);
     } else {
