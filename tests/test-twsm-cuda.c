@@ -104,6 +104,35 @@ static void test_kernels(void)
         }
 }
 
+// Property: the traces of more receivers than one axis of a launch has blocks for (65,535 of 8
+// each) come out as the CPU's; the last line of receivers stands for all.
+static void test_many_traces(void)
+{
+    static const char model[] =
+        "{'layers':[{'velocity':2000,'density':2200},{'velocity':3000,'density':2400}],"
+        "'boundaries':[{'type':'flat','depth':300}],"
+        "'extent':{'x':[-200,200],'y':[-200,200]},'wave_code':'0R','source':[0,0,0],"
+        "'receivers':{'x':[-200,0.4,1000],'y':[%g,0.7,%d],'z':0},'wavelet':{'ricker':8},'fmax':12,"
+        "'record':0.5,'dt':0.02}";
+    enum { LINES = 530 };
+    LithoDevice gpu;
+    if (!gpu_or_skip(&gpu))
+        return;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    g_autofree char *all = g_strdup_printf(model, -180.0, LINES);
+    g_autofree char *last = g_strdup_printf(model, -180 + 0.7 * (LINES - 1), 1);
+#pragma GCC diagnostic pop
+    g_autoptr(LithoCube) cuda = twsm_case_run_well(gpu, all, "force=on");
+    g_autoptr(LithoCube) cpu = twsm_case_run_well(litho_device_cpu(), last, "force=on");
+    const float *samples = litho_cube_host(cuda, NULL);
+    const gint64 n = litho_box_count(cpu->held);
+    const double error =
+        twsm_case_difference(samples + (LINES - 1) * n, litho_cube_host(cpu, NULL), n);
+    g_test_message("line %d: %.2g", LINES, error);
+    g_assert_cmpfloat(error, <, 1e-5);
+}
+
 #define WIDE                                                                                       \
     "{'layers':[{'velocity':2000,'density':2200},{'velocity':2600,'density':2300},"                \
     "{'velocity':3200,'density':2500}],"                                                           \
@@ -222,6 +251,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/twsm-cuda/full-size", test_full_size);
+    g_test_add_func("/twsm-cuda/many-traces", test_many_traces);
     g_test_add_func("/twsm-cuda/kernels", test_kernels);
     g_test_add_func("/twsm-cuda/clusters", test_clusters);
     g_test_add_func("/twsm-cuda/gpus", test_gpus);

@@ -112,10 +112,10 @@ static void fill_nodes(TwsmClusters *c, int k, const TwsmPoints *mesh)
     }
 }
 
-static void fill_smooth(TwsmClusters *c, const TwsmPoints *mesh)
+static void fill_smooth(TwsmClusters *c, const TwsmPoints *mesh, int threads)
 {
     c->smooth = g_new(float, 4 * (gsize)mesh->n);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int e = 0; e < mesh->n; e++) {
         int cell = e / 2;
         double third = (1 + e % 2) / 3.0;
@@ -156,7 +156,7 @@ static int last_side(const TwsmPoints *mesh, int axis)
     return mesh->cells[axis] - (cluster_side(mesh, axis) - 1) * TWSM_CLUSTER;
 }
 
-TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
+TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh, int threads)
 {
     if (mesh->cells[0] == 0)
         return NULL;
@@ -175,8 +175,8 @@ TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
         fill_weights(
             c, shape,
             (int[2]){shape & 1 ? rest[0] : TWSM_CLUSTER, shape & 2 ? rest[1] : TWSM_CLUSTER});
-    fill_smooth(c, mesh);
-#pragma omp parallel for schedule(static)
+    fill_smooth(c, mesh, threads);
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int k = 0; k < c->n; k++) {
         TwsmCluster *at = &c->cluster[k];
         for (int a = 0; a < 2; a++) {

@@ -37,7 +37,7 @@ typedef struct TwsmClusters {
 } TwsmClusters;
 
 // NULL when the mesh is not a regular one.
-TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh);
+TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh, int threads);
 void twsm_clusters_free(TwsmClusters *clusters); // NULL is fine
 int twsm_cluster_size(const TwsmCluster *cluster);
 // Element number in the mesh of element e of a cluster.

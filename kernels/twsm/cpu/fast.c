@@ -217,7 +217,9 @@ gboolean LITHO_ISA_NAME(twsm_cpu_fast)(const TwsmLeg *leg, int n_rhs, TwsmBand b
                                        LithoRun *run, GError **error)
 {
     (void)near;
-    TwsmClusters *from = twsm_clusters_new(leg->from), *to = twsm_clusters_new(leg->to);
+    const int threads = litho_run_threads(run);
+    TwsmClusters *from = twsm_clusters_new(leg->from, threads);
+    TwsmClusters *to = twsm_clusters_new(leg->to, threads);
     Fast f = {.leg = leg,
               .band = band,
               .n_rhs = n_rhs,

@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/peers.h"
 #include "core/text.h"
+#include "kernels/common/smooth.h"
 #include "kernels/twsm/chain.h"
 
 typedef struct Lattice {
@@ -37,19 +38,6 @@ static gboolean stopped(const Lattice *l)
     if (!litho_run_checkpoint(l->run))
         g_atomic_int_set(l->stop, 1);
     return g_atomic_int_get(l->stop);
-}
-
-// Smallest 2^a 3^b 5^c >= n.
-static int good_size(int n)
-{
-    for (;; n++) {
-        int m = n;
-        for (int f = 2; f <= 5; f += f == 2 ? 1 : 2)
-            while (m % f == 0)
-                m /= f;
-        if (m == 1)
-            return n;
-    }
 }
 
 // Beams from the triangles of one cell to those of the cell (dx, dy) further, for both signs: the
@@ -158,7 +146,7 @@ static gboolean lattice_open(Lattice *l)
 {
     for (int a = 0; a < 2; a++) {
         l->cells[a] = l->leg->from->cells[a];
-        l->pad[a] = good_size(2 * l->cells[a] - 1);
+        l->pad[a] = litho_smooth_length(2 * l->cells[a] - 1, 1, 5);
     }
     l->bins = (gsize)l->pad[0] * l->pad[1];
     for (int kind = 0; kind < 4; kind++) {

@@ -5,12 +5,12 @@
 
 #include "kernels/twsm/cuda/twsm.h"
 
-static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, TwsmCardPoints *to,
+static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, int threads, TwsmCardPoints *to,
                               GError **error)
 {
     gsize bytes = 4 * sizeof(float) * p->padded;
     g_autofree float *place = g_malloc(bytes), *normal = g_malloc(bytes);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int k = 0; k < p->padded; k++) {
         const float a[4] = {p->x[k], p->y[k], p->z[k], p->area[k]};
         const float b[4] = {p->nx[k], p->ny[k], p->nz[k], p->taper[k]};
@@ -25,14 +25,14 @@ static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, TwsmCardPoint
            litho_cuda_upload(device, to->normal.data, normal, 4l * p->padded, error);
 }
 
-TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *p, GError **error)
+TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *p, int threads, GError **error)
 {
     TwsmCardPoints *at = g_hash_table_lookup(card->points, &p->serial);
     if (at)
         return at;
     at = g_new0(TwsmCardPoints, 1);
     g_hash_table_insert(card->points, g_memdup2(&p->serial, sizeof p->serial), at);
-    if (upload_points(card, p, at, error))
+    if (upload_points(card, p, threads, at, error))
         return at;
     litho_cuda_release(card->context, &at->place);
     litho_cuda_release(card->context, &at->normal);
@@ -81,13 +81,15 @@ static gboolean upload_coefficients(TwsmCard *card, const float *table, GError *
                              G_N_ELEMENTS(packed), error);
 }
 
-gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GError **error)
+gboolean twsm_card_leg(TwsmCard *card, const TwsmTask *task, TwsmGpuLeg *out, GError **error)
 {
+    const TwsmLeg *leg = task->leg;
+    const int threads = litho_run_threads(task->run);
     // Tables and masks have one place: the leg before may still be reading them.
     if (!LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(card->context)), error))
         return FALSE;
-    const TwsmCardPoints *from = twsm_card_points(card, leg->from, error);
-    const TwsmCardPoints *to = from ? twsm_card_points(card, leg->to, error) : NULL;
+    const TwsmCardPoints *from = twsm_card_points(card, leg->from, threads, error);
+    const TwsmCardPoints *to = from ? twsm_card_points(card, leg->to, threads, error) : NULL;
     if (!to)
         return FALSE;
     *out = (TwsmGpuLeg){.from = from->place.data,

@@ -60,7 +60,8 @@ gboolean twsm_card_source(TwsmCard *card, const TwsmTask *task, const TwsmShot *
                           GError **error)
 {
     TwsmPieces pieces = {0};
-    const TwsmCardPoints *points = twsm_card_points(card, shot->mesh, error);
+    const int threads = litho_run_threads(task->run);
+    const TwsmCardPoints *points = twsm_card_points(card, shot->mesh, threads, error);
     if (!points || (shot->effective && !upload_pieces(card, shot->effective, &pieces, error)))
         return FALSE;
     const int n_rhs = task->chain->n_rhs;
@@ -110,9 +111,9 @@ gboolean twsm_card_traces(TwsmCard *card, const TwsmSetup *s, const TwsmValue *s
     const char *wavelet = card->factors.data;
     litho_cuda_mark(c, "traces", LITHO_STAGE_COMPUTE, 4.0 * n_traces * s->n_time,
                     4.0 * values * s->n_time);
-    return LITHO_CUDA(litho_twsm_traces(card->spectra.data, (int)n_traces, s->n_frequencies,
-                                        wavelet, wavelet + size * s->n_frequencies, s->n_time,
-                                        s->dw / G_PI, s->sig * s->dt, to, litho_cuda_stream(c)),
+    return LITHO_CUDA(litho_twsm_traces(card->spectra.data, n_traces, s->n_frequencies, wavelet,
+                                        wavelet + size * s->n_frequencies, s->n_time, s->dw / G_PI,
+                                        s->sig * s->dt, to, litho_cuda_stream(c)),
                       error) &&
            litho_cuda_finish(c, run, error);
 }

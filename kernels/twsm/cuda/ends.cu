@@ -74,19 +74,27 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+__host__ __device__ unsigned blocks_of_time(int n)
+{
+    return (n + TIMES - 1) / TIMES;
+}
+
 // p(t) = scale exp(fall t) Re sum_k W_k P_k exp(-2 pi i k t / n): a thread a sample of TRACES
-// traces.
+// traces. Blocks of the same traces follow each other, for their spectra are in the cache then.
 __global__ void __launch_bounds__(TIMES)
-    trace_kernel(const float2 *spectra, int n_traces, int n_k, const double2 *wavelet,
+    trace_kernel(const float2 *spectra, long long n_traces, int n_k, const double2 *wavelet,
                  const double2 *turn, int n, double scale, double fall, float *out)
 {
     __shared__ double2 part[PART][TRACES];
-    const int t = blockIdx.x * TIMES + threadIdx.x, first = blockIdx.y * TRACES;
+    const unsigned times = blocks_of_time(n);
+    const int t = blockIdx.x % times * TIMES + threadIdx.x;
+    const long long first = (long long)(blockIdx.x / times) * TRACES;
     double sum[TRACES] = {};
     for (int from = 0; from < n_k; from += PART) {
         __syncthreads();
         for (int e = threadIdx.x; e < PART * TRACES; e += TIMES) {
-            const int k = from + e % PART, r = first + e / PART;
+            const int k = from + e % PART;
+            const long long r = first + e / PART;
             double2 p = make_double2(0, 0);
             if (k < n_k && r < n_traces) {
                 const float2 s = spectra[(size_t)r * n_k + k];
@@ -130,13 +138,14 @@ int litho_twsm_source(const TwsmRayRule *rule, const TwsmPieces *pieces, const v
     return (int)cudaGetLastError();
 }
 
-int litho_twsm_traces(const void *spectra, int n_traces, int n_k, const void *wavelet,
+int litho_twsm_traces(const void *spectra, long long n_traces, int n_k, const void *wavelet,
                       const void *turn, int n_time, double scale, double fall, float *out,
                       cudaStream_t stream)
 {
-    const dim3 grid((n_time + TIMES - 1) / TIMES, (n_traces + TRACES - 1) / TRACES);
-    trace_kernel<<<grid, TIMES, 0, stream>>>((const float2 *)spectra, n_traces, n_k,
-                                             (const double2 *)wavelet, (const double2 *)turn,
-                                             n_time, scale, fall, out);
+    // One axis, since the others end at 65,535 blocks: traces come by the million.
+    const unsigned blocks = (unsigned)((n_traces + TRACES - 1) / TRACES) * blocks_of_time(n_time);
+    trace_kernel<<<blocks, TIMES, 0, stream>>>((const float2 *)spectra, n_traces, n_k,
+                                               (const double2 *)wavelet, (const double2 *)turn,
+                                               n_time, scale, fall, out);
     return (int)cudaGetLastError();
 }

@@ -32,30 +32,33 @@ static float *packed_nodes(const TwsmClusters *c)
     return packed;
 }
 
-static gboolean upload_clusters(TwsmCard *card, const TwsmPoints *mesh, TwsmCardPoints *to,
-                                GError **error)
+static gboolean upload_clusters(TwsmCard *card, const TwsmPoints *mesh, int threads,
+                                TwsmCardPoints *to, GError **error)
 {
     float weights[TWSM_AXIS_WEIGHTS];
-    TwsmClusters *c = twsm_clusters_new(mesh);
+    TwsmClusters *c = twsm_clusters_new(mesh, threads);
     g_autofree TwsmSquare *square = g_new(TwsmSquare, c->n);
     g_autofree float *nodes = packed_nodes(c);
     for (int k = 0; k < c->n; k++)
         square[k] = c->cluster[k].square;
-    to->n_clusters = c->n;
-    gsize node_bytes = sizeof(float) * 8 * TWSM_ALL_NODES * (gsize)c->n;
+    const int n = c->n;
+    const gsize node_bytes = sizeof(float) * 8 * TWSM_ALL_NODES * (gsize)c->n;
     twsm_clusters_axis_weights(mesh, weights);
     gboolean ok = upload_array(card, &to->smooth, c->smooth, 4 * sizeof(float) * mesh->n, error);
     twsm_clusters_free(c);
-    return ok && upload_array(card, &to->square, square, sizeof *square * to->n_clusters, error) &&
-           upload_array(card, &to->node, nodes, node_bytes, error) &&
-           upload_array(card, &to->weights, weights, sizeof weights, error);
+    ok = ok && upload_array(card, &to->square, square, sizeof *square * n, error) &&
+         upload_array(card, &to->node, nodes, node_bytes, error) &&
+         upload_array(card, &to->weights, weights, sizeof weights, error);
+    if (ok)
+        to->n_clusters = n; // says that all of it is there
+    return ok;
 }
 
-static gboolean card_clusters(TwsmCard *card, const TwsmPoints *mesh, TwsmGpuClusters *out,
-                              GError **error)
+static gboolean card_clusters(TwsmCard *card, const TwsmPoints *mesh, int threads,
+                              TwsmGpuClusters *out, GError **error)
 {
-    TwsmCardPoints *p = twsm_card_points(card, mesh, error);
-    if (!p || (!p->n_clusters && !upload_clusters(card, mesh, p, error)))
+    TwsmCardPoints *p = twsm_card_points(card, mesh, threads, error);
+    if (!p || (!p->n_clusters && !upload_clusters(card, mesh, threads, p, error)))
         return FALSE;
     *out = (TwsmGpuClusters){.n = p->n_clusters,
                              .n_x = (mesh->cells[0] + TWSM_CLUSTER - 1) / TWSM_CLUSTER,
@@ -138,15 +141,15 @@ gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int r
                             float *y, GError **error)
 {
     const TwsmPoints *to = task->leg->to;
-    const int per_row = 2 * to->cells[0] * TWSM_CLUSTER;
+    const int per_row = 2 * to->cells[0] * TWSM_CLUSTER, threads = litho_run_threads(task->run);
     Fast f = {.card = card, .task = task};
     cudaStream_t stream = litho_cuda_stream(card->context);
     rows = MIN(rows, to->n - row); // padding has no cluster
     if (rows <= 0)
         return TRUE;
-    if (!twsm_card_leg(card, task->leg, &f.leg, error) ||
-        !card_clusters(card, task->leg->from, &f.from, error) ||
-        !card_clusters(card, to, &f.to, error))
+    if (!twsm_card_leg(card, task, &f.leg, error) ||
+        !card_clusters(card, task->leg->from, threads, &f.from, error) ||
+        !card_clusters(card, to, threads, &f.to, error))
         return FALSE;
     f.first = row / per_row * f.to.n_x;
     f.count = (rows + per_row - 1) / per_row * f.to.n_x;

@@ -48,8 +48,7 @@ int litho_twsm_source(const TwsmRayRule *rule, const TwsmPieces *pieces, const v
 
 // Traces out [n_traces][n_time] = scale exp(fall t) Re sum_k W_k P_k exp(-2 pi i k t / n_time),
 // from spectra float2 [n_traces][n_k], numbers 1 .. n_k; wavelet and turn of twsm_trace_factors().
-// n_traces under 524,000.
-int litho_twsm_traces(const void *spectra, int n_traces, int n_k, const void *wavelet,
+int litho_twsm_traces(const void *spectra, long long n_traces, int n_k, const void *wavelet,
                       const void *turn, int n_time, double scale, double fall, float *out,
                       cudaStream_t stream);
 

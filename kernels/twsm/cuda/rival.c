@@ -229,7 +229,7 @@ static gboolean measure(Duel *d, LithoRival *row, GError **error)
         k[m] = (int)((gint64)m * (d->kept - 1) / (FREQUENCIES - 1));
     for (int r = 0; r < ROWS; r++)
         at[r] = (int)((gint64)r * (d->rows - 1) / (ROWS - 1));
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(d->task.run))
     for (int r = 0; r < ROWS; r++)
         exact(d, at[r], k, want[r]);
     for (int r = 0; r < ROWS; r++)
@@ -276,7 +276,7 @@ static gboolean duel(Duel *d, const TwsmParams *p, int repeat, LithoRival *row, 
     const LithoCudaSide sides[] = {{NULL, our_work, d}, {NULL, their_work, d}};
     LithoCudaContext *c = d->card.context;
     if (!choose_size(d, error) || !reserve(d, error) ||
-        !twsm_card_leg(&d->card, d->task.leg, &d->leg, error) ||
+        !twsm_card_leg(&d->card, &d->task, &d->leg, error) ||
         !LITHO_CUBLAS(cublasCreate(&d->blas), error) ||
         !LITHO_CUBLAS(cublasSetStream(d->blas, litho_cuda_stream(c)), error) ||
         !turn_columns(d, error) ||

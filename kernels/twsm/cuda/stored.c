@@ -2,6 +2,7 @@
 //
 // One leg on one GPU from what is stored: strips with cuBLAS, convolution with cuFFT.
 #include "core/error.h"
+#include "kernels/common/smooth.h"
 #include "kernels/twsm/cuda/twsm.h"
 
 enum { TURNS = 32 };      // frequencies of a strip that are summed in a launch
@@ -188,7 +189,7 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
                           GError **error)
 {
     Strips s = {.card = card, .task = task, .u = u, .y = y};
-    if (!twsm_card_leg(card, task->leg, &s.leg, error) || !strips_open(&s, error))
+    if (!twsm_card_leg(card, task, &s.leg, error) || !strips_open(&s, error))
         return FALSE;
     // Algorithm 1 has frequencies outside, the others strips.
     gboolean outer_k = task->how->algorithm == TWSM_ALG1;
@@ -224,20 +225,6 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
 }
 
 // --- lattice ----------------------------------------------------------------------------------
-
-// Smallest 2^a 3^b 5^c 7^d >= n.
-static int good_size(int n)
-{
-    static const int factors[] = {2, 3, 5, 7};
-    for (;; n++) {
-        int m = n;
-        for (int f = 0; f < 4; f++)
-            while (m % factors[f] == 0)
-                m /= factors[f];
-        if (m == 1)
-            return n;
-    }
-}
 
 static gboolean make_transforms(TwsmCard *card, int px, int py, GError **error)
 {
@@ -317,9 +304,9 @@ gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u,
     TwsmGpuLeg leg;
     LithoCudaContext *c = card->context;
     int nx = task->leg->from->cells[0], ny = task->leg->from->cells[1];
-    int px = good_size(2 * nx - 1), py = good_size(2 * ny - 1);
+    int px = litho_smooth_length(2 * nx - 1, 1, 7), py = litho_smooth_length(2 * ny - 1, 1, 7);
     gint64 bins = (gint64)px * py;
-    if (!twsm_card_leg(card, task->leg, &leg, error) || !make_transforms(card, px, py, error) ||
+    if (!twsm_card_leg(card, task, &leg, error) || !make_transforms(card, px, py, error) ||
         !litho_cuda_reserve(c, &card->beam_t, 16 * bins, error) ||
         !litho_cuda_reserve(c, &card->beam_a, 32 * bins, error) ||
         !litho_cuda_reserve(c, &card->kernels, 32 * bins, error) ||

@@ -212,10 +212,12 @@ int litho_twsm_near_products(const TwsmGpuLeg *leg, const void *p, int row, int 
 }
 
 // A block has THREADS elements of one frequency; the frequencies of an element lie side by side,
-// and the cache serves those that follow.
-__global__ void columns_kernel(const float2 *u, int stride, int n, long long step, float2 *columns)
+// and the cache serves those that follow. Blocks are counted along one axis: the others end at
+// 65,535.
+__global__ void columns_kernel(const float2 *u, int stride, int n, int n_k, long long step,
+                               float2 *columns)
 {
-    const int j = blockIdx.y * THREADS + threadIdx.x, k = blockIdx.x;
+    const int j = blockIdx.x / n_k * THREADS + threadIdx.x, k = blockIdx.x % n_k;
     if (j < n)
         columns[k * step + j] = u[(size_t)j * stride + k];
 }
@@ -223,16 +225,16 @@ __global__ void columns_kernel(const float2 *u, int stride, int n, long long ste
 int litho_twsm_columns(const void *u, int stride, int n, int n_k, long long step, void *columns,
                        cudaStream_t stream)
 {
-    columns_kernel<<<dim3(n_k, blocks_for(n)), THREADS, 0, stream>>>((const float2 *)u, stride, n,
-                                                                     step, (float2 *)columns);
+    columns_kernel<<<n_k * blocks_for(n), THREADS, 0, stream>>>((const float2 *)u, stride, n, n_k,
+                                                                step, (float2 *)columns);
     return (int)cudaGetLastError();
 }
 
 __global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const float2 *near_sum,
-                              long long step, int k0, float sig, int row, int rows, const float2 *u,
-                              float2 *y, int stride)
+                              long long step, int k0, int n_k, float sig, int row, int rows,
+                              const float2 *u, float2 *y, int stride)
 {
-    const int r = blockIdx.y * THREADS + threadIdx.x, i = blockIdx.x, k = k0 + i;
+    const int r = blockIdx.x / n_k * THREADS + threadIdx.x, i = blockIdx.x % n_k, k = k0 + i;
     if (r >= rows)
         return;
     float2 s = sum[i * step + r], n = near_sum ? near_sum[i * step + r] : make_float2(0, 0);
@@ -249,8 +251,8 @@ int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_s
                       int k, int n_k, float sig, int row, int rows, const void *u, void *y,
                       int stride, cudaStream_t stream)
 {
-    finish_kernel<<<dim3(n_k, blocks_for(rows)), THREADS, 0, stream>>>(
-        *leg, (const float2 *)sum, (const float2 *)near_sum, step, k, sig, row, rows,
+    finish_kernel<<<n_k * blocks_for(rows), THREADS, 0, stream>>>(
+        *leg, (const float2 *)sum, (const float2 *)near_sum, step, k, n_k, sig, row, rows,
         (const float2 *)u, (float2 *)y, stride);
     return (int)cudaGetLastError();
 }

@@ -63,7 +63,7 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
     TwsmGpuLeg leg;
     if (rows <= 0)
         return TRUE;
-    if (!twsm_card_leg(card, task->leg, &leg, error))
+    if (!twsm_card_leg(card, task, &leg, error))
         return FALSE;
     int slices = (leg.n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE;
     double heavy = leg.has_mask ? 12 : leg.near ? 2 : 1;

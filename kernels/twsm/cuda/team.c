@@ -218,7 +218,8 @@ static void fill_member(Team *team, const TwsmTask *task, int k, Member *m)
     if (k == 0 || !task->run)
         return;
     // Progress and times belong to the job's thread: the other cards only look for a cancel.
-    m->quiet = (LithoRun){.cancel = task->run->cancel,
+    m->quiet = (LithoRun){.threads = MAX(litho_run_threads(task->run) / team->n, 1),
+                          .cancel = task->run->cancel,
                           .superseded = task->run->superseded,
                           .superseded_data = task->run->superseded_data};
     m->task.run = &m->quiet;

@@ -54,8 +54,8 @@ typedef struct TwsmTask {
     gboolean report_share; // this card tells the share of direct pairs (fast)
 } TwsmTask;
 
-// Fills `out` for one card, with what the leg needs uploaded.
-gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GError **error);
+// Fills `out` for one card, with what the task's leg needs uploaded.
+gboolean twsm_card_leg(TwsmCard *card, const TwsmTask *task, TwsmGpuLeg *out, GError **error);
 // `rows` targets from `row` on by the fused sum, on one card; may return before it has finished.
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                          float *y, GError **error);
@@ -76,7 +76,8 @@ gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u,
 // Functions that the legs share: points of a set on the card, a look for a cancel when `part`
 // (0..1) of the leg is done, and floats before right-hand side `rhs` of a field of `padded`
 // elements.
-TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *points, GError **error);
+TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *points, int threads,
+                                 GError **error);
 gboolean twsm_card_step(TwsmCard *card, const TwsmTask *task, double part, GError **error);
 gsize twsm_field_row(const TwsmTask *task, int padded, int rhs);
 // Before a pass: gives back meshes of earlier setups when they have become many.
