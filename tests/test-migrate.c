@@ -319,7 +319,7 @@ static void test_refusals(void)
             v->samples[k] = 2000;
         litho_cube_trace(v, 2, 3)[11] = (float[]){0, NAN, INFINITY}[bad];
         g_autoptr(GError) error = NULL;
-        g_assert_null(litho_migrate_model_from_cube(v, &error));
+        g_assert_null(litho_migrate_model_from_cube(v, NULL, &error));
         g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
         g_assert_nonnull(strstr(error->message, "inline 3, crossline 4, sample 11"));
     }
@@ -354,7 +354,7 @@ static void test_velocity_grid(void)
     image.xy_source = LITHO_FROM_USER;
     image.origin[0] = 130;
     image.origin[1] = 220;
-    g_autoptr(LithoMigrateModel) model = litho_migrate_model_from_cube(v, NULL);
+    g_autoptr(LithoMigrateModel) model = litho_migrate_model_from_cube(v, NULL, NULL);
     LithoModelMap map;
     g_assert_true(litho_migrate_model_map(model, &image, &map, NULL));
     float slow[12 * 10];

@@ -207,36 +207,76 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
     return FALSE;
 }
 
-static gboolean scan_cube(LithoMigrateModel *model, GError **error)
+// What one inline of a cube holds.
+typedef struct Line {
+    double low, high, slowness; // slowness: sum over the samples
+    gint64 bad; // sample of the line that is no velocity, or trace * nz of a dead one; -1
+} Line;
+
+static Line scan_line(const LithoCube *cube, gint64 i)
+{
+    const gint64 nj = cube->held.hi[1], nz = litho_box_size(cube->held, 2);
+    Line line = {INFINITY, 0, 0, -1};
+    for (gint64 j = 0; j < nj; j++) {
+        const float *trace = litho_cube_trace(cube, i, j);
+        if (!litho_cube_is_live(cube, i, j)) {
+            line.bad = j * nz;
+            return line;
+        }
+        for (gint64 k = 0; k < nz; k++) {
+            if (!is_velocity(trace[k])) {
+                line.bad = j * nz + k;
+                return line;
+            }
+            line.low = fmin(line.low, trace[k]);
+            line.high = fmax(line.high, trace[k]);
+            line.slowness += 1.0 / trace[k];
+        }
+    }
+    return line;
+}
+
+static gboolean refuse_line(const LithoCube *cube, gint64 i, gint64 bad, GError **error)
+{
+    const gint64 nz = litho_box_size(cube->held, 2), j = bad / nz, k = bad % nz;
+    if (litho_cube_is_live(cube, i, j))
+        return refuse_cell(cube, i, j, k, litho_cube_trace(cube, i, j)[k], error);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "the velocity model has no trace at inline %g, crossline %g; it must "
+                        "cover its whole grid",
+                        litho_axis_value(&cube->grid.axis[0], i),
+                        litho_axis_value(&cube->grid.axis[1], j));
+}
+
+// Lines are added up in their order, so that the mean does not depend on the threads.
+static gboolean scan_cube(LithoMigrateModel *model, LithoRun *run, GError **error)
 {
     const LithoCube *cube = model->cube;
     const gint64 *n = cube->held.hi, nz = litho_box_size(cube->held, 2);
-    double low = INFINITY, high = 0, slowness = 0;
+    g_autofree Line *lines = g_new0(Line, MAX(n[0], 1));
+    LithoVelocityRange all = {INFINITY, 0, 0};
+    double slowness = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (gint64 i = 0; i < n[0]; i++)
-        for (gint64 j = 0; j < n[1]; j++) {
-            if (!litho_cube_is_live(cube, i, j)) {
-                litho_refuse(error, LITHO_ERROR_PARAMETER,
-                             "the velocity model has no trace at inline %g, crossline %g; it must "
-                             "cover its whole grid",
-                             litho_axis_value(&cube->grid.axis[0], i),
-                             litho_axis_value(&cube->grid.axis[1], j));
-                return FALSE;
-            }
-            const float *trace = litho_cube_trace(cube, i, j);
-            for (gint64 k = 0; k < nz; k++) {
-                if (!is_velocity(trace[k]))
-                    return refuse_cell(cube, i, j, k, trace[k], error);
-                low = fmin(low, trace[k]);
-                high = fmax(high, trace[k]);
-                slowness += 1.0 / trace[k];
-            }
-        }
-    model->range = (LithoVelocityRange){low, high, n[0] * n[1] * nz / slowness};
+        if (litho_run_checkpoint(run))
+            lines[i] = scan_line(cube, i);
+    if (!litho_run_step(run, n[0], n[0], error))
+        return FALSE;
+    for (gint64 i = 0; i < n[0]; i++) {
+        if (lines[i].bad >= 0)
+            return refuse_line(cube, i, lines[i].bad, error);
+        all.min = fmin(all.min, lines[i].low);
+        all.max = fmax(all.max, lines[i].high);
+        slowness += lines[i].slowness;
+    }
+    all.mean = n[0] * n[1] * nz / slowness;
+    model->range = all;
     note_unusual(model);
     return TRUE;
 }
 
-LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error)
+LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun *run,
+                                                 GError **error)
 {
     if (!litho_box_equal(cube->held, litho_box_full(&cube->grid))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
@@ -254,7 +294,7 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError *
         return NULL;
     g_autoptr(LithoMigrateModel) model = model_new();
     model->cube = litho_cube_ref(cube);
-    if (!scan_cube(model, error))
+    if (!scan_cube(model, run, error))
         return NULL;
     return g_steal_pointer(&model);
 }
@@ -444,7 +484,7 @@ static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **e
     if (!is_cube_name(path))
         return model_table(path, error);
     g_autoptr(LithoCube) cube = litho_cube_load(path, NULL, run, error);
-    return cube ? litho_migrate_model_from_cube(cube, error) : NULL;
+    return cube ? litho_migrate_model_from_cube(cube, run, error) : NULL;
 }
 
 static guint64 model_bytes(const LithoMigrateModel *model)

@@ -17,7 +17,8 @@ LithoResolved *litho_migrate_model_resolve(const char *path, LithoRun *run, GErr
 // positive and finite, the text is empty, or it is a file that has not been read.
 LithoMigrateModel *litho_migrate_model_of(const char *text, LithoResolved *known, GError **error);
 // From a cube in memory (m/s; sample axis = depth). Adds a reference to the cube.
-LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error);
+LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun *run,
+                                                 GError **error);
 LithoMigrateModel *litho_migrate_model_ref(LithoMigrateModel *model);
 void litho_migrate_model_unref(LithoMigrateModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateModel, litho_migrate_model_unref)
