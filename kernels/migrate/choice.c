@@ -65,14 +65,16 @@ static gboolean use_exact_classes(const LithoMigrateJob *job)
     return layers * job->nf <= MOST_DESIGNS;
 }
 
-// Entry index of every (step, frequency); the entries' K and rho2.
-static void choose_entries(LithoMigrateJob *job)
+// Entry index of every (step, frequency); the entries' K and rho2. FALSE: cancelled.
+static gboolean choose_entries(LithoMigrateJob *job, LithoRun *run, GError **error)
 {
     const gboolean exact = use_exact_classes(job);
     const double thick = job->dz * job->step;
     const double rho = litho_migrate_rho(&job->cells, thick);
     g_autoptr(GHashTable) known = g_hash_table_new_full(class_hash, class_equal, g_free, NULL);
-    for (int s = 0; s < job->n_steps; s++)
+    for (int s = 0; s < job->n_steps; s++) {
+        if (!litho_run_step(run, s, job->n_steps, error))
+            return FALSE;
         for (int f = 0; f < job->nf; f++) {
             ClassKey key;
             double kap = job->omega[f] * thick;
@@ -88,6 +90,8 @@ static void choose_entries(LithoMigrateJob *job)
             }
             job->entry[(gsize)s * job->nf + f] = GPOINTER_TO_INT(index);
         }
+    }
+    return TRUE;
 }
 
 int litho_migrate_target_degree(const LithoMigrateJob *job, int m)
@@ -231,13 +235,17 @@ static double widest_cell(const LithoMigrateJob *job)
     return fmax(dx, job->cells.ny > 1 ? job->cells.dy : 0);
 }
 
-static void choose_filters(LithoMigrateJob *job)
+static gboolean choose_filters(LithoMigrateJob *job, LithoRun *run, GError **error)
 {
     double reach = widest_cell(job) * sin(job->params.max_dip * G_PI / 180);
-    for (int s = 0; s < job->n_steps; s++)
+    for (int s = 0; s < job->n_steps; s++) {
+        if (!litho_run_step(run, s, job->n_steps, error))
+            return FALSE;
         for (int f = 0; f < job->nf; f++)
             job->filter[(gsize)s * job->nf + f] =
                 litho_migrate_bank_choose(job->omega[f] * job->slow_max[s] * reach);
+    }
+    return TRUE;
 }
 
 gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
@@ -251,13 +259,12 @@ gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams
     job->entry = litho_memory_new(n, sizeof *job->entry, "operators by depth", error);
     job->filter =
         job->entry ? litho_memory_new(n, sizeof *job->filter, "filters by depth", error) : NULL;
-    if (!job->filter)
+    litho_run_begin(run, "designing filters", "depths");
+    if (!job->filter || !choose_filters(job, run, error))
         return FALSE;
-    choose_filters(job);
     if (params->form == LITHO_MIGRATE_POINTWISE)
         return design_table(job, maker, run, error);
-    choose_entries(job);
-    return design_entries(job, maker, run, error);
+    return choose_entries(job, run, error) && design_entries(job, maker, run, error);
 }
 
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f)

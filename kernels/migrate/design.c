@@ -454,9 +454,6 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
 
 // --- cache ------------------------------------------------------------------------------------
 
-// 64 k designs are 36 MB: an afternoon of slider moves.
-enum { CACHE_LIMIT = 1 << 16 };
-
 static GMutex cache_lock;
 static GHashTable *cache[2]; // LithoPoly, keyed by its spec: the host's, a maker's
 static guint64 made;
