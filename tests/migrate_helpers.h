@@ -9,6 +9,7 @@
 
 #include "core/engine/engine.h"
 #include "core/error.h"
+#include "core/peers.h"
 #include "core/io/survey.h"
 #include "kernels/migrate/migrate.h"
 
@@ -69,6 +70,51 @@ static LithoCube *migrate(const LithoCube *in, const char *format, ...)
     g_assert_no_error(error);
     return out;
 }
+
+// Messages of a process that hears from the others what it said itself.
+static gboolean echo_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
+{
+    (void)to, (void)run;
+    g_byte_array_append(data, bytes, (guint)count);
+    return TRUE;
+}
+
+static gboolean echo_receive(void *bytes, gsize count, int from, LithoRun *run, gpointer data)
+{
+    GByteArray *said = data;
+    (void)from, (void)run;
+    g_assert_cmpuint(count, <=, said->len);
+    memcpy(bytes, said->data, count);
+    g_byte_array_remove_range(said, 0, (guint)count);
+    return TRUE;
+}
+
+// Runs as the last of more processes than there are frequencies: a share without any.
+static LithoCube *migrate_as_surplus(LithoDevice device, const LithoCube *in, const char *settings,
+                                     GError **error)
+{
+    g_autoptr(GByteArray) said = g_byte_array_new();
+    LithoPeers peers = {
+        .rank = 2001, .n = 2002, .data = said, .send = echo_send, .receive = echo_receive};
+    LithoRun run = {.peers = &peers};
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    LithoEngine *engine = litho_engine_new(device);
+    LithoCube *out = litho_engine_run(engine, flow, in, NULL, &run, error);
+    if (out && !litho_cube_host(out, error))
+        g_clear_pointer(&out, litho_cube_unref);
+    litho_engine_free(engine);
+    return out;
+}
+
+static const char *const surplus_cases[] = {"",
+                                            "coarse=on",
+                                            "engine=splitstep",
+                                            "form=pointwise growth=100",
+                                            "gpu_kernel=per-degree",
+                                            "mode=shot source_x=100 source_y=100",
+                                            "mode=demigrate nt=80",
+                                            "mode=demigrate nt=80 engine=splitstep",
+                                            NULL};
 
 static double ricker(double t, double f)
 {

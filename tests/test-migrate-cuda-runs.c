@@ -223,6 +223,60 @@ static void test_memory(void)
     }
 }
 
+// Property: a card without a frequency, of more processes than the band has any, takes part in
+// every mode, and adds nothing.
+static void test_surplus(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    LithoGrid grid = time_grid(20, 24, 80, 12, 0.004), depth = time_grid(20, 24, 20, 12, 10);
+    depth.is_depth = TRUE;
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    g_autoptr(LithoCube) image = random_cube(&depth, 7);
+    for (guint k = 0; surplus_cases[k]; k++) {
+        const gboolean back = strstr(surplus_cases[k], "demigrate") != NULL;
+        g_autoptr(GError) error = NULL;
+        g_autofree char *settings =
+            g_strdup_printf("velocity=2000 nz=20 degree=9 %s", surplus_cases[k]);
+        g_autoptr(LithoCube) out = migrate_as_surplus(gpu, back ? image : in, settings, &error);
+        g_test_message("%s", surplus_cases[k]);
+        g_assert_no_error(error);
+        for (gint64 s = 0; s < litho_grid_samples(&out->grid); s++)
+            g_assert_cmpfloat(out->samples[s], ==, 0);
+    }
+}
+
+// Property: surveys of more inlines than one axis of a launch has blocks (65,535) give the CPU's
+// samples, on either engine and back. One crossline each; most of the work is rows.
+static void test_many_lines(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    enum { LINES = 65536 + 700 };
+    static const char *const cases[] = {"engine=splitstep", "degree=9",
+                                        "degree=9 gpu_kernel=per-degree",
+                                        "degree=9 mode=demigrate nt=40"};
+    LithoGrid grid = time_grid(LINES, 2, 40, 12, 0.004), depth = time_grid(LINES, 2, 4, 12, 10);
+    depth.is_depth = TRUE;
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    g_autoptr(LithoCube) image = random_cube(&depth, 7);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const LithoCube *from = strstr(cases[k], "demigrate") ? image : in;
+        g_autoptr(GError) error = NULL;
+        g_autofree char *settings =
+            g_strdup_printf("velocity=2000 nz=4 fmin=20 fmax=40 pad=4 %s", cases[k]);
+        g_autoptr(LithoCube) cpu = run_on(litho_device_cpu(), from, NULL, &error, settings);
+        g_assert_no_error(error);
+        g_autoptr(LithoCube) cuda = run_on(gpu, from, NULL, &error, settings);
+        g_assert_no_error(error);
+        const double d = relative_difference(cuda, cpu);
+        g_test_message("%s: %.2e", cases[k], d);
+        g_assert_cmpfloat(d, <, 2e-5);
+    }
+}
+
 // Property: an engine that goes on from setting to setting gives the samples of one that starts
 // anew: what a card or a lane keeps of the record is of the frequencies it has now. With two cards
 // the second, half of the frequencies, once stayed on the first when it went on alone: a third of
@@ -355,6 +409,8 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-cuda-runs/first-look", test_first_look);
     g_test_add_func("/migrate-cuda-runs/cancel", test_cancel);
     g_test_add_func("/migrate-cuda-runs/memory", test_memory);
+    g_test_add_func("/migrate-cuda-runs/surplus", test_surplus);
+    g_test_add_func("/migrate-cuda-runs/many-lines", test_many_lines);
     g_test_add_func("/migrate-cuda-runs/moves", test_moves);
     g_test_add_func("/migrate-cuda-runs/two-gpus", test_two);
     g_test_add_func("/migrate-cuda-runs/four-gpus", test_four);

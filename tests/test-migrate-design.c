@@ -191,7 +191,8 @@ static LithoWaveStep operator_step(const LithoMigrateJob *job, int s, int f)
     LithoWaveStep step = {.stencil = litho_migrate_job_stencil(job, s, f),
                           .degree = job->params.degree,
                           .targets = job->step,
-                          .slowness = litho_migrate_job_slowness(job, s, NULL)};
+                          .slowness =
+                              job->slowness ? litho_migrate_job_slowness(job, s, NULL) : NULL};
     for (int m = 0; m < job->step; m++) {
         step.re[m] = litho_migrate_job_entry(job, s, f)->poly[m]->re;
         step.im[m] = litho_migrate_job_entry(job, s, f)->poly[m]->im;
@@ -244,6 +245,49 @@ static void test_stop(void)
             }
             g_assert_cmpfloat(largest, <=, 0.25);
         }
+}
+
+// Property: one row of slowness that serves all gives the bytes of a plane of the same values, down
+// and up, and a cancel ends a step on its way.
+static void test_one_row(void)
+{
+    enum { NX = 37, NY = 29 };
+    LithoGrid in = time_grid(NY, NX, 100, 10, 0.004);
+    g_autoptr(LithoFlow) flow = flow_of("velocity=2000 dz=10 nz=20 step=2 degree=9 pad=0");
+    LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
+    g_autoptr(LithoMigrateJob) job = litho_migrate_job_new(&in, p, NULL, NULL, NULL, NULL);
+    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL, NULL));
+    const LithoWaves w = litho_waves_layout(NX, NY);
+    LithoWaveScratch *scratch = litho_wave_scratch_new(&w);
+    float *wave[2], *between[2], row[NX], plane[NX * NY];
+    const float *slowness = litho_migrate_job_slowness(job, 0, row);
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    const LithoRun run = {.cancel = cancel};
+    for (int k = 0; k < NX * NY; k++)
+        plane[k] = row[0];
+    for (int k = 0; k < 2; k++) {
+        wave[k] = litho_waves_alloc(&w, 1);
+        between[k] = litho_waves_alloc(&w, 1);
+        random_wave(&w, wave[k]);
+        LithoWaveStep step = operator_step(job, 0, 3);
+        step.slowness = k ? plane : slowness;
+        step.one_row = k == 0;
+        step.run = &run;
+        g_assert_true(litho_wave_forward(&w, scratch, &step, wave[k], &between[k]));
+        g_assert_true(litho_wave_adjoint(&w, scratch, &step, wave[k], &between[k]));
+        if (k == 1) {
+            g_assert_cmpmem(wave[0], w.size * sizeof(float), wave[1], w.size * sizeof(float));
+            g_assert_cmpmem(between[0], w.size * sizeof(float), between[1], w.size * sizeof(float));
+            g_cancellable_cancel(cancel);
+            g_assert_false(litho_wave_forward(&w, scratch, &step, wave[k], &between[k]));
+            g_assert_false(litho_wave_adjoint(&w, scratch, &step, wave[k], &between[k]));
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        free(wave[k]);
+        free(between[k]);
+    }
+    litho_wave_scratch_free(scratch);
 }
 
 // Property: in the operator form no step raises the wave's energy, in any medium; here velocity
@@ -541,6 +585,7 @@ static void test_moves(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/migrate-design/one-row", test_one_row);
     g_test_add_func("/migrate-design/design", test_design);
     g_test_add_func("/migrate-design/bank", test_bank);
     g_test_add_func("/migrate-design/spectrum", test_spectrum);

@@ -21,9 +21,9 @@ static Pair migrate_both(const LithoCube *in, LithoResolved *known, const char *
     g_assert_no_error(error);
     g_assert_true(litho_migrate_job_design(job, p, NULL, NULL, NULL));
     g_assert_true(litho_preview_suits(job));
-    LithoSweep *sweep = litho_sweep_new(job);
+    LithoSweep *sweep = litho_sweep_new(job, NULL);
     float *record = litho_waves_room(&sweep->waves, job->nf);
-    g_assert_true(litho_spectrum_forward(job, &sweep->waves, in, NULL, NULL, record, NULL, NULL));
+    g_assert_true(litho_spectrum_forward(job, &sweep->waves, in, NULL, record, NULL, NULL));
     Pair pair = {(gsize)job->nz * job->data_ny * job->data_nx, job->data_nx, job->data_ny, job->nz};
     pair.look = g_new0(float, pair.n);
     pair.image = g_new0(float, pair.n);

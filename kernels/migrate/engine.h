@@ -75,10 +75,11 @@ typedef struct MigEngineClass {
                             GError **error);
     // The kept waves become the waves under way.
     gboolean (*take_record)(MigEngine *engine, int b, GError **error);
-    // Traces at the cells given (one a trace of the input, -1 = none; NULL: the trace's own) to the
-    // waves under way, and the source to those that go down.
-    gboolean (*take_shot)(MigEngine *engine, int b, const LithoCube *in, const int *row,
-                          const int *column, const LithoShot *shot, LithoRun *run, GError **error);
+    // A shot's traces (NULL: all, each at its own cell) to the waves under way, and the source to
+    // those that go down.
+    gboolean (*take_shot)(MigEngine *engine, int b, const LithoCube *in,
+                          const LithoShotTraces *traces, const LithoShot *shot, LithoRun *run,
+                          GError **error);
     // The waves under way from the surface to the last depth, added to the sums: 2 / nfft Re sum
     // up, or with `shot` Re sum up * down and |down|^2. `slab` is called on the image's own grid
     // only, and may be NULL.
@@ -98,7 +99,7 @@ typedef struct MigEngineClass {
     // rest on return: times `scale`, or with `divide` over the light as image() does it. `like`
     // lends its grid and name.
     LithoCube *(*part)(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
-                       gboolean divide, double stabilise, GError **error);
+                       gboolean divide, double stabilise, LithoRun *run, GError **error);
     // sum += that of another engine, which is finished; n floats. NULL where there is one engine.
     gboolean (*gather)(MigEngine *engine, const MigEngine *from, MigSum sum, gsize n,
                        GError **error);

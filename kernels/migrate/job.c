@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "kernels/common/smooth.h"
 
 // --- grids ------------------------------------------------------------------------------------
 
@@ -167,15 +168,6 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
 
 enum { LONGEST_RECORD = 1 << 28 }; // samples of a padded trace
 
-// Smallest 2^a 3^b 5^c that is even and not below n.
-static int good_length(int n)
-{
-    n += n & 1;
-    while (!migrate_is_smooth(n))
-        n += 2;
-    return n;
-}
-
 // Cosine ramps over a tenth of the band at either end: no ringing of a boxcar spectrum.
 static float band_weight(double f, double low, double high)
 {
@@ -200,7 +192,8 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
                       _("the bottom at %g m takes %g s both ways, %g samples of %g s; fewer depths, "
                         "a smaller dz or a faster velocity is needed"),
                       bottom, needed * job->dt, needed, job->dt);
-    job->nfft = good_length((int)fmax(job->nt, ceil(needed)));
+    const int samples = (int)fmax(job->nt, ceil(needed));
+    job->nfft = litho_smooth_length(samples + (samples & 1), 2, 5);
     double df = 1 / (job->nfft * job->dt), low = p->fmin, high = highest_frequency(p, job->dt);
     int first = MAX(1, (int)ceil(low / df)), last = MIN((int)floor(high / df), job->nfft / 2 - 1);
     if (last < first)

@@ -62,18 +62,6 @@ typedef struct LithoMigrateJob {
     gboolean share; // owns only what has one element a frequency
 } LithoMigrateJob;
 
-// Transforms of 2^a 3^b 5^c samples are fast ones.
-static inline gboolean migrate_is_smooth(int n)
-{
-    while (n % 2 == 0)
-        n /= 2;
-    while (n % 3 == 0)
-        n /= 3;
-    while (n % 5 == 0)
-        n /= 5;
-    return n == 1;
-}
-
 // Cells of padding on either side of an axis of more than one cell.
 static inline int litho_migrate_padding(const LithoMigrateParams *p)
 {
@@ -144,8 +132,14 @@ float *litho_migrate_job_taper(const LithoMigrateJob *job);
 // Waves are decimated along y and x, images interpolated along all.
 LithoTaps litho_migrate_job_decimation(const LithoMigrateJob *job, int axis);
 LithoTaps litho_migrate_job_interpolation(const LithoMigrateJob *job, int axis);
-// Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).
-const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch);
+// Slowness of step s: a plane [ny][nx], or where the job has no planes the caller's `row`, filled
+// with the step's one value [nx].
+const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *row);
+// Mean slowness of step s.
+static inline double litho_migrate_job_mean(const LithoMigrateJob *job, int s)
+{
+    return job->slowness ? job->slow_mean[s] : (float)job->slow_min[s];
+}
 
 // LITHO_ERROR_NUMERICS: the wave of frequency f grew in energy by step s (pointwise form).
 void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error);

@@ -53,13 +53,17 @@ static void layered_means(LithoMigrateJob *job, const LithoMigrateJob *fine,
 
 static void plane_range(LithoMigrateJob *job, int s, const float *plane)
 {
+    const gsize n = (gsize)job->cells.nx * job->cells.ny;
     float low = INFINITY, high = 0;
-    for (gsize k = 0; k < (gsize)job->cells.nx * job->cells.ny; k++) {
+    double sum = 0;
+    for (gsize k = 0; k < n; k++) {
         low = fminf(low, plane[k]);
         high = fmaxf(high, plane[k]);
+        sum += plane[k];
     }
     job->slow_min[s] = low;
     job->slow_max[s] = high;
+    job->slow_mean[s] = sum / n;
 }
 
 static void cell_means(LithoMigrateJob *job, const LithoMigrateJob *fine, const LithoTaps *along_z,
@@ -95,6 +99,7 @@ gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrat
     const gsize n = (gsize)job->cells.nx * job->cells.ny * job->n_steps;
     job->slow_min = g_new(double, MAX(job->n_steps, 1));
     job->slow_max = g_new(double, MAX(job->n_steps, 1));
+    job->slow_mean = fine->slowness ? g_new(double, MAX(job->n_steps, 1)) : NULL;
     if (fine->slowness && !(job->slowness = g_try_new(float, MAX(n, 1)))) {
         litho_refuse(error, LITHO_ERROR_MEMORY,
                      "no memory for %.2f GiB of velocity on the coarse grid", n * 4.0 / (1 << 30));

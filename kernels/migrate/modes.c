@@ -13,7 +13,7 @@ gboolean mig_show(int first, int n, gpointer data, GError **error)
     const gboolean divide = engine->has_light && w->params->imaging == LITHO_MIGRATE_NORMALISED;
     g_autoptr(GError) trouble = NULL;
     g_autoptr(LithoCube) part = engine->class->part(engine, w->out, first, n, divide ? 1 : w->scale,
-                                                    divide, w->params->stabilise, &trouble);
+                                                    divide, w->params->stabilise, w->run, &trouble);
     if (part)
         litho_run_partial(w->run, part);
     else if (!g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_MEMORY)) // the run does without
@@ -61,10 +61,9 @@ gboolean mig_stack(MigEngine *engine, const LithoCube *in, MigWatch *watch, Lith
 static gboolean one_shot(MigEngine *engine, int b, const LithoShots *shots, guint k,
                          const LithoCube *in, MigWatch *watch, LithoRun *run, GError **error)
 {
-    const gint64 traces = litho_grid_traces(&in->grid);
-    g_autofree int *row = litho_shots_cells_of(shots, shots->row, k, traces);
-    g_autofree int *column = litho_shots_cells_of(shots, shots->column, k, traces);
-    return engine->class->take_shot(engine, b, in, row, column, &shots->shot[k], run, error) &&
+    const LithoShotTraces traces = litho_shots_traces(shots, k);
+    return engine->class->take_shot(engine, b, in, shots->trace ? &traces : NULL, &shots->shot[k],
+                                    run, error) &&
            engine->class->down(engine, b, TRUE, mig_show, watch, run, error);
 }
 

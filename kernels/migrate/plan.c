@@ -22,6 +22,7 @@ struct MigPlan {
     MigEngine *engine[MIG_MAX_CARDS][MIG_MAX_LANES];
     int first;    // device of card 0
     MigTeam team; // of the last pass: what the engines' shares were made for
+    LithoShots *shots; // of the last pass of shots; NULL: none yet
     gboolean designed, have_image;
 };
 
@@ -92,6 +93,7 @@ void mig_plan_free(gpointer data)
             plan->class->free(engine);
     }
     litho_migrate_jobs_clear(&plan->jobs);
+    litho_shots_free(plan->shots);
     g_free(plan);
 }
 
@@ -353,21 +355,43 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
     return plan->class->attach(plan->engine[0][0], FALSE, error);
 }
 
+// Headers are read once for an input and an image.
+static gboolean find_shots(MigPlan *plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoMigrateJob *job = plan->jobs.job[0];
+    if (litho_shots_serve(plan->shots, job, pass->in))
+        return TRUE;
+    litho_shots_free(plan->shots);
+    plan->shots = litho_shots_new(job, pass->in, run, error);
+    return plan->shots != NULL;
+}
+
+// TRUE when every engine of the team has the tables of its share: a pass that ended early may have
+// left one without, or with those of polynomials that are gone.
+static gboolean have_tables(const MigPlan *plan)
+{
+    for (int k = 0; k < plan->team.cards * plan->team.lanes; k++)
+        if (member_engine(plan, k)->n_bands == 0)
+            return FALSE;
+    return TRUE;
+}
+
 static gboolean extrapolate(Work *work, GError **error)
 {
     MigPlan *plan = work->plan;
     const LithoMigrateParams *params = work->pass->params;
-    LithoShots *shots = NULL;
+    const gboolean shots = params->mode == LITHO_MIGRATE_SHOT;
     plan->have_image = FALSE;
-    if (params->mode == LITHO_MIGRATE_SHOT &&
-        !(shots = litho_shots_new(plan->jobs.job[0], work->pass->in, error)))
+    if (work->stale) // until each has taken its share anew
+        for (int k = 0; k < plan->team.cards * plan->team.lanes; k++)
+            member_engine(plan, k)->n_bands = 0;
+    if (shots && !find_shots(plan, work->pass, work->run, error))
         return FALSE;
-    work->shots = shots;
+    work->shots = shots ? plan->shots : NULL;
     const gboolean ok = work_together(work, error);
     if (ok && shots)
-        litho_migrate_shots_told(shots, work->pass->out, work->run);
-    litho_shots_free(shots);
-    plan->designed = ok || plan->engine[0][0]->n_bands > 0;
+        litho_migrate_shots_told(plan->shots, work->pass->out, work->run);
+    plan->designed = ok || have_tables(plan);
     plan->have_image = ok && params->mode != LITHO_MIGRATE_DEMIGRATE;
     return ok;
 }

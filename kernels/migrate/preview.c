@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/common/smooth.h"
+
 enum { MARGIN = 30 }; // cells between the data and the data again
 
 gboolean litho_preview_suits(const LithoMigrateJob *job)
@@ -13,22 +15,9 @@ gboolean litho_preview_suits(const LithoMigrateJob *job)
            job->n_steps > 0 && (!job->slowness || job->slow_mean);
 }
 
-// Smallest 2^a 3^b 5^c that is not below n.
-static int transform_length(int n)
-{
-    while (!migrate_is_smooth(n))
-        n++;
-    return n;
-}
-
-static double mean_slowness(const LithoMigrateJob *job, int s)
-{
-    return job->slowness ? job->slow_mean[s] : job->slow_min[s];
-}
-
 static gboolean has_new_operators(const LithoMigrateJob *job, int s)
 {
-    if (s == 0 || mean_slowness(job, s) != mean_slowness(job, s - 1))
+    if (s == 0 || litho_migrate_job_mean(job, s) != litho_migrate_job_mean(job, s - 1))
         return TRUE;
     const gsize n = job->nf, at = n * s;
     return memcmp(job->entry + at, job->entry + at - n, n * sizeof *job->entry) != 0 ||
@@ -42,7 +31,7 @@ static float *vertical_time(const LithoMigrateJob *job)
     double t = 0;
     for (int z = 0; z < job->nz; z++) {
         time[z] = (float)t;
-        t += mean_slowness(job, MIN(z / job->step, job->n_steps - 1)) / job->step;
+        t += litho_migrate_job_mean(job, MIN(z / job->step, job->n_steps - 1)) / job->step;
     }
     return time;
 }
@@ -50,12 +39,12 @@ static float *vertical_time(const LithoMigrateJob *job)
 LithoPreview *litho_preview_new(const LithoMigrateJob *job)
 {
     LithoPreview *p = g_new0(LithoPreview, 1);
-    p->nx = job->data_nx > 1 ? transform_length(job->data_nx + MARGIN) : 1;
-    p->ny = job->data_ny > 1 ? transform_length(job->data_ny + MARGIN) : 1;
+    p->nx = job->data_nx > 1 ? litho_smooth_length(job->data_nx + MARGIN, 1, 5) : 1;
+    p->ny = job->data_ny > 1 ? litho_smooth_length(job->data_ny + MARGIN, 1, 5) : 1;
     p->flags = g_new0(guint8, job->n_steps);
     p->slow2 = g_new(float, job->n_steps);
     for (int s = 0; s < job->n_steps; s++) {
-        const double slow = mean_slowness(job, s);
+        const double slow = litho_migrate_job_mean(job, s);
         p->slow2[s] = (float)(slow * slow);
         p->flags[s] = (has_new_operators(job, s) ? LITHO_PREVIEW_NEW : 0) |
                       (litho_migrate_job_stops(job, s) ? LITHO_PREVIEW_STOP : 0);

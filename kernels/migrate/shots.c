@@ -2,6 +2,7 @@
 #include "kernels/migrate/shots.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/io/survey.h"
@@ -13,7 +14,8 @@ static LithoShots *shots_new(guint n, gint64 traces)
     shots->n = n;
     shots->shot = g_new0(LithoShot, n);
     if (traces > 0) {
-        shots->of = g_new(int, traces);
+        shots->first = g_new0(gint64, n + 1);
+        shots->trace = g_new(gint64, traces);
         shots->row = g_new(int, traces);
         shots->column = g_new(int, traces);
     }
@@ -25,10 +27,22 @@ void litho_shots_free(LithoShots *shots)
     if (!shots)
         return;
     g_free(shots->shot);
-    g_free(shots->of);
+    g_free(shots->first);
+    g_free(shots->trace);
     g_free(shots->row);
     g_free(shots->column);
+    litho_survey_unref(shots->source.survey);
+    g_free(shots->source.live);
     g_free(shots);
+}
+
+LithoShotTraces litho_shots_traces(const LithoShots *shots, guint shot)
+{
+    if (!shots->trace)
+        return (LithoShotTraces){0};
+    const gint64 at = shots->first[shot];
+    return (LithoShotTraces){shots->first[shot + 1] - at, shots->trace + at, shots->row + at,
+                             shots->column + at};
 }
 
 // Every inline of the input is the record of one shot along a 2-D line; sources move one inline
@@ -42,8 +56,9 @@ static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in)
     LithoShots *shots = shots_new(ni, ni * nj);
     for (gint64 i = 0; i < ni; i++) {
         shots->shot[i].x = (p->source_x + i * move) / dx;
+        shots->first[i + 1] = (i + 1) * nj;
         for (gint64 j = 0; j < nj; j++) {
-            shots->of[i * nj + j] = (int)i;
+            shots->trace[i * nj + j] = i * nj + j;
             shots->row[i * nj + j] = 0;
             shots->column[i * nj + j] = (int)j;
         }
@@ -80,9 +95,37 @@ static int find_shot(GArray *list, GHashTable *known, double x, double y)
     return (int)list->len - 1;
 }
 
-static gboolean place_trace(const LithoMigrateJob *job, const LithoSurvey *survey,
-                            LithoShots *shots, gint64 trace, const guint8 *header, GArray *list,
-                            GHashTable *known)
+// Shot and cell of every trace, shot -1 = none, on the way to lists.
+typedef struct Places {
+    int *of, *row, *column;
+    GArray *shots;     // LithoShot
+    GHashTable *known; // place -> index into `shots`
+    guint outside;
+} Places;
+
+static void places_init(Places *p, gint64 traces)
+{
+    *p = (Places){g_new(int, traces),
+                  g_new(int, traces),
+                  g_new(int, traces),
+                  g_array_new(FALSE, FALSE, sizeof(LithoShot)),
+                  g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+                  0};
+    for (gint64 k = 0; k < traces; k++)
+        p->of[k] = -1;
+}
+
+static void places_clear(Places *p)
+{
+    g_free(p->of);
+    g_free(p->row);
+    g_free(p->column);
+    g_array_unref(p->shots);
+    g_hash_table_unref(p->known);
+}
+
+static void place_trace(const LithoMigrateJob *job, const LithoSurvey *survey, gint64 trace,
+                        const guint8 *header, Places *p)
 {
     const LithoGrid *g = &job->image;
     double s[2], r[2];
@@ -90,48 +133,105 @@ static gboolean place_trace(const LithoMigrateJob *job, const LithoSurvey *surve
     int x = (int)lround(r[0]), y = (int)lround(r[1]);
     gboolean inside = x >= 0 && x < g->axis[1].n && y >= 0 && y < g->axis[0].n && s[0] >= 0 &&
                       s[0] <= g->axis[1].n - 1 && s[1] >= 0 && s[1] <= g->axis[0].n - 1;
-    shots->of[trace] = inside ? find_shot(list, known, s[0], s[1]) : -1;
-    shots->row[trace] = y;
-    shots->column[trace] = x;
-    return inside;
+    p->outside += !inside;
+    if (inside)
+        p->of[trace] = find_shot(p->shots, p->known, s[0], s[1]);
+    p->row[trace] = y;
+    p->column[trace] = x;
 }
 
-static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in, GError **error)
+static gboolean read_places(const LithoMigrateJob *job, const LithoCube *in, Places *p,
+                            LithoRun *run, GError **error)
 {
+    enum { TRACES = 256 }; // between two looks whether to stop
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
+    litho_run_begin(run, "reading", "traces");
+    for (gint64 k = 0; k < ni * nj; k++) {
+        guint8 header[240];
+        if (k % TRACES == 0 && !litho_run_step(run, k, ni * nj, error))
+            return FALSE;
+        if (!litho_cube_is_live(in, k / nj, k % nj))
+            continue;
+        if (!litho_survey_trace_header(in->survey, k / nj, k % nj, header, error))
+            return FALSE;
+        place_trace(job, in->survey, k, header, p);
+    }
+    return TRUE;
+}
+
+static LithoShots *shots_of_places(const Places *p, gint64 traces)
+{
+    LithoShots *shots = shots_new(p->shots->len, traces);
+    shots->outside = p->outside;
+    memcpy(shots->shot, p->shots->data, shots->n * sizeof *shots->shot);
+    for (gint64 k = 0; k < traces; k++)
+        if (p->of[k] >= 0)
+            shots->first[p->of[k] + 1]++;
+    for (guint s = 0; s < shots->n; s++)
+        shots->first[s + 1] += shots->first[s];
+    g_autofree gint64 *at = g_memdup2(shots->first, (shots->n + 1) * sizeof *at);
+    for (gint64 k = 0; k < traces; k++)
+        if (p->of[k] >= 0) {
+            const gint64 place = at[p->of[k]]++;
+            shots->trace[place] = k;
+            shots->row[place] = p->row[k];
+            shots->column[place] = p->column[k];
+        }
+    return shots;
+}
+
+// Without what is owned.
+static LithoShotsSource source_of(const LithoMigrateJob *job, const LithoCube *in)
+{
+    const LithoGrid *g = &job->image;
+    return (LithoShotsSource){.survey = in->survey,
+                              .live = in->live,
+                              .traces = litho_grid_traces(&in->grid),
+                              .origin = {g->origin[0], g->origin[1]},
+                              .cell = {job->cells.dx / job->ratio, job->cells.dy / job->ratio},
+                              .cells = {g->axis[0].n, g->axis[1].n}};
+}
+
+gboolean litho_shots_serve(const LithoShots *shots, const LithoMigrateJob *job, const LithoCube *in)
+{
+    if (!shots || !shots->source.survey || job->params.geometry != LITHO_MIGRATE_HEADERS)
+        return FALSE;
+    const LithoShotsSource *a = &shots->source, b = source_of(job, in);
+    return a->survey == b.survey && a->traces == b.traces &&
+           memcmp(a->origin, b.origin, sizeof b.origin) == 0 &&
+           memcmp(a->cell, b.cell, sizeof b.cell) == 0 &&
+           memcmp(a->cells, b.cells, sizeof b.cells) == 0 && memcmp(a->live, b.live, b.traces) == 0;
+}
+
+static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in, LithoRun *run,
+                                GError **error)
+{
+    const gint64 traces = litho_grid_traces(&in->grid);
     if (!in->survey) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     _("geometry = headers reads source and receiver from trace headers; this input "
                       "has none (use SEG-Y or SU, or geometry = record)"));
         return NULL;
     }
-    LithoShots *shots = shots_new(0, ni * nj);
-    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(LithoShot));
-    g_autoptr(GHashTable) known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    for (gint64 i = 0; i < ni; i++)
-        for (gint64 j = 0; j < nj; j++) {
-            guint8 header[240];
-            shots->of[i * nj + j] = -1;
-            if (!litho_cube_is_live(in, i, j))
-                continue;
-            if (!litho_survey_trace_header(in->survey, i, j, header, error)) {
-                litho_shots_free(shots);
-                return NULL;
-            }
-            shots->outside +=
-                !place_trace(job, in->survey, shots, i * nj + j, header, list, known);
-        }
-    shots->n = list->len;
-    g_free(shots->shot);
-    shots->shot = g_memdup2(list->data, MAX(list->len, 1) * sizeof(LithoShot));
-    if (shots->n == 0) {
-        litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                     "no trace has source and receiver on the image; its corner is (%g, %g) m, its "
-                     "size %" PRId64 " x %" PRId64 " cells",
-                     job->image.origin[0], job->image.origin[1], job->image.axis[1].n,
-                     job->image.axis[0].n);
-        litho_shots_free(shots);
-        return NULL;
+    Places places;
+    LithoShots *shots = NULL;
+    places_init(&places, traces);
+    if (read_places(job, in, &places, run, error)) {
+        if (places.shots->len > 0)
+            shots = shots_of_places(&places, traces);
+        else
+            litho_refuse(
+                error, LITHO_ERROR_GEOMETRY,
+                "no trace has source and receiver on the image; its corner is (%g, %g) m, its "
+                "size %" PRId64 " x %" PRId64 " cells",
+                job->image.origin[0], job->image.origin[1], job->image.axis[1].n,
+                job->image.axis[0].n);
+    }
+    places_clear(&places);
+    if (shots) {
+        shots->source = source_of(job, in);
+        litho_survey_ref(in->survey);
+        shots->source.live = g_memdup2(in->live, traces);
     }
     return shots;
 }
@@ -177,12 +277,13 @@ static gboolean is_one_source(const LithoMigrateJob *job, const LithoCube *in, g
     return TRUE;
 }
 
-LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error)
+LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, LithoRun *run,
+                            GError **error)
 {
     const LithoMigrateParams *p = &job->params;
     LithoShots *shots;
     if (p->geometry == LITHO_MIGRATE_HEADERS)
-        return header_shots(job, in, error);
+        return header_shots(job, in, run, error);
     if (in->survey && !is_one_source(job, in, p->geometry == LITHO_MIGRATE_LINE, error))
         return NULL;
     if (p->geometry == LITHO_MIGRATE_LINE) {
@@ -205,16 +306,6 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GEr
         return NULL;
     }
     return shots;
-}
-
-int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, gint64 traces)
-{
-    if (!cell)
-        return NULL;
-    int *own = g_new(int, traces);
-    for (gint64 k = 0; k < traces; k++)
-        own[k] = shots->of[k] == (int)shot ? cell[k] : -1;
-    return own;
 }
 
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum)

@@ -8,21 +8,44 @@ typedef struct LithoShot {
     double x, y; // source, in cells of the image from its first trace
 } LithoShot;
 
+// Where shots that trace headers tell came from.
+typedef struct LithoShotsSource {
+    LithoSurvey *survey; // a reference; NULL: the shots are not of headers
+    guint8 *live;        // of the input's traces; owned
+    gint64 traces;
+    double origin[2], cell[2]; // of the image, m
+    gint64 cells[2];
+} LithoShotsSource;
+
 typedef struct LithoShots {
     guint n;
     LithoShot *shot;
-    // Per trace of the input (index i * n_crossline + j): shot, and cell of the receiver; -1 =
-    // none. NULL for a single record whose traces are the image's cells.
-    int *of, *row, *column;
+    // Traces of shot k: places first[k] .. first[k + 1] - 1 of the other arrays, in the input's
+    // order. A trace has the index i * n_crossline + j and its receiver lies in a cell of the
+    // image. NULL for a single record whose traces are the image's cells.
+    gint64 *first, *trace;
+    int *row, *column;
     guint outside; // traces whose receiver lies off the image
+    LithoShotsSource source;
 } LithoShots;
 
-// From parameters (record, line) or trace headers (bytes 69-88 of SEG-Y). FALSE with a sentence.
-LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error);
-void litho_shots_free(LithoShots *shots); // NULL is fine
+// The traces of one shot.
+typedef struct LithoShotTraces {
+    gint64 n;
+    const gint64 *trace;
+    const int *row, *column;
+} LithoShotTraces;
 
-// `cell` (row or column) for the traces of one shot, -1 for all others; NULL stays NULL. g_free().
-int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, gint64 traces);
+// From parameters (record, line) or trace headers (bytes 69-88 of SEG-Y). NULL with a sentence, or
+// cancelled.
+LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, LithoRun *run,
+                            GError **error);
+void litho_shots_free(LithoShots *shots); // NULL is fine
+// TRUE when the headers of this input on this image gave these shots: they need not be read again.
+gboolean litho_shots_serve(const LithoShots *shots, const LithoMigrateJob *job,
+                           const LithoCube *in);
+// Borrows from `shots`, which has lists.
+LithoShotTraces litho_shots_traces(const LithoShots *shots, guint shot);
 
 // Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);

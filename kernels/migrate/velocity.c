@@ -8,14 +8,13 @@
 #include "core/text.h"
 #include "kernels/migrate/job.h"
 
-const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch)
+const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *row)
 {
-    const gsize n = (gsize)job->cells.nx * job->cells.ny;
     if (job->slowness)
-        return job->slowness + n * s;
-    for (gsize k = 0; k < n; k++)
-        scratch[k] = (float)job->slow_min[s];
-    return scratch;
+        return job->slowness + (gsize)job->cells.nx * job->cells.ny * s;
+    for (int x = 0; x < job->cells.nx; x++)
+        row[x] = (float)job->slow_min[s];
+    return row;
 }
 
 guint64 litho_migrate_slowness_serial(void)
@@ -26,13 +25,20 @@ guint64 litho_migrate_slowness_serial(void)
 
 // --- from the model -----------------------------------------------------------------------------
 
-// One step's slowness on `ny` x `nx` cells from (lo[0], lo[1]) on, and its range.
+// One step's slowness on `ny` x `nx` cells from (lo[0], lo[1]) on, and its range. Of use only where
+// the run was not told to stop.
 static void step_slowness(const LithoMigrateJob *job, int s, const gint64 lo[2], int ny, int nx,
-                          float *plane)
+                          float *plane, const LithoRun *run)
 {
-    const gint64 hi[2] = {lo[0] + ny, lo[1] + nx};
+    enum { ROWS = 8 }; // between two looks whether to stop: a few milliseconds of long ones
     const double thick = job->dz * job->step;
-    litho_migrate_model_slowness(job->model, &job->map, lo, hi, s * thick, (s + 1) * thick, plane);
+    for (int y = 0; y < ny; y += ROWS) {
+        const gint64 from[2] = {lo[0] + y, lo[1]}, to[2] = {lo[0] + MIN(y + ROWS, ny), lo[1] + nx};
+        if (!litho_run_checkpoint(run))
+            return;
+        litho_migrate_model_slowness(job->model, &job->map, from, to, s * thick, (s + 1) * thick,
+                                     plane + (gsize)y * nx);
+    }
     const gsize n = (gsize)nx * ny;
     const float factor = job->half ? 2 : 1;
     float low = INFINITY, high = 0;
@@ -55,7 +61,7 @@ static void layered_slowness(const LithoMigrateJob *job)
     static const gint64 first[2] = {0, 0};
     float one;
     for (int s = 0; s < job->n_steps; s++)
-        step_slowness(job, s, first, 1, 1, &one);
+        step_slowness(job, s, first, 1, 1, &one, NULL);
 }
 
 gboolean litho_migrate_job_velocity(LithoMigrateJob *job, LithoMigrateJob *last, LithoRun *run,
@@ -81,8 +87,7 @@ gboolean litho_migrate_job_velocity(LithoMigrateJob *job, LithoMigrateJob *last,
     litho_run_begin(run, "velocity", "depths");
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (int s = 0; s < job->n_steps; s++)
-        if (litho_run_checkpoint(run))
-            step_slowness(job, s, lo, job->cells.ny, job->cells.nx, job->slowness + n * s);
+        step_slowness(job, s, lo, job->cells.ny, job->cells.nx, job->slowness + n * s, run);
     return litho_run_step(run, job->n_steps, job->n_steps, error);
 }
 

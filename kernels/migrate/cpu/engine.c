@@ -95,11 +95,10 @@ static void cpu_drain(MigEngine *engine)
 
 static gboolean cpu_tables(MigEngine *engine, int b, GError **error)
 {
-    (void)error;
     Band *band = &cpu_of(engine)->band[b];
     litho_sweep_free(band->sweep);
-    band->sweep = litho_sweep_new(engine->job[b]);
-    return TRUE;
+    band->sweep = litho_sweep_new(engine->job[b], error);
+    return band->sweep != NULL;
 }
 
 static void cpu_forget(MigEngine *engine, int b)
@@ -170,7 +169,7 @@ static gboolean cpu_clear(MigEngine *engine, GError **error)
 }
 
 static LithoCube *cpu_part(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
-                           gboolean divide, double stabilise, GError **error)
+                           gboolean divide, double stabilise, LithoRun *run, GError **error)
 {
     const Cpu *cpu = cpu_of(engine);
     const gsize cells = litho_migrate_image_cells(engine->job[0]), count = cells * n;
@@ -178,31 +177,32 @@ static LithoCube *cpu_part(MigEngine *engine, const LithoCube *like, int first, 
     LithoBox box = litho_box_full(&like->grid);
     box.lo[2] = first;
     box.hi[2] = first + n;
-    g_autofree float *planes = litho_memory_new(count, sizeof *planes, "depths to show", error);
-    LithoCube *part = planes ? litho_cube_new_box(&like->grid, box, error) : NULL;
-    if (!part)
+    g_autofree float *divided =
+        divide ? litho_memory_new(count, sizeof *divided, "depths to show", error) : NULL;
+    g_autoptr(LithoCube) part =
+        divided || !divide ? litho_cube_new_box(&like->grid, box, error) : NULL;
+    if (!part || (divide && !litho_migrate_normalise(image, cpu->light + cells * first, cells, n,
+                                                     stabilise, divided, run, error)))
         return NULL;
     g_strlcpy(part->name, like->name, sizeof part->name);
-    if (divide)
-        litho_migrate_normalise(image, cpu->light + cells * first, cells, n, stabilise, planes);
-    for (gsize k = 0; k < count && !divide; k++)
-        planes[k] = scale * image[k];
-    litho_migrate_planes_to_cube(planes, first, n, part);
-    return part;
+    return litho_migrate_planes_to_cube(divide ? divided : image, first, n, divide ? 1 : scale,
+                                        part, run, error)
+               ? g_steal_pointer(&part)
+               : NULL;
 }
 
 // --- record and source --------------------------------------------------------------------------
 
-static gboolean load_spectrum(const Band *band, const LithoCube *in, const int *row,
-                              const int *column, float *waves, LithoRun *run, GError **error)
+static gboolean load_spectrum(const Band *band, const LithoCube *in, const LithoShotTraces *traces,
+                              float *waves, LithoRun *run, GError **error)
 {
     const LithoMigrateJob *job = band->sweep->job;
     if (!litho_cube_host(in, error))
         return FALSE;
     if (job->ratio > 1)
-        return litho_coarse_spectrum_forward(job, &band->sweep->waves, in, row, column, waves, run,
+        return litho_coarse_spectrum_forward(job, &band->sweep->waves, in, traces, waves, run,
                                              error);
-    return litho_spectrum_forward(job, &band->sweep->waves, in, row, column, waves, run, error);
+    return litho_spectrum_forward(job, &band->sweep->waves, in, traces, waves, run, error);
 }
 
 static gboolean cpu_keep_record(MigEngine *engine, int b, const LithoCube *in, LithoRun *run,
@@ -212,7 +212,7 @@ static gboolean cpu_keep_record(MigEngine *engine, int b, const LithoCube *in, L
     Band *band = &cpu_of(engine)->band[b];
     g_clear_pointer(&band->record, free);
     band->record = alloc_waves(band, error);
-    if (!band->record || !load_spectrum(band, in, NULL, NULL, band->record, run, error))
+    if (!band->record || !load_spectrum(band, in, NULL, band->record, run, error))
         return FALSE;
     litho_run_time(run, "spectrum", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(in->held), 0);
@@ -251,13 +251,13 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
     }
 }
 
-static gboolean cpu_take_shot(MigEngine *engine, int b, const LithoCube *in, const int *row,
-                              const int *column, const LithoShot *shot, LithoRun *run,
+static gboolean cpu_take_shot(MigEngine *engine, int b, const LithoCube *in,
+                              const LithoShotTraces *traces, const LithoShot *shot, LithoRun *run,
                               GError **error)
 {
     Cpu *cpu = cpu_of(engine);
     if (!begin_waves(cpu, b, TRUE, error) ||
-        !load_spectrum(&cpu->band[b], in, row, column, cpu->up, run, error))
+        !load_spectrum(&cpu->band[b], in, traces, cpu->up, run, error))
         return FALSE;
     place_source(&cpu->band[b], shot, cpu->down);
     return TRUE;
@@ -311,7 +311,6 @@ static gboolean cpu_preview(MigEngine *engine, int b, gboolean *made, LithoRun *
 static gboolean cpu_take_image(MigEngine *engine, const LithoCube *in, LithoRun *run,
                                GError **error)
 {
-    (void)run;
     Cpu *cpu = cpu_of(engine);
     const gsize n = litho_grid_samples(&in->grid);
     g_clear_pointer(&cpu->light, g_free);
@@ -319,10 +318,7 @@ static gboolean cpu_take_image(MigEngine *engine, const LithoCube *in, LithoRun 
     cpu->image = g_try_new(float, n);
     if (!cpu->image)
         return no_memory(error, "image", 4.0 * n);
-    if (!litho_cube_host(in, error))
-        return FALSE;
-    litho_migrate_cube_to_planes(in, cpu->image);
-    return TRUE;
+    return litho_cube_host(in, error) && litho_migrate_cube_to_planes(in, cpu->image, run, error);
 }
 
 static gboolean cpu_up(MigEngine *engine, int b, LithoRun *run, GError **error)
@@ -369,9 +365,10 @@ static gboolean cpu_image(MigEngine *engine, gboolean divide, double stabilise, 
     g_autofree float *divided = divide ? g_try_new(float, cells *nz) : NULL;
     if (divide && !divided)
         return no_memory(error, "image", 4.0 * cells * nz);
-    if (divide)
-        litho_migrate_normalise(cpu->image, cpu->light, cells, nz, stabilise, divided);
-    litho_migrate_planes_to_cube(divide ? divided : cpu->image, 0, nz, out);
+    if ((divide && !litho_migrate_normalise(cpu->image, cpu->light, cells, nz, stabilise, divided,
+                                            run, error)) ||
+        !litho_migrate_planes_to_cube(divide ? divided : cpu->image, 0, nz, 1, out, run, error))
+        return FALSE;
     litho_run_time(run, "image", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 8.0 * cells * nz, 0);
     return TRUE;
 }

@@ -33,8 +33,10 @@ LithoProduct *litho_product_new(const LithoWaves *w)
     }
     for (int k = 0; k < 4; k++)
         p->half[k] = g_new0(float, line);
-    p->image = g_new0(float, (gsize)w->nx *(w->ny + 1));
-    p->light = g_new0(float, (gsize)w->nx *(w->ny + 1));
+    p->image = g_try_new0(float, (gsize)w->nx *(w->ny + 1));
+    p->light = g_try_new0(float, (gsize)w->nx *(w->ny + 1));
+    if (!p->image || !p->light)
+        g_clear_pointer(&p, litho_product_free);
     return p;
 }
 

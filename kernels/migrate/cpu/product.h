@@ -13,7 +13,7 @@
 // to 0.8 of Nyquist keep their amplitude within 1.1 %, what would fold to below 0.8 of Nyquist is
 // down by 40 dB; between 0.8 and 1.2 it falls gradually.
 
-// Planes one thread works in.
+// Planes one thread works in. NULL: no memory.
 typedef struct LithoProduct LithoProduct;
 LithoProduct *litho_product_new(const LithoWaves *waves);
 void litho_product_free(LithoProduct *product); // NULL is fine

@@ -176,14 +176,14 @@ static float *alloc_fine(const LithoMigrateJob *job, const LithoWaves *waves, GE
 }
 
 gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
-                                       const LithoCube *in, const int *row, const int *column,
+                                       const LithoCube *in, const LithoShotTraces *traces,
                                        float *planes, LithoRun *run, GError **error)
 {
     LithoMigrateJob fine = fine_twin(job);
     LithoWaves fine_waves = litho_waves_layout(fine.cells.nx, fine.cells.ny);
     float *fine_planes = alloc_fine(job, &fine_waves, error);
-    gboolean ok = fine_planes && litho_spectrum_forward(&fine, &fine_waves, in, row, column,
-                                                        fine_planes, run, error);
+    gboolean ok = fine_planes &&
+                  litho_spectrum_forward(&fine, &fine_waves, in, traces, fine_planes, run, error);
     if (ok)
         resample_waves(job, waves, planes, &fine_waves, fine_planes, FALSE, run);
     free(fine_planes);

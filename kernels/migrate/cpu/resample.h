@@ -6,7 +6,7 @@
 // interpolation on the way out, and the exact adjoints of both (taps.h).
 
 gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
-                                       const LithoCube *in, const int *row, const int *column,
+                                       const LithoCube *in, const LithoShotTraces *traces,
                                        float *planes, LithoRun *run, GError **error);
 gboolean litho_coarse_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves,
                                        float *planes, LithoCube *out, LithoRun *run,

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
+
 // A record that does not start at t = 0: its spectrum turns by exp(-i w t0).
 static void phase_of_start(const LithoMigrateJob *job, float *turn)
 {
@@ -19,16 +21,35 @@ typedef struct Line {
     fftwf_complex *values; // nfft / 2 + 1
 } Line;
 
-static Line line_new(int nfft)
+// FALSE: no memory. To be cleared in either case.
+static gboolean line_init(Line *line, int nfft)
 {
-    return (Line){fftwf_malloc(sizeof(float) * nfft),
-                  fftwf_malloc(sizeof(fftwf_complex) * (nfft / 2 + 1))};
+    *line = (Line){fftwf_malloc(sizeof(float) * nfft),
+                   fftwf_malloc(sizeof(fftwf_complex) * (nfft / 2 + 1))};
+    return line->samples && line->values;
 }
 
-static void line_free(Line *line)
+static void line_clear(Line *line)
 {
     fftwf_free(line->samples);
     fftwf_free(line->values);
+}
+
+static gboolean no_memory(GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for the waves");
+}
+
+// Transform of a line's samples to its values, or back. NULL: no memory.
+static fftwf_plan line_plan(int nfft, gboolean back)
+{
+    Line line;
+    fftwf_plan plan = NULL;
+    if (line_init(&line, nfft))
+        plan = back ? fftwf_plan_dft_c2r_1d(nfft, line.values, line.samples, FFTW_ESTIMATE)
+                    : fftwf_plan_dft_r2c_1d(nfft, line.samples, line.values, FFTW_ESTIMATE);
+    line_clear(&line);
+    return plan;
 }
 
 // One trace's frequencies into its cell of every plane.
@@ -52,20 +73,60 @@ static void load_trace(const LithoMigrateJob *job, const LithoCube *in, gint64 i
     memset(samples + job->nt, 0, sizeof(float) * (job->nfft - job->nt));
 }
 
-// Traces of one input line; serial inside so that cells which meet add up in a fixed order.
-static void forward_line(const LithoMigrateJob *job, const LithoWaves *w, const LithoCube *in,
-                         gint64 i, const int *row, const int *column, fftwf_plan plan, Line *line,
-                         const float *taper, const float *turn, float *planes)
+// What all traces on their way in share.
+typedef struct Way {
+    const LithoMigrateJob *job;
+    const LithoWaves *waves;
+    const LithoCube *in;
+    fftwf_plan plan;
+    const float *taper, *turn;
+    float *planes;
+    LithoRun *run;
+} Way;
+
+// Trace (i, j) into cell (y, x) of the image.
+static void forward_trace(const Way *way, gint64 i, gint64 j, int y, int x, Line *line)
 {
-    const gint64 nj = in->grid.axis[1].n;
-    for (gint64 j = 0; j < nj; j++) {
-        int y = row ? row[i * nj + j] : (int)i, x = column ? column[i * nj + j] : (int)j;
-        if (!litho_cube_is_live(in, i, j) || y < 0 || x < 0)
-            continue;
-        load_trace(job, in, i, j, taper, line->samples);
-        fftwf_execute_dft_r2c(plan, line->samples, line->values);
-        scatter(job, w, line, turn, y + job->pad_y, x + job->pad_x, planes);
+    const LithoMigrateJob *job = way->job;
+    if (!litho_cube_is_live(way->in, i, j))
+        return;
+    load_trace(job, way->in, i, j, way->taper, line->samples);
+    fftwf_execute_dft_r2c(way->plan, line->samples, line->values);
+    scatter(job, way->waves, line, way->turn, y + job->pad_y, x + job->pad_x, way->planes);
+}
+
+// All traces at their own cells. FALSE: no memory.
+static gboolean forward_all(const Way *way)
+{
+    const gint64 lines = way->in->grid.axis[0].n, nj = way->in->grid.axis[1].n;
+    gint poor = 0;
+#pragma omp parallel num_threads(litho_run_threads(way->run))
+    {
+        Line line;
+        if (!line_init(&line, way->job->nfft))
+            g_atomic_int_set(&poor, 1);
+#pragma omp for schedule(dynamic, 1)
+        for (gint64 i = 0; i < lines; i++)
+            for (gint64 j = 0; j < nj && litho_run_checkpoint(way->run); j++)
+                if (!g_atomic_int_get(&poor))
+                    forward_trace(way, i, j, (int)i, (int)j, &line);
+        line_clear(&line);
     }
+    return !poor;
+}
+
+// A shot's traces, which may share a cell: one thread, so that they add up in a fixed order. FALSE:
+// no memory.
+static gboolean forward_shot(const Way *way, const LithoShotTraces *traces)
+{
+    const gint64 nj = way->in->grid.axis[1].n;
+    Line line;
+    const gboolean ok = line_init(&line, way->job->nfft);
+    for (gint64 k = 0; ok && k < traces->n && litho_run_checkpoint(way->run); k++)
+        forward_trace(way, traces->trace[k] / nj, traces->trace[k] % nj, traces->row[k],
+                      traces->column[k], &line);
+    line_clear(&line);
+    return ok;
 }
 
 static void clear_waves(const LithoMigrateJob *job, const LithoWaves *w, float *planes,
@@ -78,31 +139,21 @@ static void clear_waves(const LithoMigrateJob *job, const LithoWaves *w, float *
 }
 
 gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
-                                const LithoCube *in, const int *row, const int *column,
-                                float *planes, LithoRun *run, GError **error)
+                                const LithoCube *in, const LithoShotTraces *traces, float *planes,
+                                LithoRun *run, GError **error)
 {
     g_autofree float *taper = litho_migrate_job_taper(job);
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
     clear_waves(job, w, planes, run);
-    Line first = line_new(job->nfft);
-    fftwf_plan plan = fftwf_plan_dft_r2c_1d(job->nfft, first.samples, first.values, FFTW_ESTIMATE);
-    line_free(&first);
+    const Way way = {job, w, in, line_plan(job->nfft, FALSE), taper, turn, planes, run};
+    if (!way.plan)
+        return no_memory(error);
     const gint64 lines = in->grid.axis[0].n;
-    // Traces placed by headers may share a cell across lines: one thread then.
-    const int threads = row ? 1 : litho_run_threads(run);
     litho_run_begin(run, "spectrum", "lines");
-#pragma omp parallel num_threads(threads)
-    {
-        Line line = line_new(job->nfft);
-#pragma omp for schedule(dynamic, 1)
-        for (gint64 i = 0; i < lines; i++)
-            if (litho_run_checkpoint(run))
-                forward_line(job, w, in, i, row, column, plan, &line, taper, turn, planes);
-        line_free(&line);
-    }
-    fftwf_destroy_plan(plan);
-    return litho_run_step(run, lines, lines, error);
+    const gboolean ok = traces ? forward_shot(&way, traces) : forward_all(&way);
+    fftwf_destroy_plan(way.plan);
+    return ok ? litho_run_step(run, lines, lines, error) : no_memory(error);
 }
 
 // The weighted half spectrum of one cell, ready for the inverse FFT.
@@ -124,17 +175,22 @@ gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *w,
     g_autofree float *taper = litho_migrate_job_taper(job);
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
-    Line first = line_new(job->nfft);
-    fftwf_plan plan = fftwf_plan_dft_c2r_1d(job->nfft, first.values, first.samples, FFTW_ESTIMATE);
-    line_free(&first);
+    fftwf_plan plan = line_plan(job->nfft, TRUE);
+    gint poor = 0;
+    if (!plan)
+        return no_memory(error);
     const gint64 lines = out->grid.axis[0].n, traces = out->grid.axis[1].n;
     litho_run_begin(run, "spectrum", "lines");
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
-        Line line = line_new(job->nfft);
+        Line line;
+        if (!line_init(&line, job->nfft))
+            g_atomic_int_set(&poor, 1);
 #pragma omp for schedule(dynamic, 1)
         for (gint64 i = 0; i < lines; i++)
             for (gint64 j = 0; j < traces && litho_run_checkpoint(run); j++) {
+                if (g_atomic_int_get(&poor))
+                    break;
                 gather(job, w, turn, (int)i + job->pad_y, (int)j + job->pad_x, planes, &line);
                 // c2r sums v and its conjugate: twice the real part, as the adjoint asks.
                 fftwf_execute_dft_c2r(plan, line.values, line.samples);
@@ -142,8 +198,8 @@ gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *w,
                 for (int t = 0; t < job->nt; t++)
                     trace[t] += line.samples[t] * taper[t];
             }
-        line_free(&line);
+        line_clear(&line);
     }
     fftwf_destroy_plan(plan);
-    return litho_run_step(run, lines, lines, error);
+    return poor ? no_memory(error) : litho_run_step(run, lines, lines, error);
 }

@@ -2,16 +2,17 @@
 #pragma once
 #include "kernels/migrate/job.h"
 #include "kernels/migrate/cpu/step.h"
+#include "kernels/migrate/shots.h"
 
 // Between traces and frequency planes on the CPU: P(w) = weight(w) sum_t taper(t) p(t) exp(-iwt),
 // and the exact adjoint of that.
 
 // Traces of `in` (dead ones and non-finite samples count as 0) into waves[nf], which are laid out
-// by `waves` with the data in their middle; at the places of `row`, `column` when those are not
-// NULL (cell of each trace; -1 = not of this shot), added up where several fall into one cell.
+// by `waves` with the data in their middle: all at their own cells, or those of a shot at their
+// receivers' (added up where several fall into one cell).
 gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
-                                const LithoCube *in, const int *row, const int *column,
-                                float *planes, LithoRun *run, GError **error);
+                                const LithoCube *in, const LithoShotTraces *traces, float *planes,
+                                LithoRun *run, GError **error);
 // The adjoint of "twice the real part of the sum over frequencies" after forward: waves to the
 // traces of `out`.
 gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves, float *planes,

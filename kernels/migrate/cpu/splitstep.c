@@ -30,11 +30,15 @@ LithoSplitStep *litho_split_step_new(const LithoWaves *waves, const LithoCells *
     split->kx2 = squared_wavenumbers(waves->nx, cells->dx);
     split->ky2 = squared_wavenumbers(waves->ny, cells->dy);
     fftwf_complex *plane = litho_split_step_scratch(split);
-    split->forward =
-        fftwf_plan_dft_2d(waves->ny, waves->nx, plane, plane, FFTW_FORWARD, FFTW_ESTIMATE);
-    split->inverse =
-        fftwf_plan_dft_2d(waves->ny, waves->nx, plane, plane, FFTW_BACKWARD, FFTW_ESTIMATE);
+    if (plane) {
+        split->forward =
+            fftwf_plan_dft_2d(waves->ny, waves->nx, plane, plane, FFTW_FORWARD, FFTW_ESTIMATE);
+        split->inverse =
+            fftwf_plan_dft_2d(waves->ny, waves->nx, plane, plane, FFTW_BACKWARD, FFTW_ESTIMATE);
+    }
     litho_split_step_scratch_free(plane);
+    if (!split->forward || !split->inverse)
+        g_clear_pointer(&split, litho_split_step_free);
     return split;
 }
 
@@ -100,8 +104,9 @@ static void thin_lens(const LithoSplitStep *split, double omega, double dz, cons
     }
 }
 
-static void diffract(const LithoSplitStep *split, fftwf_complex *plane, double kappa, double dz,
-                     gboolean adjoint, float *wave)
+// FALSE: told to stop.
+static gboolean diffract(const LithoSplitStep *split, fftwf_complex *plane, double kappa, double dz,
+                         gboolean adjoint, float *wave, const LithoRun *run)
 {
     const LithoWaves *w = &split->waves;
     for (int y = 0; y < w->ny; y++) {
@@ -112,7 +117,11 @@ static void diffract(const LithoSplitStep *split, fftwf_complex *plane, double k
         }
     }
     fftwf_execute_dft(split->forward, plane, plane);
+    if (!litho_run_checkpoint(run))
+        return FALSE;
     phase_shift(split, kappa, dz, adjoint, plane);
+    if (!litho_run_checkpoint(run))
+        return FALSE;
     fftwf_execute_dft(split->inverse, plane, plane);
     for (int y = 0; y < w->ny; y++) {
         float *re = litho_wave_row(w, wave, y), *im = re + w->stride;
@@ -121,14 +130,19 @@ static void diffract(const LithoSplitStep *split, fftwf_complex *plane, double k
             im[x] = plane[(gsize)y * w->nx + x][1];
         }
     }
+    return litho_run_checkpoint(run);
 }
 
-void litho_split_step_apply(const LithoSplitStep *split, gpointer scratch, double omega, double dz,
-                            const float *slowness, double mean, gboolean adjoint, float *wave)
+gboolean litho_split_step_apply(const LithoSplitStep *split, gpointer scratch, double omega,
+                                double dz, const float *slowness, double mean, gboolean adjoint,
+                                float *wave, const LithoRun *run)
 {
-    if (adjoint)
+    if (adjoint && slowness)
         thin_lens(split, omega, dz, slowness, mean, -1, wave);
-    diffract(split, scratch, omega * mean, dz, adjoint, wave);
-    if (!adjoint)
+    if (!litho_run_checkpoint(run) ||
+        !diffract(split, scratch, omega * mean, dz, adjoint, wave, run))
+        return FALSE;
+    if (!adjoint && slowness)
         thin_lens(split, omega, dz, slowness, mean, +1, wave);
+    return TRUE;
 }

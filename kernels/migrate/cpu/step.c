@@ -15,10 +15,9 @@ enum {
 
 struct LithoWaveScratch {
     float *plane[2];                    // with RADIUS zero rows above and below
-    float *slow2;                       // [ny][nx] slowness squared
+    float *slow2; // [ny][nx] slowness squared; its first row when one serves all
     float *source;                      // two rows
     float *sum[LITHO_MIGRATE_MAX_STEP]; // accumulators of the forward recursion
-    const float *slow2_of;              // plane slow2 was made from
 };
 
 LithoWaves litho_waves_layout(int nx, int ny)
@@ -57,8 +56,11 @@ LithoWaveScratch *litho_wave_scratch_new(const LithoWaves *w)
         s->plane[k] = alloc_floats(2 * (gsize)w->stride * (w->ny + 2 * RADIUS) + PAD);
     s->slow2 = alloc_floats((gsize)w->nx * w->ny);
     s->source = alloc_floats(2 * (gsize)w->stride);
+    gboolean ok = s->plane[0] && s->plane[1] && s->slow2 && s->source;
     for (int m = 0; m < LITHO_MIGRATE_MAX_STEP; m++)
-        s->sum[m] = alloc_floats(w->size);
+        ok &= (s->sum[m] = alloc_floats(w->size)) != NULL;
+    if (!ok)
+        g_clear_pointer(&s, litho_wave_scratch_free);
     return s;
 }
 
@@ -141,11 +143,17 @@ static LithoStencil halved(const LithoStencil *s)
     return h;
 }
 
-static void square_slowness(const LithoWaves *w, LithoWaveScratch *s, const float *slowness)
+static void square_slowness(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step)
 {
-    const gsize n = (gsize)w->nx * w->ny;
+    const gsize n = (gsize)w->nx * (step->one_row ? 1 : w->ny);
     for (gsize k = 0; k < n; k++)
-        s->slow2[k] = slowness[k] * slowness[k];
+        s->slow2[k] = step->slowness[k] * step->slowness[k];
+}
+
+// Where row y of the step's slowness, or of its squares, begins.
+LITHO_INLINE gsize slowness_row(const LithoWaves *w, const LithoWaveStep *step, int y)
+{
+    return step->one_row ? 0 : (gsize)y * w->nx;
 }
 
 // Coefficient n of target m at one point of the pointwise form.
@@ -173,7 +181,7 @@ LITHO_CLONES static void source_row(const LithoWaves *w, const LithoWaveStep *st
     const float sign = conjugate ? -1 : 1;
     for (int m = 0; m < step->targets; m++) {
         const float *p = litho_wave_row(w, planes[m], y);
-        const float *slowness = step->slowness + (gsize)y * w->nx;
+        const float *slowness = step->slowness + slowness_row(w, step, y);
         for (int x = 0; x < w->nx; x++) {
             float ar, ai;
             if (step->table[0]) {
@@ -218,23 +226,27 @@ static void clenshaw_rows(const LithoWaves *w, LithoWaveScratch *s, const LithoW
             }
         } else {
             stencil_row(n > 0 ? b2 : litho_wave_row(w, out, y), b2, b1, p, im, up, stencil,
-                        s->slow2 + (gsize)y * w->nx, ar, ai, w->nx, w->ny);
+                        s->slow2 + slowness_row(w, step, y), ar, ai, w->nx, w->ny);
         }
     }
 }
 
-static void clenshaw(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
-                     float *const *planes, gboolean conjugate, float *out)
+static gboolean clenshaw(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
+                         float *const *planes, gboolean conjugate, float *out)
 {
     const LithoStencil last = halved(&step->stencil);
-    square_slowness(w, s, step->slowness);
+    square_slowness(w, s, step);
     const int end = w->ny + RADIUS * step->degree;
-    for (int front = 0; front < end; front += ROWS)
+    for (int front = 0; front < end; front += ROWS) {
+        if (!litho_run_checkpoint(step->run))
+            return FALSE;
         for (int n = step->degree; n >= 0; n--) {
             int y = front - RADIUS * (step->degree - n);
             clenshaw_rows(w, s, step, n > 0 ? &step->stencil : &last, planes, conjugate, n, y,
                           y + ROWS, out);
         }
+    }
+    return TRUE;
 }
 
 // --- forward with depths in between, and the pointwise form: T_n one after the other ----------
@@ -243,7 +255,7 @@ LITHO_CLONES static void accumulate_row(const LithoWaves *w, LithoWaveScratch *s
                                         const LithoWaveStep *step, int n, int y, const float *t)
 {
     const int im = w->stride;
-    const float *slowness = step->slowness + (gsize)y * w->nx;
+    const float *slowness = step->slowness + slowness_row(w, step, y);
     for (int m = 0; m < step->targets; m++) {
         float *sum = litho_wave_row(w, s->sum[m], y);
         if (n == 0) {
@@ -281,8 +293,8 @@ static void chebyshev_rows(const LithoWaves *w, LithoWaveScratch *s, const Litho
                 memset(t1 + c * im, 0, sizeof(float) * w->nx);
             }
         } else {
-            stencil_row(t, t, t1, t1, im, up, stencil, s->slow2 + (gsize)y * w->nx, 0, 0, w->nx,
-                        w->ny);
+            stencil_row(t, t, t1, t1, im, up, stencil, s->slow2 + slowness_row(w, step, y), 0, 0,
+                        w->nx, w->ny);
         }
         accumulate_row(w, s, step, n, y, t);
     }
@@ -293,38 +305,40 @@ static void copy_wave(const LithoWaves *w, float *to, const float *from)
     memcpy(to, from, w->size * sizeof(float));
 }
 
-static void chebyshev(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
-                      float *wave, float *const *planes)
+static gboolean chebyshev(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
+                          float *wave, float *const *planes)
 {
     const LithoStencil first = halved(&step->stencil);
-    square_slowness(w, s, step->slowness);
+    square_slowness(w, s, step);
     const int end = w->ny + RADIUS * step->degree;
-    for (int front = 0; front < end; front += ROWS)
+    for (int front = 0; front < end; front += ROWS) {
+        if (!litho_run_checkpoint(step->run))
+            return FALSE;
         for (int n = 0; n <= step->degree; n++)
             chebyshev_rows(w, s, step, n > 1 ? &step->stencil : &first, n, front - RADIUS * n,
                            front - RADIUS * n + ROWS, wave);
+    }
     for (int m = 0; m + 1 < step->targets; m++)
         copy_wave(w, planes[m], s->sum[m]);
     copy_wave(w, wave, s->sum[step->targets - 1]);
+    return TRUE;
 }
 
-void litho_wave_forward(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
-                        float *wave, float *const *planes)
+gboolean litho_wave_forward(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
+                            float *wave, float *const *planes)
 {
-    if (step->targets == 1 && !step->table[0])
-        clenshaw(w, s, step, &wave, FALSE, wave);
-    else
-        chebyshev(w, s, step, wave, planes);
+    return step->targets == 1 && !step->table[0] ? clenshaw(w, s, step, &wave, FALSE, wave)
+                                                 : chebyshev(w, s, step, wave, planes);
 }
 
-void litho_wave_adjoint(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
-                        float *wave, float *const *planes)
+gboolean litho_wave_adjoint(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
+                            float *wave, float *const *planes)
 {
     float *all[LITHO_MIGRATE_MAX_STEP];
     for (int m = 0; m + 1 < step->targets; m++)
         all[m] = planes[m];
     all[step->targets - 1] = wave;
-    clenshaw(w, s, step, all, TRUE, wave);
+    return clenshaw(w, s, step, all, TRUE, wave);
 }
 
 // --- the rest ---------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ static inline float *litho_wave_row(const LithoWaves *w, float *wave, int y)
     return wave + 2 * (gsize)w->stride * y + 16;
 }
 
-// Planes one thread works in.
+// Planes one thread works in. NULL: no memory.
 typedef struct LithoWaveScratch LithoWaveScratch;
 LithoWaveScratch *litho_wave_scratch_new(const LithoWaves *layout);
-void litho_wave_scratch_free(LithoWaveScratch *scratch);
+void litho_wave_scratch_free(LithoWaveScratch *scratch); // NULL is fine
 gsize litho_wave_scratch_bytes(const LithoWaves *layout);
 
 // Coefficients of one step of one frequency, ready to apply.
@@ -38,6 +38,8 @@ typedef struct LithoWaveStep {
     const float *re[LITHO_MIGRATE_MAX_STEP]; // [target][0..degree]; operator form
     const float *im[LITHO_MIGRATE_MAX_STEP];
     const float *slowness; // [ny][nx]
+    gboolean one_row;      // slowness is [nx], the same for all rows
+    const LithoRun *run;   // asked every few rows; NULL: never
     // Pointwise form: table[target][n][entry][re, im], else NULL.
     const float *table[LITHO_MIGRATE_MAX_STEP];
     int n_table;
@@ -45,13 +47,13 @@ typedef struct LithoWaveStep {
 } LithoWaveStep;
 
 // wave <- G wave at the step's bottom; planes[m] (targets - 1 of them, may be NULL when there is
-// one target) <- the wave at the depths between.
-void litho_wave_forward(const LithoWaves *layout, LithoWaveScratch *scratch,
-                        const LithoWaveStep *step, float *wave, float *const *planes);
+// one target) <- the wave at the depths between. FALSE: told to stop, the wave is of no use.
+gboolean litho_wave_forward(const LithoWaves *layout, LithoWaveScratch *scratch,
+                            const LithoWaveStep *step, float *wave, float *const *planes);
 // The exact adjoint: wave <- sum over targets of G_m^H planes[m], the last target being wave
-// itself.
-void litho_wave_adjoint(const LithoWaves *layout, LithoWaveScratch *scratch,
-                        const LithoWaveStep *step, float *wave, float *const *planes);
+// itself. FALSE: told to stop.
+gboolean litho_wave_adjoint(const LithoWaves *layout, LithoWaveScratch *scratch,
+                            const LithoWaveStep *step, float *wave, float *const *planes);
 // wave *= gx(x) gy(y); NULL factors are 1.
 void litho_wave_sponge(const LithoWaves *layout, float *wave, const float *gx, const float *gy);
 // Sum of |wave|^2.
@@ -59,13 +61,15 @@ double litho_wave_energy(const LithoWaves *layout, const float *wave);
 
 // Split-step Fourier on the same waves: phase shift in (kx, ky) with the step's mean slowness, then
 // the rest of the slowness in (x, y). Exact dispersion, periodic in x and y. FFT plans are shared
-// by all threads.
+// by all threads. NULL: no memory.
 typedef struct LithoSplitStep LithoSplitStep;
 LithoSplitStep *litho_split_step_new(const LithoWaves *layout, const LithoCells *cells);
-void litho_split_step_free(LithoSplitStep *split);
-// Per-thread complex plane; free with litho_split_step_scratch_free().
+void litho_split_step_free(LithoSplitStep *split); // NULL is fine
+// Per-thread complex plane; free with litho_split_step_scratch_free(). NULL: no memory.
 gpointer litho_split_step_scratch(const LithoSplitStep *split);
 void litho_split_step_scratch_free(gpointer scratch);
-// One image plane down (or its adjoint, up): thickness dz, slowness plane and its mean.
-void litho_split_step_apply(const LithoSplitStep *split, gpointer scratch, double omega, double dz,
-                            const float *slowness, double mean, gboolean adjoint, float *wave);
+// One image plane down (or its adjoint, up): thickness dz, slowness plane (NULL: it is the mean
+// everywhere) and its mean. FALSE: `run` (may be NULL) says to stop, the wave is of no use.
+gboolean litho_split_step_apply(const LithoSplitStep *split, gpointer scratch, double omega,
+                                double dz, const float *slowness, double mean, gboolean adjoint,
+                                float *wave, const LithoRun *run);

@@ -22,6 +22,11 @@ enum {
 
 // --- setting up -------------------------------------------------------------------------------
 
+static gboolean no_memory(GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for the waves");
+}
+
 // Coefficients of the pointwise form as the look-up reads them: [n][entry][re, im].
 static float *flat_table(const LithoMigrateJob *job, int m)
 {
@@ -35,7 +40,7 @@ static float *flat_table(const LithoMigrateJob *job, int m)
     return table;
 }
 
-LithoSweep *litho_sweep_new(LithoMigrateJob *job)
+LithoSweep *litho_sweep_new(LithoMigrateJob *job, GError **error)
 {
     LithoSweep *sweep = g_new0(LithoSweep, 1);
     sweep->job = job;
@@ -44,6 +49,11 @@ LithoSweep *litho_sweep_new(LithoMigrateJob *job)
     sweep->grown_f = -1;
     if (job->params.engine == LITHO_MIGRATE_SPLITSTEP)
         sweep->split = litho_split_step_new(&sweep->waves, &job->cells);
+    if (job->params.engine == LITHO_MIGRATE_SPLITSTEP && !sweep->split) {
+        no_memory(error);
+        litho_sweep_free(sweep);
+        return NULL;
+    }
     for (int m = 0; m < job->step && job->table[m]; m++)
         sweep->table[m] = flat_table(job, m);
     return sweep;
@@ -91,23 +101,25 @@ typedef struct Worker {
     gpointer fft;
     LithoProduct *product;                     // of two waves
     float *between[2][LITHO_MIGRATE_MAX_STEP]; // waves inside a step: up, down
-    float *slowness;
+    float *slowness;                           // a row of a constant step
+    const LithoRun *run;
 } Worker;
 
-static Worker worker_new(const LithoSweep *sweep, int n_waves)
+// FALSE: no memory. To be cleared in either case.
+static gboolean worker_init(Worker *w, const LithoSweep *sweep, int n_waves, const LithoRun *run)
 {
-    Worker w = {.tiny = drop_tiny(),
-                .slowness = g_new(float, (gsize)sweep->waves.nx * sweep->waves.ny)};
+    *w = (Worker){.tiny = drop_tiny(), .slowness = g_try_new(float, sweep->waves.nx), .run = run};
     if (sweep->split)
-        w.fft = litho_split_step_scratch(sweep->split);
+        w->fft = litho_split_step_scratch(sweep->split);
     else
-        w.scratch = litho_wave_scratch_new(&sweep->waves);
+        w->scratch = litho_wave_scratch_new(&sweep->waves);
     if (n_waves > 1)
-        w.product = litho_product_new(&sweep->waves);
+        w->product = litho_product_new(&sweep->waves);
+    gboolean ok = w->slowness && (w->fft || w->scratch) && (w->product || n_waves == 1);
     for (int k = 0; k < n_waves; k++)
         for (int m = 0; m + 1 < sweep->job->step; m++)
-            w.between[k][m] = litho_waves_alloc(&sweep->waves, 1);
-    return w;
+            ok &= (w->between[k][m] = litho_waves_alloc(&sweep->waves, 1)) != NULL;
+    return ok;
 }
 
 static void worker_clear(const LithoSweep *sweep, Worker *w)
@@ -125,13 +137,16 @@ static void worker_clear(const LithoSweep *sweep, Worker *w)
 
 // --- one step of one wave ---------------------------------------------------------------------
 
-static LithoWaveStep make_step(const LithoSweep *sweep, int s, int f, const float *slowness)
+static LithoWaveStep make_step(const LithoSweep *sweep, const Worker *w, int s, int f,
+                               const float *slowness)
 {
     const LithoMigrateJob *job = sweep->job;
     LithoWaveStep step = {.stencil = litho_migrate_job_stencil(job, s, f),
                           .degree = job->params.degree,
                           .targets = job->step,
-                          .slowness = slowness};
+                          .slowness = slowness,
+                          .one_row = !job->slowness,
+                          .run = w->run};
     if (sweep->table[0]) {
         double thick = job->dz * job->step;
         for (int m = 0; m < job->step; m++)
@@ -149,61 +164,63 @@ static LithoWaveStep make_step(const LithoSweep *sweep, int s, int f, const floa
     return step;
 }
 
-static double mean_of(const float *v, gsize n)
-{
-    double sum = 0;
-    for (gsize k = 0; k < n; k++)
-        sum += v[k];
-    return sum / n;
-}
-
-// Takes away what is steeper than the largest dip, if it is time in step s. Its own adjoint.
-static void stop_steep(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
-                       float *wave)
+// Takes away what is steeper than the largest dip, if it is time in step s. Its own adjoint. FALSE:
+// told to stop, as all of the following.
+static gboolean stop_steep(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
+                           float *wave)
 {
     const LithoMigrateJob *job = sweep->job;
     if (!litho_migrate_job_stops(job, s))
-        return;
+        return TRUE;
     const LithoPoly *poly = litho_migrate_job_entry(job, s, f)->stop;
     const LithoWaveStep step = {.stencil = litho_migrate_job_stencil(job, s, f),
                                 .degree = poly->spec.degree,
                                 .targets = 1,
                                 .slowness = slowness,
+                                .one_row = !job->slowness,
+                                .run = w->run,
                                 .re = {poly->re},
                                 .im = {poly->im}};
-    litho_wave_forward(&sweep->waves, w->scratch, &step, wave, NULL);
+    return litho_wave_forward(&sweep->waves, w->scratch, &step, wave, NULL);
 }
 
-static void step_down(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
-                      float *wave, float *const *between)
+static gboolean split_step(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
+                           gboolean adjoint, float *wave)
+{
+    const LithoMigrateJob *job = sweep->job;
+    return litho_split_step_apply(sweep->split, w->fft, job->omega[f], job->dz,
+                                  job->slowness ? slowness : NULL, litho_migrate_job_mean(job, s),
+                                  adjoint, wave, w->run);
+}
+
+static gboolean step_down(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
+                          float *wave, float *const *between)
 {
     const LithoMigrateJob *job = sweep->job;
     litho_wave_sponge(&sweep->waves, wave, job->sponge_x, job->sponge_y);
-    if (sweep->split) {
-        double mean = mean_of(slowness, (gsize)job->cells.nx * job->cells.ny);
-        litho_split_step_apply(sweep->split, w->fft, job->omega[f], job->dz, slowness, mean, FALSE,
-                               wave);
-        return;
-    }
-    stop_steep(sweep, w, s, f, slowness, wave);
-    LithoWaveStep step = make_step(sweep, s, f, slowness);
-    litho_wave_forward(&sweep->waves, w->scratch, &step, wave, between);
+    if (sweep->split)
+        return split_step(sweep, w, s, f, slowness, FALSE, wave);
+    if (!stop_steep(sweep, w, s, f, slowness, wave))
+        return FALSE;
+    const LithoWaveStep step = make_step(sweep, w, s, f, slowness);
+    return litho_wave_forward(&sweep->waves, w->scratch, &step, wave, between);
 }
 
-static void step_up(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
-                    float *wave, float *const *between)
+static gboolean step_up(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
+                        float *wave, float *const *between)
 {
     const LithoMigrateJob *job = sweep->job;
     if (sweep->split) {
-        double mean = mean_of(slowness, (gsize)job->cells.nx * job->cells.ny);
-        litho_split_step_apply(sweep->split, w->fft, job->omega[f], job->dz, slowness, mean, TRUE,
-                               wave);
+        if (!split_step(sweep, w, s, f, slowness, TRUE, wave))
+            return FALSE;
     } else {
-        LithoWaveStep step = make_step(sweep, s, f, slowness);
-        litho_wave_adjoint(&sweep->waves, w->scratch, &step, wave, between);
-        stop_steep(sweep, w, s, f, slowness, wave);
+        const LithoWaveStep step = make_step(sweep, w, s, f, slowness);
+        if (!litho_wave_adjoint(&sweep->waves, w->scratch, &step, wave, between) ||
+            !stop_steep(sweep, w, s, f, slowness, wave))
+            return FALSE;
     }
     litho_wave_sponge(&sweep->waves, wave, job->sponge_x, job->sponge_y);
+    return TRUE;
 }
 
 // --- imaging ----------------------------------------------------------------------------------
@@ -231,6 +248,7 @@ typedef struct Slab {
     int n_groups;
     float *image, *light; // [group][plane][data cells]; light NULL without `down`
     gint done, stop;      // frequencies finished; anything wrong or cancelled
+    gint poor;            // a thread had no memory to work in
 } Slab;
 
 static gsize data_cells(const LithoMigrateJob *job)
@@ -255,11 +273,28 @@ static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, f
 }
 
 // The pointwise form is not stable in every medium: its energy is watched, never rescaled.
+static gboolean watches_growth(const LithoSweep *sweep)
+{
+    return sweep->table[0] && sweep->job->params.growth > 0;
+}
+
+// Energy of every wave before the first step. FALSE: told to stop.
+static gboolean begin_growth(LithoSweep *sweep, const float *up, const LithoRun *run)
+{
+    if (!watches_growth(sweep))
+        return TRUE;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
+    for (int f = 0; f < sweep->job->nf; f++)
+        if (litho_run_checkpoint(run))
+            sweep->energy_floor[f] = litho_wave_energy(&sweep->waves, up + sweep->waves.size * f);
+    return litho_run_checkpoint(run);
+}
+
 static gboolean has_grown(Slab *slab, int s, int f, const float *wave)
 {
     LithoSweep *sweep = slab->sweep;
     double limit = sweep->job->params.growth;
-    if (!sweep->table[0] || limit <= 0)
+    if (!watches_growth(sweep))
         return FALSE;
     double energy = litho_wave_energy(&sweep->waves, wave), *floor = &sweep->energy_floor[f];
     if (energy <= limit * *floor) {
@@ -289,9 +324,11 @@ static void frequency_down(Slab *slab, Worker *w, int group, int f)
             return;
         }
         const float *slowness = litho_migrate_job_slowness(job, s, w->slowness);
-        step_down(sweep, w, s, f, slowness, up, w->between[0]);
-        if (down)
-            step_down(sweep, w, s, f, slowness, down, w->between[1]);
+        if (!step_down(sweep, w, s, f, slowness, up, w->between[0]) ||
+            (down && !step_down(sweep, w, s, f, slowness, down, w->between[1]))) {
+            g_atomic_int_set(&slab->stop, 1);
+            return;
+        }
         for (int m = 0; m < job->step; m++) {
             gboolean last = m == job->step - 1;
             image_plane(slab, w, group, s, f, s * job->step + m + 1, last ? up : w->between[0][m],
@@ -326,7 +363,11 @@ static gboolean slab_down(Slab *slab, float *image, float *illumination, LithoRu
     const gsize n = data_cells(job) * slab->n;
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
-        Worker worker = worker_new(sweep, slab->down ? 2 : 1);
+        Worker worker;
+        if (!worker_init(&worker, sweep, slab->down ? 2 : 1, run)) {
+            g_atomic_int_set(&slab->poor, 1);
+            g_atomic_int_set(&slab->stop, 1);
+        }
 #pragma omp for schedule(dynamic, 1)
         for (int g = 0; g < slab->n_groups; g++) {
             if (g_atomic_int_get(&slab->stop) || !litho_run_checkpoint(run))
@@ -349,6 +390,8 @@ static gboolean slab_down(Slab *slab, float *image, float *illumination, LithoRu
         litho_migrate_job_grew(job, sweep->grown_f, sweep->grown_step + 1, sweep->grown_by, error);
         return FALSE;
     }
+    if (slab->poor)
+        return no_memory(error);
     if (!litho_run_step(run, (gint64)slab->s1 * job->nf, (gint64)job->n_steps * job->nf, error))
         return FALSE;
     reduce(slab, slab->image, image + data_cells(job) * slab->first);
@@ -376,7 +419,7 @@ gsize litho_sweep_bytes(const LithoMigrateJob *job, int n_waves, int threads)
                            ? 0
                            : sizeof(float) * data_cells(job) * planes * groups * n_waves;
     gsize worker =
-        plane + (n_waves > 1 ? 2 * plane : 0) + n_waves * (job->step - 1) * sizeof(float) * w.size;
+        (n_waves > 1 ? 2 * plane : 0) + n_waves * (job->step - 1) * sizeof(float) * w.size;
     worker +=
         job->params.engine == LITHO_MIGRATE_SPLITSTEP ? 2 * plane : litho_wave_scratch_bytes(&w);
     return sums + MIN(threads, groups) * worker;
@@ -400,9 +443,8 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
     if (!ok)
         litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of image sums",
                      sums * 4.0 / (1 << 30));
-    for (int f = 0; f < job->nf; f++)
-        sweep->energy_floor[f] = litho_wave_energy(&sweep->waves, up + sweep->waves.size * f);
     litho_run_begin(run, "extrapolate", "steps");
+    ok = ok && (begin_growth(sweep, up, run) || litho_run_step(run, 0, 1, error));
     while (ok && slab.first < job->nz) {
         slab.s1 = MIN(slab.s0 + steps, job->n_steps);
         // The first slab holds the surface too.
@@ -450,7 +492,8 @@ static gboolean frequency_up(LithoSweep *sweep, Worker *w, const float *image, i
             inject(sweep, image, s * job->step + m + 1, w->between[0][m]);
         }
         inject(sweep, image, (s + 1) * job->step, wave);
-        step_up(sweep, w, s, f, slowness, wave, w->between[0]);
+        if (!step_up(sweep, w, s, f, slowness, wave, w->between[0]))
+            return FALSE;
     }
     inject(sweep, image, 0, wave);
     return TRUE;
@@ -460,24 +503,31 @@ gboolean litho_sweep_up(LithoSweep *sweep, const float *image, float *up, LithoR
                         GError **error)
 {
     const LithoMigrateJob *job = sweep->job;
-    gint done = 0;
+    gint done = 0, poor = 0, grown = 0;
     litho_run_begin(run, "extrapolate", "frequencies");
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
-        Worker worker = worker_new(sweep, 1);
+        Worker worker;
+        if (!worker_init(&worker, sweep, 1, run))
+            g_atomic_int_set(&poor, 1);
 #pragma omp for schedule(dynamic, 1)
         for (int f = 0; f < job->nf; f++) {
-            if (!frequency_up(sweep, &worker, image, f, up + sweep->waves.size * f, run))
+            float *wave = up + sweep->waves.size * f;
+            if (g_atomic_int_get(&poor) || !frequency_up(sweep, &worker, image, f, wave, run))
                 continue;
+            if (!isfinite(litho_wave_energy(&sweep->waves, wave)))
+                g_atomic_int_set(&grown, 1);
             int n = g_atomic_int_add(&done, 1) + 1;
             if (omp_get_thread_num() == 0)
                 litho_run_step(run, n, job->nf, NULL);
         }
         worker_clear(sweep, &worker);
     }
+    if (poor)
+        return no_memory(error);
     if (!litho_run_step(run, done, job->nf, error))
         return FALSE;
-    if (isfinite(litho_wave_energy(&sweep->waves, up + sweep->waves.size * MAX(job->nf - 1, 0))))
+    if (!grown)
         return TRUE;
     g_set_error(
         error, LITHO_ERROR, LITHO_ERROR_NUMERICS,

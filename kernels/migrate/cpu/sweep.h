@@ -20,7 +20,8 @@ typedef struct LithoSweep {
     double grown_by;
 } LithoSweep;
 
-LithoSweep *litho_sweep_new(LithoMigrateJob *job);
+// NULL: no memory.
+LithoSweep *litho_sweep_new(LithoMigrateJob *job, GError **error);
 void litho_sweep_free(LithoSweep *sweep); // NULL is fine
 // Bytes that a sweep of `n_waves` (1 or 2) waves a frequency takes beside the waves and the
 // image: sums of the groups of frequencies, and what the threads work in.

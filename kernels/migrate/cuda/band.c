@@ -23,7 +23,6 @@ void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band)
                                 &band->ky2,      &band->turn,        &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
-    g_clear_pointer(&band->mean, g_free);
     band->job = NULL;
 }
 
@@ -149,18 +148,6 @@ static gboolean upload_wavenumbers(MigGpu *plan, LithoCudaArray *to, int n, doub
 static gboolean upload_split_step(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
-    const gsize n = (gsize)job->cells.nx * job->cells.ny;
-    g_free(band->mean);
-    band->mean = g_new0(double, MAX(job->n_steps, 1));
-    for (int s = 0; s < job->n_steps; s++) {
-        if (!job->slowness) {
-            band->mean[s] = (float)job->slow_min[s];
-            continue;
-        }
-        for (gsize k = 0; k < n; k++)
-            band->mean[s] += job->slowness[n * s + k];
-        band->mean[s] /= n;
-    }
     return mig_gpu_upload(plan, &band->omega, job->omega, job->nf * sizeof(double), error) &&
            upload_wavenumbers(plan, &band->kx2, job->cells.nx, job->cells.dx, error) &&
            upload_wavenumbers(plan, &band->ky2, job->cells.ny, job->cells.dy, error);

@@ -29,8 +29,8 @@ static void gpu_free(MigEngine *engine)
     LithoCudaArray *arrays[] = {
         &p->up.planes, &p->down.planes,  &p->scratch,      &p->progress,     &p->image, &p->light,
         &p->coarse,    &p->coarse_light, &p->resampled[0], &p->resampled[1], &p->taps,  &p->growth,
-        &p->live,      &p->cells,        &p->taper,        &p->lines,        &p->bins,  &p->largest,
-        &p->wavelet,   &p->gathered,     &p->traces,       &p->look,         &p->specs};
+        &p->live,      &p->cells,        &p->listed,       &p->taper,        &p->lines, &p->bins,
+        &p->largest,   &p->wavelet,      &p->gathered,     &p->traces,       &p->look,  &p->specs};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
     const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
@@ -228,8 +228,9 @@ static gboolean planes_to_traces(MigGpu *card, int first, int n, float scale, gb
 
 // A texture is filled from it without the host (kernels/cuda/gl.c).
 static LithoCube *gpu_part(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
-                           gboolean divide, double stabilise, GError **error)
+                           gboolean divide, double stabilise, LithoRun *run, GError **error)
 {
+    (void)run;
     MigGpu *card = mig_gpu_of(engine);
     LithoBox box = litho_box_full(&like->grid);
     box.lo[2] = first;
@@ -272,7 +273,7 @@ static gboolean gpu_keep_record(MigEngine *engine, int b, const LithoCube *in, L
     MigGpuBand *band = &plan->band[b];
     const size_t bytes = band->plane.size * MAX(band->job->nf, 1) * sizeof(float);
     return litho_cuda_reserve(plan->context, &band->spectrum, bytes, error) &&
-           mig_gpu_spectrum_forward(plan, band, in, NULL, NULL, band->spectrum.data, run, error);
+           mig_gpu_spectrum_forward(plan, band, in, NULL, band->spectrum.data, run, error);
 }
 
 static gboolean gpu_take_record(MigEngine *engine, int b, GError **error)
@@ -305,16 +306,15 @@ static gboolean place_source(MigGpu *plan, const MigGpuBand *band, const LithoSh
                                        error));
 }
 
-static gboolean gpu_take_shot(MigEngine *engine, int b, const LithoCube *in, const int *row,
-                              const int *column, const LithoShot *shot, LithoRun *run,
+static gboolean gpu_take_shot(MigEngine *engine, int b, const LithoCube *in,
+                              const LithoShotTraces *traces, const LithoShot *shot, LithoRun *run,
                               GError **error)
 {
     MigGpu *plan = mig_gpu_of(engine);
     MigGpuBand *band = &plan->band[b];
     return mig_gpu_waves_reserve(plan, band, &plan->up, error) &&
            mig_gpu_waves_reserve(plan, band, &plan->down, error) &&
-           mig_gpu_spectrum_forward(plan, band, in, row, column, plan->up.planes.data, run,
-                                    error) &&
+           mig_gpu_spectrum_forward(plan, band, in, traces, plan->up.planes.data, run, error) &&
            place_source(plan, band, shot, error);
 }
 
@@ -326,6 +326,10 @@ static gboolean gpu_down(MigEngine *engine, int b, gboolean shot, MigSlab slab, 
     MigGpu *plan = mig_gpu_of(engine);
     MigGpuBand *band = &plan->band[b];
     const LithoMigrateJob *job = band->job;
+    // Cards and processes may outnumber a grid's frequencies: this one adds nothing to the sums
+    // then.
+    if (job->nf == 0)
+        return job->ratio > 1 || !slab || slab(0, job->nz, data, error);
     litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0,
                     litho_migrate_sweep_flops(job, shot ? 2 : 1));
     if (job->ratio == 1)

@@ -31,7 +31,6 @@ typedef struct MigGpuBand {
     LithoCudaArray table, table_scale; // pointwise form
     LithoCudaArray sponge_x, sponge_y;
     LithoCudaArray omega, kx2, ky2; // split-step: doubles
-    double *mean;                   // [n_steps] mean slowness, split-step
     LithoCudaArray turn;            // float [nf][2]
     LithoCudaArray spectrum;        // waves at the surface (zero-offset)
 } MigGpuBand;
@@ -53,7 +52,7 @@ typedef struct MigGpu {
     LithoCudaArray image, light; // [nz][ny][nx] of the image's grid
     LithoCudaArray coarse, coarse_light, resampled[2], taps; // coarse band
     LithoCudaArray growth; // doubles: energy, floor, grown [nf] each
-    LithoCudaArray live, cells, taper, lines, bins, largest, wavelet;
+    LithoCudaArray live, cells, listed, taper, lines, bins, largest, wavelet;
     int fft_length, fft_batch;
     int fft_forward, fft_inverse, fft_plane;         // cufftHandle; 0 = none
     int fft_plane_nx, fft_plane_ny, fft_plane_waves; // what fft_plane is for
@@ -104,10 +103,16 @@ gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size
                         GError **error);
 
 // cuda/spectrum.c ------------------------------------------------------------------------------
-// Traces to waves (zeroed first) at the cells given (host array of the input's traces: y pitch + x
-// of the plane, -1 = none).
+// Traces of `nfft` samples that are transformed at a time, at most: a gigabyte with their spectra
+// and cuFFT's own room.
+static inline int mig_gpu_lines(int nfft)
+{
+    enum { MOST = 8192 };
+    return (int)CLAMP((gint64)(1 << 30) / (16 * (gint64)nfft), 1, MOST);
+}
+// Traces to waves (zeroed first): all at their own cells, or those of a shot at their receivers'.
 gboolean mig_gpu_spectrum_forward(MigGpu *plan, MigGpuBand *band, const LithoCube *in,
-                                  const int *row, const int *column, float *waves, LithoRun *run,
+                                  const LithoShotTraces *traces, float *waves, LithoRun *run,
                                   GError **error);
 gboolean mig_gpu_spectrum_adjoint(MigGpu *plan, MigGpuBand *band, const float *waves, float *out,
                                   LithoRun *run, GError **error);

@@ -14,6 +14,13 @@ __device__ float sponge_at(const MigGpuFrame &f, int x, int y)
     return f.sponge_y ? g * f.sponge_y[y] : g;
 }
 
+// Blocks that a row takes. They are counted through all rows along one axis of the grid, since the
+// others end at 65,535.
+__host__ __device__ int blocks_across(const MigGpuFrame &f)
+{
+    return (f.plane.nx + LANES - 1) / LANES;
+}
+
 // Factor that undoes the sponge on a wave; nothing of the wave is left below 1e-18.
 __device__ float undone(int sponge, float g)
 {
@@ -44,7 +51,8 @@ __global__ void image_kernel(const __grid_constant__ MigGpuFrame f, float *waves
                              float *sum, int sponge)
 {
     __shared__ float part[SLICES][LANES];
-    const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
+    const int across = blocks_across(f), y = blockIdx.x / across;
+    const int x = blockIdx.x % across * LANES + threadIdx.x;
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
@@ -73,7 +81,8 @@ __global__ void correlate_kernel(const __grid_constant__ MigGpuFrame f, float *u
                                  int n_plain, float *sum, float *light, int sponge)
 {
     __shared__ float part[SLICES][LANES];
-    const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
+    const int across = blocks_across(f), y = blockIdx.x / across;
+    const int x = blockIdx.x % across * LANES + threadIdx.x;
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
@@ -109,7 +118,8 @@ __global__ void correlate_kernel(const __grid_constant__ MigGpuFrame f, float *u
 __global__ void inject_kernel(const __grid_constant__ MigGpuFrame f, float *waves,
                               const float *plane, float scale, int sponge)
 {
-    const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
+    const int across = blocks_across(f), y = blockIdx.x / across;
+    const int x = blockIdx.x % across * LANES + threadIdx.x;
     const size_t im = f.plane.im;
     if (x >= f.plane.nx)
         return;
@@ -251,7 +261,7 @@ unsigned blocks_for(size_t n)
 
 dim3 frame_grid(const MigGpuFrame *f)
 {
-    return dim3((f->plane.nx + LANES - 1) / LANES, f->plane.ny);
+    return dim3((unsigned)blocks_across(*f) * f->plane.ny);
 }
 
 } // namespace

@@ -144,9 +144,11 @@ int mig_gpu_growth(const double *energy, double *floor, double *grown, double li
 
 // --- spectra -----------------------------------------------------------------------------------
 
-// Padded and tapered traces: lines[k][nfft] from traces first + k, dead and non-finite as 0.
-int mig_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
-                       size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream);
+// Padded and tapered traces: lines[k][nfft] from traces first + k, dead (`live` may be NULL: none
+// is) and non-finite as 0; with `list` from traces list[first + k].
+int mig_gpu_load_lines(const float *traces, const long long *list, const unsigned char *live,
+                       const float *taper, size_t first, int n, int nt, int nfft, float *lines,
+                       cudaStream_t stream);
 // wave_f at each trace's cell += turn_f spectrum[k][k_first + k_stride f]. cell = y pitch + x, -1 =
 // none.
 int mig_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,

@@ -164,7 +164,8 @@ __global__ void __launch_bounds__(LANES *GROUPS)
 __global__ void load_kernel(MigGpuPlane p, const float *waves, int pad_x, int pad_y, int data_nx,
                             int data_ny, int nx, int ny, float2 *out)
 {
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+    const int across = (nx + THREADS - 1) / THREADS, y = blockIdx.x / across;
+    const int x = blockIdx.x % across * THREADS + threadIdx.x;
     if (x >= nx)
         return;
     float2 v = make_float2(0, 0);
@@ -209,8 +210,10 @@ __global__ void planes_kernel(const __grid_constant__ MigGpuPreviewImage a, int 
 int mig_gpu_preview_load(MigGpuPlane plane, const float *waves, int pad_x, int pad_y, int data_nx,
                          int data_ny, int nx, int ny, int nf, float *out, cudaStream_t stream)
 {
-    load_kernel<<<dim3((nx + THREADS - 1) / THREADS, ny, nf), THREADS, 0, stream>>>(
-        plane, waves, pad_x, pad_y, data_nx, data_ny, nx, ny, reinterpret_cast<float2 *>(out));
+    // Rows along the first axis: the others end at 65,535 blocks.
+    const dim3 grid((unsigned)((nx + THREADS - 1) / THREADS) * ny, 1, nf);
+    load_kernel<<<grid, THREADS, 0, stream>>>(plane, waves, pad_x, pad_y, data_nx, data_ny, nx, ny,
+                                              reinterpret_cast<float2 *>(out));
     return (int)cudaGetLastError();
 }
 

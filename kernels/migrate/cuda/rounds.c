@@ -51,7 +51,7 @@ static double bytes_of_jobs(const LithoGrid *in, const LithoMigrateJobs *jobs, g
 {
     const LithoMigrateJob *job = jobs->job[0];
     const double image = 4.0 * litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
-    const double traces = fmin((double)litho_grid_traces(in), 8192);
+    const double traces = fmin((double)litho_grid_traces(in), mig_gpu_lines(job->nfft));
     double slowness = 0;
     for (int k = 0; k < jobs->n; k++) {
         const LithoMigrateJob *j = jobs->job[k];

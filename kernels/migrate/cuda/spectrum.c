@@ -4,8 +4,6 @@
 
 #include "kernels/migrate/cuda/engine.h"
 
-enum { LINES = 8192 }; // traces transformed at a time
-
 static void drop_fft(int *handle)
 {
     if (*handle)
@@ -13,11 +11,13 @@ static void drop_fft(int *handle)
     *handle = 0;
 }
 
-// Time transforms of `nfft` samples, LINES at a time.
+// Time transforms of `nfft` samples, for so many traces or as many as go at a time. Shots differ:
+// what is there serves up to a quarter of its lines, for making it takes longer than they do.
 static gboolean need_fft(MigGpu *plan, int nfft, gint64 traces, GError **error)
 {
-    const int batch = (int)MIN(traces, LINES), bins = nfft / 2 + 1;
-    if (plan->fft_length != nfft || plan->fft_batch != batch) {
+    const int wanted = (int)CLAMP(traces, 1, mig_gpu_lines(nfft)), bins = nfft / 2 + 1;
+    if (plan->fft_length != nfft || plan->fft_batch < wanted || plan->fft_batch / 4 > wanted) {
+        const int batch = wanted;
         drop_fft(&plan->fft_forward);
         drop_fft(&plan->fft_inverse);
         plan->fft_length = 0;
@@ -31,10 +31,9 @@ static gboolean need_fft(MigGpu *plan, int nfft, gint64 traces, GError **error)
         plan->fft_length = nfft;
         plan->fft_batch = batch;
     }
-    return litho_cuda_reserve(plan->context, &plan->lines, (size_t)batch * nfft * sizeof(float),
-                              error) &&
-           litho_cuda_reserve(plan->context, &plan->bins, (size_t)batch * bins * sizeof(float2),
-                              error);
+    const size_t lines = plan->fft_batch;
+    return litho_cuda_reserve(plan->context, &plan->lines, lines * nfft * sizeof(float), error) &&
+           litho_cuda_reserve(plan->context, &plan->bins, lines * bins * sizeof(float2), error);
 }
 
 static gboolean upload_taper(MigGpu *plan, const LithoMigrateJob *job, GError **error)
@@ -59,15 +58,35 @@ static Place place_of(const MigGpuBand *band)
     return (Place){{nx, ny, pitch, 2 * (size_t)ny * pitch}, 0, 0};
 }
 
-static gboolean upload_cells(MigGpu *plan, const Place *place, gint64 ni, gint64 nj, const int *row,
-                             const int *column, GError **error)
+static int cell_at(const Place *place, gint64 y, gint64 x)
+{
+    return (int)((y + place->pad_y) * place->plane.pitch + x + place->pad_x);
+}
+
+// Every trace's own cell.
+static gboolean upload_cells(MigGpu *plan, const Place *place, gint64 ni, gint64 nj, GError **error)
 {
     g_autofree int *cells = g_new(int, ni *nj);
-    for (gint64 k = 0; k < ni * nj; k++) {
-        int y = row ? row[k] : (int)(k / nj), x = column ? column[k] : (int)(k % nj);
-        cells[k] = x < 0 || y < 0 ? -1 : (y + place->pad_y) * place->plane.pitch + x + place->pad_x;
-    }
+    for (gint64 k = 0; k < ni * nj; k++)
+        cells[k] = cell_at(place, k / nj, k % nj);
     return mig_gpu_upload(plan, &plan->cells, cells, ni * nj * sizeof(int), error);
+}
+
+// Those of a shot's traces that live, `n` of them, and their receivers' cells.
+static gboolean upload_shot(MigGpu *plan, const Place *place, const LithoShotTraces *traces,
+                            const guint8 *live, gint64 *n, GError **error)
+{
+    g_autofree int *cells = g_new(int, MAX(traces->n, 1));
+    g_autofree long long *list = g_new(long long, MAX(traces->n, 1));
+    *n = 0;
+    for (gint64 k = 0; k < traces->n; k++) {
+        if (!live[traces->trace[k]])
+            continue;
+        cells[*n] = cell_at(place, traces->row[k], traces->column[k]);
+        list[(*n)++] = traces->trace[k];
+    }
+    return mig_gpu_upload(plan, &plan->cells, cells, *n * sizeof *cells, error) &&
+           mig_gpu_upload(plan, &plan->listed, list, *n * sizeof *list, error);
 }
 
 // --- resampling of one axis -------------------------------------------------------------------
@@ -141,16 +160,24 @@ static gboolean resample_waves(MigGpu *plan, const MigGpuBand *band, const Place
 
 // --- spectra ----------------------------------------------------------------------------------
 
+// Traces on their way to waves: n of the input, or the n that plan->listed names.
+typedef struct Lines {
+    const float *samples;
+    gint64 n;
+    gboolean listed;
+} Lines;
+
 static gboolean lines_to_waves(MigGpu *plan, const MigGpuBand *band, const Place *place,
-                               const float *samples, gint64 traces, float *waves, GError **error)
+                               const Lines *lines, float *waves, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     cudaStream_t stream = litho_cuda_stream(plan->context);
     const int bins = job->nfft / 2 + 1;
-    for (gint64 first = 0; first < traces; first += plan->fft_batch) {
-        const int n = (int)MIN(plan->fft_batch, traces - first);
-        if (!LITHO_CUDA(mig_gpu_load_lines(samples, plan->live.data, plan->taper.data, first, n,
-                                           job->nt, job->nfft, plan->lines.data, stream),
+    for (gint64 first = 0; first < lines->n; first += plan->fft_batch) {
+        const int n = (int)MIN(plan->fft_batch, lines->n - first);
+        if (!LITHO_CUDA(mig_gpu_load_lines(lines->samples, lines->listed ? plan->listed.data : NULL,
+                                           lines->listed ? NULL : plan->live.data, plan->taper.data,
+                                           first, n, job->nt, job->nfft, plan->lines.data, stream),
                         error) ||
             !LITHO_CUFFT(cufftExecR2C(plan->fft_forward, plan->lines.data, plan->bins.data),
                          error) ||
@@ -164,33 +191,46 @@ static gboolean lines_to_waves(MigGpu *plan, const MigGpuBand *band, const Place
     return TRUE;
 }
 
+// Everything the transforms of the input's traces need on the card.
+static gboolean lines_init(MigGpu *plan, const MigGpuBand *band, const Place *place,
+                           const LithoCube *in, const LithoShotTraces *traces, Lines *lines,
+                           LithoRun *run, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
+    *lines = (Lines){litho_cuda_input(plan->context, in, run, error), ni * nj, traces != NULL};
+    if (!lines->samples || !upload_taper(plan, job, error))
+        return FALSE;
+    return (traces ? upload_shot(plan, place, traces, in->live, &lines->n, error)
+                   : upload_cells(plan, place, ni, nj, error) &&
+                         mig_gpu_upload(plan, &plan->live, in->live, ni * nj, error)) &&
+           need_fft(plan, job->nfft, lines->n, error);
+}
+
 gboolean mig_gpu_spectrum_forward(MigGpu *plan, MigGpuBand *band, const LithoCube *in,
-                                  const int *row, const int *column, float *waves, LithoRun *run,
+                                  const LithoShotTraces *traces, float *waves, LithoRun *run,
                                   GError **error)
 {
     const LithoMigrateJob *job = band->job;
     if (job->nf == 0)
         return TRUE;
-    const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     const Place place = place_of(band);
     cudaStream_t stream = litho_cuda_stream(plan->context);
-    const float *samples = litho_cuda_input(plan->context, in, run, error);
     const size_t bytes = place.plane.size * job->nf * sizeof(float);
-    if (!samples || !need_fft(plan, job->nfft, ni * nj, error) || !upload_taper(plan, job, error) ||
-        !upload_cells(plan, &place, ni, nj, row, column, error) ||
-        !mig_gpu_upload(plan, &plan->live, in->live, ni * nj, error) ||
+    Lines lines;
+    if (!lines_init(plan, band, &place, in, traces, &lines, run, error) ||
         !LITHO_CUDA(cudaMemsetAsync(waves, 0, band->plane.size * job->nf * sizeof(float), stream),
                     error))
         return FALSE;
     litho_cuda_mark(plan->context, "spectrum", LITHO_STAGE_COMPUTE,
-                    4.0 * ni * nj * (job->nt + 4.0 * job->nfft) + bytes, 0);
+                    4.0 * lines.n * (job->nt + 4.0 * job->nfft) + bytes, 0);
     if (job->ratio == 1)
-        return lines_to_waves(plan, band, &place, samples, ni * nj, waves, error);
+        return lines_to_waves(plan, band, &place, &lines, waves, error);
     if (!litho_cuda_reserve(plan->context, &plan->resampled[0], bytes, error) ||
         !LITHO_CUDA(cudaMemsetAsync(plan->resampled[0].data, 0, bytes, stream), error))
         return FALSE;
     float *fine = plan->resampled[0].data;
-    return lines_to_waves(plan, band, &place, samples, ni * nj, fine, error) &&
+    return lines_to_waves(plan, band, &place, &lines, fine, error) &&
            resample_waves(plan, band, &place, fine, waves, FALSE, error);
 }
 
@@ -203,7 +243,7 @@ gboolean mig_gpu_spectrum_adjoint(MigGpu *plan, MigGpuBand *band, const float *w
     cudaStream_t stream = litho_cuda_stream(plan->context);
     (void)run;
     if (!need_fft(plan, job->nfft, traces, error) || !upload_taper(plan, job, error) ||
-        !upload_cells(plan, &place, ni, nj, NULL, NULL, error))
+        !upload_cells(plan, &place, ni, nj, error))
         return FALSE;
     const float *from = waves;
     if (job->ratio > 1) {

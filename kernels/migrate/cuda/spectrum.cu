@@ -13,16 +13,16 @@ unsigned blocks_for(size_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-__global__ void load_lines_kernel(const float *traces, const unsigned char *live,
-                                  const float *taper, size_t first, size_t n, int nt, int nfft,
-                                  float *lines)
+__global__ void load_lines_kernel(const float *traces, const long long *list,
+                                  const unsigned char *live, const float *taper, size_t first,
+                                  size_t n, int nt, int nfft, float *lines)
 {
     const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (k >= n)
         return;
-    const size_t trace = first + k / nfft;
+    const size_t place = first + k / nfft, trace = list ? list[place] : place;
     const int t = k % nfft;
-    float v = t < nt && live[trace] ? traces[trace * nt + t] : 0;
+    float v = t < nt && (!live || live[trace]) ? traces[trace * nt + t] : 0;
     lines[k] = isfinite(v) && t < nt ? v * taper[t] : 0;
 }
 
@@ -107,12 +107,13 @@ __global__ void source_kernel(float *waves, MigGpuPlane plane, MigGpuSource s, c
 
 } // namespace
 
-int mig_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
-                       size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream)
+int mig_gpu_load_lines(const float *traces, const long long *list, const unsigned char *live,
+                       const float *taper, size_t first, int n, int nt, int nfft, float *lines,
+                       cudaStream_t stream)
 {
     const size_t count = (size_t)n * nfft;
-    load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, live, taper, first, count,
-                                                                 nt, nfft, lines);
+    load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, list, live, taper, first,
+                                                                 count, nt, nfft, lines);
     return (int)cudaGetLastError();
 }
 

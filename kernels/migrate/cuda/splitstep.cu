@@ -15,11 +15,19 @@ struct Place {
     size_t at;      // float2's from the first wave's start
 };
 
+// Blocks that a row takes, of `columns` columns each. They are counted through all rows along one
+// axis of the grid, since the others end at 65,535.
+__host__ __device__ int blocks_across(const MigGpuPlane &p, int columns)
+{
+    return (p.nx + columns - 1) / columns;
+}
+
 __device__ Place place_of(const MigGpuPlane &p)
 {
+    const int across = blocks_across(p, 2 * THREADS);
     Place v;
-    v.x = 2 * (blockIdx.x * THREADS + threadIdx.x);
-    v.y = blockIdx.y;
+    v.x = 2 * (blockIdx.x % across * THREADS + threadIdx.x);
+    v.y = blockIdx.x / across;
     v.wave = blockIdx.z * WAVES;
     v.at = (size_t)v.wave * p.size / 2 + (size_t)v.y * p.pitch + v.x;
     return v;
@@ -107,7 +115,8 @@ __global__ void __launch_bounds__(THREADS)
 // One kind of plane into the other.
 __global__ void relay_kernel(MigGpuPlane from, const float *in, MigGpuPlane to, float *out)
 {
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
+    const int across = blocks_across(from, THREADS), y = blockIdx.x / across, wave = blockIdx.z;
+    const int x = blockIdx.x % across * THREADS + threadIdx.x;
     if (x >= from.nx)
         return;
     const float *a = in + wave * from.size + ((size_t)y * from.pitch + x) * from.step;
@@ -118,7 +127,7 @@ __global__ void relay_kernel(MigGpuPlane from, const float *in, MigGpuPlane to, 
 
 dim3 pair_grid(const MigGpuPlane &p, int n_waves)
 {
-    return dim3((p.nx + 2 * THREADS - 1) / (2 * THREADS), p.ny, (n_waves + WAVES - 1) / WAVES);
+    return dim3((unsigned)blocks_across(p, 2 * THREADS) * p.ny, 1, (n_waves + WAVES - 1) / WAVES);
 }
 
 } // namespace
@@ -145,7 +154,7 @@ int mig_gpu_relay(MigGpuPlane from, const float *in, MigGpuPlane to, float *out,
 {
     if (n_waves == 0)
         return 0;
-    relay_kernel<<<dim3((from.nx + THREADS - 1) / THREADS, from.ny, n_waves), THREADS, 0, stream>>>(
-        from, in, to, out);
+    const dim3 grid((unsigned)blocks_across(from, THREADS) * from.ny, 1, n_waves);
+    relay_kernel<<<grid, THREADS, 0, stream>>>(from, in, to, out);
     return (int)cudaGetLastError();
 }

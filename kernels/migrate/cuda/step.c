@@ -235,7 +235,7 @@ static gboolean split_step(MigGpu *plan, const MigGpuBand *band, int s, float *w
 {
     const LithoMigrateJob *job = band->job;
     const MigGpuPlane plane = mig_gpu_plane_under_way(band);
-    const double mean = band->mean[s], *omega = band->omega.data;
+    const double mean = litho_migrate_job_mean(job, s), *omega = band->omega.data;
     const double lens = !job->slowness ? 0 : adjoint ? -job->dz : job->dz;
     const int together = transformed(band);
     cudaStream_t stream = litho_cuda_stream(plan->context);
