@@ -237,3 +237,36 @@ LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float ce
     }
     return sum;
 }
+
+// Centre of window `place`, its numbers along the axes, in samples of the survey.
+LITHO_PATCH_FN void litho_patch_centre(const LithoPatchGeometry *g, const int place[3],
+                                       float centre[3])
+{
+    for (int a = 0; a < 3; a++)
+        centre[a] = litho_patch_start(g->axis[a], place[a]) + 0.5f * (g->axis[a].length - 1);
+}
+
+// Rule 4: the square of what |F| must reach at frequency `bin` of a window about `centre`. With a
+// threshold of 0 `least` alone counts. Never 0: powers are divided by it.
+LITHO_PATCH_FN float litho_patch_limit(const LithoPatchGeometry *g, const LithoPatchLevels *levels,
+                                       const float centre[3], int bin, float threshold, float least,
+                                       float share)
+{
+    const float sigma = threshold > 0 ? litho_patch_level(levels, centre, bin) : 0;
+    const float factor = threshold * threshold * share * (float)g->energy;
+    return fmaxf(factor * sigma * sigma, fmaxf(least * least, 1e-30f));
+}
+
+// Operations of a window: transforms there and back, and the threshold.
+LITHO_PATCH_FN double litho_patch_window_flops(const LithoPatchGeometry *g)
+{
+    const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
+    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
+}
+
+// Rows of windows over an inline, of the `rows` that there are.
+LITHO_PATCH_FN int litho_patch_rows_over(LithoPatchAxis inlines, int rows)
+{
+    const int over = (inlines.length + inlines.stride - 1) / inlines.stride;
+    return over < rows ? over : rows;
+}

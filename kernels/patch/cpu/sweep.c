@@ -56,12 +56,6 @@ void patch_transforms_clear(PatchTransforms *t)
     *t = (PatchTransforms){0};
 }
 
-double patch_window_flops(const LithoPatchGeometry *g)
-{
-    const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
-    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
-}
-
 // --- what columns ask ----------------------------------------------------------------------------
 
 void patch_column_limits(const PatchColumn *c, int k, float *limits)
@@ -70,14 +64,9 @@ void patch_column_limits(const PatchColumn *c, int k, float *limits)
     const LithoPatchGeometry *g = &s->g;
     const int places[3] = {c->place[0], c->place[1], k};
     float centre[3];
-    for (int a = 0; a < 3; a++)
-        centre[a] = litho_patch_start(g->axis[a], places[a]) + 0.5f * (g->axis[a].length - 1);
-    const float least = fmaxf(s->least * s->least, 1e-30f);
-    const float factor = s->threshold * s->threshold * c->share * (float)g->energy;
-    for (int f = 0; f < g->bins; f++) {
-        const float sigma = s->threshold > 0 ? litho_patch_level(s->levels, centre, f) : 0;
-        limits[f] = fmaxf(factor * sigma * sigma, least);
-    }
+    litho_patch_centre(g, places, centre);
+    for (int f = 0; f < g->bins; f++)
+        limits[f] = litho_patch_limit(g, s->levels, centre, f, s->threshold, s->least, c->share);
 }
 
 void patch_column_load(const PatchColumn *c, int trace, int t0, int count, float *to)
@@ -312,8 +301,7 @@ static void count_windows(Job *job)
 // Rows of strips an inline needs.
 static int rows_needed(const Job *job)
 {
-    const LithoPatchAxis a = job->s->g.axis[0];
-    return MIN((a.length + a.stride - 1) / a.stride, job->last[0] - job->first[0] + 1);
+    return litho_patch_rows_over(job->s->g.axis[0], job->last[0] - job->first[0] + 1);
 }
 
 // Rows of strips that are kept: as many as the ring holds and as there are, never too few.
@@ -483,6 +471,6 @@ gboolean patch_sweep(PatchSweep *s, LithoRun *run, GError **error)
     if (!sweep_halves(s, run, &done, whole.total, error))
         return FALSE;
     litho_run_time(run, s->stage, LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   8.0 * litho_box_count(s->region), s->windows * patch_window_flops(&s->g));
+                   8.0 * litho_box_count(s->region), s->windows * litho_patch_window_flops(&s->g));
     return TRUE;
 }

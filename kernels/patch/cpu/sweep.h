@@ -38,5 +38,3 @@ typedef struct PatchSweep {
 gboolean patch_sweep(PatchSweep *sweep, LithoRun *run, GError **error);
 // Bytes of work memory for a region.
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
-// Bytes moved and operations of `windows` windows, for the timings.
-double patch_window_flops(const LithoPatchGeometry *g);

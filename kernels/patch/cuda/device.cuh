@@ -33,9 +33,6 @@ __device__ static inline float limit_of(const LithoPatchTask &t, int row, int co
 {
     const int place[3] = {t.first[0] + row, t.first[1] + column, k};
     float centre[3];
-    for (int a = 0; a < 3; a++)
-        centre[a] = litho_patch_start(t.g.axis[a], place[a]) + 0.5f * (t.g.axis[a].length - 1);
-    const float sigma = t.threshold > 0 ? litho_patch_level(&t.levels, centre, bin) : 0;
-    const float factor = t.threshold * t.threshold * share * (float)t.g.energy;
-    return fmaxf(factor * sigma * sigma, fmaxf(t.least * t.least, 1e-30f));
+    litho_patch_centre(&t.g, place, centre);
+    return litho_patch_limit(&t.g, &t.levels, centre, bin, t.threshold, t.least, share);
 }

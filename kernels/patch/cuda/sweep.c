@@ -53,8 +53,7 @@ static guint64 row_bytes(const LithoPatchTask *t)
 // Rows of strips an inline needs.
 static int rows_needed(const LithoPatchTask *t)
 {
-    const LithoPatchAxis a = t->g.axis[0];
-    return MIN((a.length + a.stride - 1) / a.stride, t->count[0]);
+    return litho_patch_rows_over(t->g.axis[0], t->count[0]);
 }
 
 // Bytes of the rows of strips that a region needs at least.
@@ -161,12 +160,6 @@ static gboolean make_ring(PatchSweep *s, guint64 room, GError **error)
 
 // --- rows ----------------------------------------------------------------------------------------
 
-static double window_flops(const LithoPatchGeometry *g)
-{
-    const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
-    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
-}
-
 // Rows [row, row + rows) with cuFFT, batch after batch. Their strips begin at zero.
 static gboolean columns_any(PatchSweep *s, int row, int rows, GError **error)
 {
@@ -203,7 +196,7 @@ static gboolean run_rows(PatchSweep *s, int row, int rows, GError **error)
     LithoCudaContext *c = s->p->context;
     const double windows = (double)rows * t->count[1] * 2 * t->pairs;
     litho_cuda_mark(c, s->stage, LITHO_STAGE_COMPUTE, rows * (double)row_bytes(t) * 2,
-                    windows * window_flops(&t->g));
+                    windows * litho_patch_window_flops(&t->g));
     if (!litho_patch_knows(&t->g, s->p->shared))
         return columns_any(s, row, rows, error);
     return LITHO_CUDA(litho_patch_columns(t, row, rows, litho_cuda_stream(c)), error);
