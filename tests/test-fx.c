@@ -195,15 +195,15 @@ static void test_absent(void)
 // it, or a sum whose order depends on the region fails.
 static void test_region(void)
 {
-    g_autoptr(LithoCube) in = fx_random_cube(58, 47, 210, 11);
+    g_autoptr(LithoCube) in = fx_random_cube(46, 38, 160, 11);
     fx_kill_traces(in, 0.07, 12);
     const char *settings = "half_width=2 window=12 time_window=70 time_overlap=30 post=on";
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
     const LithoBox regions[] = {
-        litho_box_slice(&in->grid, 0, 29),  litho_box_slice(&in->grid, 1, 46),
-        litho_box_slice(&in->grid, 2, 100), {{0, 0, 0}, {10, 47, 210}},
-        {{10, 0, 0}, {20, 47, 210}},        {{33, 17, 60}, {34, 18, 61}},
-        {{50, 40, 190}, {58, 47, 210}},     {{0, 0, 0}, {58, 47, 210}},
+        litho_box_slice(&in->grid, 0, 23), litho_box_slice(&in->grid, 1, 37),
+        litho_box_slice(&in->grid, 2, 80), {{0, 0, 0}, {10, 38, 160}},
+        {{10, 0, 0}, {20, 38, 160}},       {{27, 17, 60}, {28, 18, 61}},
+        {{40, 32, 140}, {46, 38, 160}},    {{0, 0, 0}, {46, 38, 160}},
     };
     LithoFxParams p = fx_params(settings);
     for (guint k = 0; k < G_N_ELEMENTS(regions); k++)
@@ -212,7 +212,7 @@ static void test_region(void)
             g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
             g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, regions[k], NULL);
             FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
-            plan->budget = budget == 0 ? 0 : budget == 1 ? 6 << 20 : (guint64)1 << 30;
+            plan->budget = budget == 0 ? 0 : budget == 1 ? 3 << 20 : (guint64)1 << 30;
             LithoPass pass = {
                 .params = &p, .first_stage = 1, .in = cropped, .region = regions[k], .out = out};
             GError *error = NULL;

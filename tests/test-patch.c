@@ -75,8 +75,8 @@ static void test_identity(void)
 static void test_regions(void)
 {
     const LithoBox boxes[] = {
-        {{7, 0, 0}, {8, 40, 90}},    {{0, 39, 0}, {50, 40, 90}},   {{0, 0, 33}, {50, 40, 34}},
-        {{13, 5, 21}, {31, 22, 58}}, {{49, 39, 89}, {50, 40, 90}},
+        {{7, 0, 0}, {8, 32, 72}},    {{0, 31, 0}, {40, 32, 72}},   {{0, 0, 33}, {40, 32, 34}},
+        {{13, 5, 21}, {31, 22, 58}}, {{39, 31, 71}, {40, 32, 72}},
     };
     const char *const words[] = {"",
                                  "sigma=0.5 rule=energy",
@@ -84,7 +84,7 @@ static void test_regions(void)
                                  "mode=fill iterations=3",
                                  "mode=both iterations=3 sigma=0.4",
                                  "mode=fill iterations=3 sigma=0.4"};
-    g_autoptr(LithoCube) in = patch_spoilt(50, 40, 90);
+    g_autoptr(LithoCube) in = patch_spoilt(40, 32, 72);
     for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
         const LithoPatchParams p = patch_settings(words[w]);
         g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
