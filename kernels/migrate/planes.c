@@ -33,7 +33,7 @@ static void traces_from_planes(const float *planes, int first, int n, float scal
     const float *from = planes + line * i + j;
     float *trace[TILE];
     for (int k = 0; k < nj; k++)
-        trace[k] = litho_cube_trace(cube, i, j + k) - cube->held.lo[2] + first;
+        trace[k] = litho_cube_trace(cube, i, j + k) + (first - cube->held.lo[2]);
     for (int z = 0; z < n; z += TILE)
         for (int k = 0; k < nj; k++)
             for (int depth = z; depth < MIN(z + TILE, n); depth++)
