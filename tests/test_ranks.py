@@ -101,7 +101,7 @@ WHOLE = {"wavepacket": ("one", ["wavepacket", "scales=3", "directions=4"]),
          "segments-compress": ("one", ["wavepacket", "mode=compress", "block=32", "scales=2"]),
          "interpolate": ("one", ["wavepacket", "mode=interpolate", "iterations=2", "scales=3", "directions=4"]),
          "patch": ("all", ["patch"]), "patch-fixed": ("all", ["patch", "sigma=0.1", "erratic=0"]),
-         "fill": ("all", ["patch", "mode=fill", "iterations=3"]),
+         "fill": ("one", ["patch", "mode=fill", "iterations=3"]), # one block
          "migrate": ("all", ["migrate", "velocity=2500", "nz=12", "dz=20"]),
          "coarse": ("all", ["migrate", "velocity=2500", "nz=12", "dz=20", "coarse=on"]),
          "few": ("3", ["migrate", "velocity=2500", "nz=12", "dz=20", "fmin=10", "fmax=17"]),
@@ -147,6 +147,18 @@ def every_operator_under_1_to_4_ranks():
                 assert difference(f"whole-{name}.npy", out) < 1e-6, (name, n, difference(f"whole-{name}.npy", out))
             else:
                 assert read(out) == read(f"whole-{name}.npy"), f"{name}: {n} ranks give other bytes"
+
+
+@test
+def blocks_to_fill_are_dealt_out():
+    cli("synth", "planes", "inlines=520", "xlines=6", "samples=48", "missing=20", "-o", "blocks.sgy", "--no-truth")
+    args = ["run", "patch", "mode=fill", "iterations=2", "-i", "blocks.sgy", "--backend", "cpu", "--threads", "1"]
+    cli(*args, "-o", "blocks.npy")
+    for n in (2, 3):
+        r = ranked(n, *args, "-o", f"blocks-{n}.npy", "--timings", f"blocks-{n}.json")
+        assert r.returncode == 0, (n, r.stderr)
+        assert json.load(open(f"blocks-{n}.json"))["ranks_used"] == 2, "two rows of blocks"
+        assert read(f"blocks-{n}.npy") == read("blocks.npy"), f"{n} ranks give other bytes"
 
 
 @test
