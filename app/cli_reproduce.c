@@ -83,6 +83,8 @@ static gboolean read_members(LithoFigure *f, LithoJsonReader *r, GError **error)
         return FALSE;
     f->refuse = text_or_null(r, "refuse");
     f->needs = text_or_null(r, "needs");
+    if (!litho_json_boolean(r, "long_on_cpu", FALSE, &f->long_on_cpu, error))
+        return FALSE;
     if (f->refuse)
         return TRUE;
     JsonArray *values = litho_json_array(r, "values", 1, MOST, error);
@@ -252,22 +254,30 @@ static gboolean run_in(const Reproduce *r, LithoFigure *f, const char *folder, L
 }
 
 // Results keep it in English.
-static const char needs[] = N_("needs the backend %s: hours on a CPU");
+static const char on_gpu[] = N_("of a GPU: --backend cuda measures it");
+static const char by_name[] = N_("many minutes on a CPU: by its name it runs there, too");
 static const char on_cpu[] = N_("of the processors: --backend cpu measures it");
 
-static gboolean needs_cpu(const LithoFigure *f)
+// Why a figure is left out on this device; NULL = it is not. `named`: the person asked for this
+// figure, who may wait for it.
+static const char *why_not(const Reproduce *r, const LithoFigure *f, gboolean named)
 {
-    return strcmp(f->needs, "cpu") == 0;
+    const char *device = r->figures.device.backend->key;
+    if (f->needs && strcmp(f->needs, device) != 0)
+        return strcmp(f->needs, "cpu") == 0 ? on_cpu : on_gpu;
+    return f->long_on_cpu && !named && strcmp(device, "cpu") == 0 ? by_name : NULL;
 }
 
 // FALSE only when it was cancelled: what fails is told in the table.
-static gboolean run_figure(const Reproduce *r, LithoFigure *f, LithoRun *run, GError **error)
+static gboolean run_figure(const Reproduce *r, LithoFigure *f, gboolean named, LithoRun *run,
+                           GError **error)
 {
     g_autoptr(GError) why = NULL;
     if (f->refuse)
         return TRUE;
-    if (f->needs && strcmp(f->needs, r->figures.device.backend->key) != 0) {
-        f->failed = needs_cpu(f) ? g_strdup(on_cpu) : g_strdup_printf(needs, f->needs);
+    f->left_out = why_not(r, f, named);
+    if (f->left_out) {
+        f->failed = g_strdup(f->left_out);
         return TRUE;
     }
     g_autofree char *folder = g_dir_make_tmp("lithoscope-reproduce-XXXXXX", error);
@@ -289,21 +299,14 @@ static gboolean run_figure(const Reproduce *r, LithoFigure *f, LithoRun *run, GE
 // --- telling
 // --------------------------------------------------------------------------------------
 
-// For want of the backend that it needs.
-static gboolean is_left_out(const LithoFigure *f)
-{
-    return f->failed && !f->ran && f->needs;
-}
-
 static char *got_text(const LithoFigure *f, const LithoFigureValue *v)
 {
-    return f->refuse        ? g_strdup(litho_text(f->refuse))
-           : is_left_out(f) ? needs_cpu(f) ? g_strdup(litho_text(on_cpu))
-                                           : litho_text_printf(litho_text(needs), f->needs)
-           : f->failed ? g_strdup(f->failed)
-           : isnan(v->got)  ? g_strdup("–")
-           : *v->unit       ? g_strdup_printf("%.4g %s", v->got, v->unit)
-                            : g_strdup_printf("%.4g", v->got);
+    return f->refuse       ? g_strdup(litho_text(f->refuse))
+           : f->left_out   ? g_strdup(litho_text(f->left_out))
+           : f->failed     ? g_strdup(f->failed)
+           : isnan(v->got) ? g_strdup("–")
+           : *v->unit      ? g_strdup_printf("%.4g %s", v->got, v->unit)
+                           : g_strdup_printf("%.4g", v->got);
 }
 
 // `text` in `columns` characters, which printf would count in bytes.
@@ -423,7 +426,7 @@ static gboolean reproduce(Reproduce *r, char **words, LithoRun *run, GError **er
         LithoFigure *f = g_ptr_array_index(r->figures.list, k);
         if (words[0] && !g_strv_contains((const char *const *)words, f->id))
             continue;
-        if (!run_figure(r, f, run, error))
+        if (!run_figure(r, f, words[0] != NULL, run, error))
             return FALSE;
         print_figure(r, f);
         // Figures take minutes to hours: these numbers survive a cancel in the next one.

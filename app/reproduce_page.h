@@ -21,7 +21,9 @@ typedef struct LithoFigure {
     JsonArray *commands;                                          // borrowed; of arrays of words
     JsonArray *pictures;                                          // that they draw; or NULL
     GArray *values;                                               // of LithoFigureValue
+    const char *left_out; // why it is not run on this device, in English; NULL = it is
     char *failed; // why there are no numbers; NULL = there are, or it was not run
+    gboolean long_on_cpu; // run there only when it is named
     gboolean ran;
 } LithoFigure;
 

@@ -147,8 +147,10 @@ def a_standard_input_that_is_none():
         assert r.returncode == 1 and words in r.stderr and r.stderr.count("\n") == 1, r
     r = subprocess.run(["sh", "-c", '"$0" convert in.sgy - >&-', CLI], capture_output=True, text=True, timeout=300)
     assert r.returncode == 1 and r.stderr.count("\n") == 1, r
-    r = subprocess.run(["sh", "-c", '(head -c 5000 in.sgy; kill -9 $$) | "$0" convert - cut.npy', CLI], capture_output=True, text=True,
-                       timeout=300)
+    writer = subprocess.Popen(["sh", "-c", "head -c 5000 in.sgy; kill -9 $$"], stdout=subprocess.PIPE)
+    r = subprocess.run([CLI, "convert", "-", "cut.npy"], stdin=writer.stdout, capture_output=True, text=True, timeout=300)
+    writer.stdout.close()
+    writer.wait()
     assert "the last trace is incomplete" in r.stderr, r
     assert not os.path.exists("never.npy")
 
