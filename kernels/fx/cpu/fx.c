@@ -202,7 +202,8 @@ static void run_task(const FxPart *part, FxLoop *loop, const Task *task, void *s
         .go_on = fx_go_on,
         .go_on_data = loop,
     };
-    // It looks at a cancel, too: 100 x 100 traces with many absent take a hundred times the usual.
+    // The filter looks at a cancel, too: 100 x 100 traces with many absent take a hundred times the
+    // usual.
     w->ready[cell] = part->plan->isa->filter(&window, scratch, &w->counts[cell]) != 0;
 }
 
