@@ -42,7 +42,7 @@ if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
   build_targets='quick-tests lithoscope-gmo' build_in build-asan -Doptimization=2 -Ddebug=false $werror -Db_sanitize=address,undefined \
     -Dc_args='-g1 -fno-sanitize=alignment,null,object-size,pointer-overflow' \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
-  [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     run_tests build-asan --suite quick --timeout-multiplier 12
   build_targets='tests/test-engine tests/test-worker tests/test-stream' build_in build-tsan -Doptimization=2 -Ddebug=false -Dc_args=-g1 $werror -Db_sanitize=thread \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
