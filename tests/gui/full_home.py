@@ -25,7 +25,9 @@ for k in first second; do "$2" small.npy -o fx --measure 1; done
 
 def start(kind):
     with tempfile.TemporaryDirectory() as folder:
-        keep = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "MESA_")) and k != "LITHO_SCREENSHOTS"}
+        # GTK calls a folder that it cannot make critical; that must not end the program here.
+        leave_out = ("XDG_", "MESA_", "LITHO_SCREENSHOTS", "G_DEBUG")
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(leave_out)}
         keep["XDG_RUNTIME_DIR"] = folder
         subprocess.run([CLI, "synth", "survey", "inlines=12", "xlines=10", "samples=40", "-o", "small.npy", "--no-truth"], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)
