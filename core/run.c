@@ -55,7 +55,8 @@ static void show_progress(LithoRun *run, gint64 done, gint64 total)
 
 gboolean litho_run_stopped(GError **error)
 {
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    if (error && !*error)
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
     return FALSE;
 }
 

@@ -67,7 +67,8 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
 // The test of litho_run_step() alone, without progress: TRUE = go on, FALSE = stop now. Does not
 // return while the run is paused. Safe from any thread.
 gboolean litho_run_checkpoint(const LithoRun *run);
-// The error of litho_run_step(), for loops that threads leave by litho_run_checkpoint(). FALSE.
+// The error of litho_run_step(), for loops that threads leave by litho_run_checkpoint(); an error
+// that is there stays: one of the threads saw the cancel first. FALSE.
 gboolean litho_run_stopped(GError **error);
 // Between litho_run_library_begin() and _end() a library works that cannot be cancelled, and the
 // process may end there: no other thread of the job works. FALSE = stop now, without _end().

@@ -29,7 +29,7 @@ static gboolean fill_holes(int index, const struct stat *info)
     return code != ENOSPC && code != EDQUOT;
 }
 
-// Of the folder, or of the nearest one above it that exists.
+// The disk is that of the folder, or of the nearest one above it that exists.
 static gboolean has_room(const char *folder)
 {
     g_autofree char *path = g_strdup(folder);

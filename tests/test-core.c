@@ -379,6 +379,20 @@ static void test_synth_velocity(void)
     g_assert_cmpfloat(at / n_at, >, 2 * away / n_away);
 }
 
+// Property: threads that see a cancel set one error; an error that came before it stays.
+static void test_stopped(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_run_stopped(&error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_assert_false(litho_run_stopped(&error));
+    g_clear_error(&error);
+    litho_refuse(&error, LITHO_ERROR_MEMORY, "no memory");
+    g_assert_false(litho_run_stopped(&error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+    g_assert_false(litho_run_stopped(NULL));
+}
+
 // Property: a limit on the address space is seen.
 static void test_memory(void)
 {
@@ -458,6 +472,7 @@ int main(int argc, char **argv)
     g_test_add_func("/synth/repeats", test_synth_repeats);
     g_test_add_func("/synth/truth", test_synth_truth);
     g_test_add_func("/synth/velocity", test_synth_velocity);
+    g_test_add_func("/stopped", test_stopped);
     g_test_add_func("/memory", test_memory);
     g_test_add_func("/memory-to-keep", test_memory_to_keep);
     g_test_add_func("/core/report", test_report);

@@ -230,21 +230,7 @@ static void test_surplus(void)
     LithoDevice gpu;
     if (!gpus_or_skip(1, &gpu))
         return;
-    LithoGrid grid = time_grid(20, 24, 80, 12, 0.004), depth = time_grid(20, 24, 20, 12, 10);
-    depth.is_depth = TRUE;
-    g_autoptr(LithoCube) in = random_cube(&grid, 6);
-    g_autoptr(LithoCube) image = random_cube(&depth, 7);
-    for (guint k = 0; surplus_cases[k]; k++) {
-        const gboolean back = strstr(surplus_cases[k], "demigrate") != NULL;
-        g_autoptr(GError) error = NULL;
-        g_autofree char *settings =
-            g_strdup_printf("velocity=2000 nz=20 degree=9 %s", surplus_cases[k]);
-        g_autoptr(LithoCube) out = migrate_as_surplus(gpu, back ? image : in, settings, &error);
-        g_test_message("%s", surplus_cases[k]);
-        g_assert_no_error(error);
-        for (gint64 s = 0; s < litho_grid_samples(&out->grid); s++)
-            g_assert_cmpfloat(out->samples[s], ==, 0);
-    }
+    check_surplus(gpu);
 }
 
 // Property: surveys of more inlines than one axis of a launch has blocks (65,535) give the CPU's

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What depth migration keeps and shares out: engines of a team that fails, more processes than
-// frequencies, shots by their traces, planes turned into traces.
+// Depth migration between its passes and among processes: engines of a team that fails, more
+// processes than frequencies, shots by their traces, planes turned into traces.
 #include "core/peers.h"
 #include "kernels/migrate/cpu/engine.h"
 #include "kernels/migrate/plan.h"
@@ -101,21 +101,7 @@ static void test_failed_member(void)
 // Property: a process beyond the band's frequencies takes part in every mode, and adds nothing.
 static void test_surplus(void)
 {
-    LithoGrid grid = time_grid(20, 24, 80, 12, 0.004), depth = time_grid(20, 24, 20, 12, 10);
-    depth.is_depth = TRUE;
-    g_autoptr(LithoCube) in = random_cube(&grid, 6);
-    g_autoptr(LithoCube) image = random_cube(&depth, 7);
-    for (guint k = 0; surplus_cases[k]; k++) {
-        const gboolean back = strstr(surplus_cases[k], "demigrate") != NULL;
-        g_autoptr(GError) error = NULL;
-        g_autofree char *settings =
-            g_strdup_printf("velocity=2000 nz=20 degree=9 %s", surplus_cases[k]);
-        g_autoptr(LithoCube) out =
-            migrate_as_surplus(litho_device_cpu(), back ? image : in, settings, &error);
-        g_assert_no_error(error);
-        for (gint64 s = 0; s < litho_grid_samples(&out->grid); s++)
-            g_assert_cmpfloat(out->samples[s], ==, 0);
-    }
+    check_surplus(litho_device_cpu());
 }
 
 // --- shots ------------------------------------------------------------------------------------

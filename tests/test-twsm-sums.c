@@ -286,7 +286,7 @@ static void test_sources(void)
     g_test_message("first of three sources: %.2g", error);
     g_assert_cmpfloat(error, <, 1e-6);
     g_assert_cmpint(one->grid.axis[0].n, ==, 3);
-    // What is left to the model is that of its first source.
+    // Coordinates left to the model are those of its first source.
     g_autoptr(LithoCube) same = twsm_case_run(curved_three, "algorithm=fused source_x=50");
     g_assert_cmpint(same->grid.axis[0].n, ==, 3);
     g_assert_cmpmem(same->samples, n * sizeof(float), one->samples, n * sizeof(float));

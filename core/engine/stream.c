@@ -298,10 +298,7 @@ static gboolean step(Stream *s, gint64 slab, GError **error)
     if (s->plan.n_slabs > 1)
         return litho_run_step(s->run, MIN(s->plan.first + slab * s->plan.slab, total), total,
                               error);
-    if (litho_run_checkpoint(s->run))
-        return TRUE;
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
+    return litho_run_checkpoint(s->run) || litho_run_stopped(error);
 }
 
 // Waits for a slab of ours; shows progress and passes the caller's cancel on meanwhile.

@@ -21,7 +21,7 @@ gint64 litho_survey_far_cells(const LithoSurvey *survey, int reach)
 {
     const gint64 ni = survey->grid.axis[0].n, nj = survey->grid.axis[1].n;
     const gint64 window = 2 * (gint64)reach + 1;
-    // Of the lines around the one looked at, in turn, and how many of them are near at a crossline.
+    // Nearness on the lines around the one looked at, in turn, and its sum at each crossline.
     g_autofree guint8 *lines = g_try_malloc0_n(window, nj);
     g_autofree int *sum = g_try_new0(int, nj);
     gint64 far = 0;

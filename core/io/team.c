@@ -3,6 +3,8 @@
 
 #include "core/io/team.h"
 
+#include "core/run.h"
+
 gboolean litho_team_take(LithoTeam *team, gint64 step, gint64 n, gint64 *from)
 {
     if (__atomic_load_n(&team->stopped, __ATOMIC_RELAXED))
@@ -34,9 +36,7 @@ gboolean litho_team_end(LithoTeam *team, GError **error)
         return FALSE;
     }
     // Asked once: a caller who has changed their mind since must not get half a result.
-    if (team->stopped)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return !team->stopped;
+    return !team->stopped || litho_run_stopped(error);
 }
 
 // --- threads ----------------------------------------------------------------------------------

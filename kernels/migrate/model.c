@@ -207,7 +207,7 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
     return FALSE;
 }
 
-// What one inline of a cube holds.
+// Range of one inline of a cube.
 typedef struct Line {
     double low, high, slowness; // slowness: sum over the samples
     gint64 bad; // sample of the line that is no velocity, or trace * nz of a dead one; -1

@@ -180,7 +180,7 @@ static LithoShots *shots_of_places(const Places *p, gint64 traces)
     return shots;
 }
 
-// Without what is owned.
+// Borrows the survey and the live flags.
 static LithoShotsSource source_of(const LithoMigrateJob *job, const LithoCube *in)
 {
     const LithoGrid *g = &job->image;

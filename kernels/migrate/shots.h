@@ -8,7 +8,7 @@ typedef struct LithoShot {
     double x, y; // source, in cells of the image from its first trace
 } LithoShot;
 
-// Where shots that trace headers tell came from.
+// Origin of shots that trace headers tell.
 typedef struct LithoShotsSource {
     LithoSurvey *survey; // a reference; NULL: the shots are not of headers
     guint8 *live;        // of the input's traces; owned
@@ -36,8 +36,8 @@ typedef struct LithoShotTraces {
     const int *row, *column;
 } LithoShotTraces;
 
-// From parameters (record, line) or trace headers (bytes 69-88 of SEG-Y). NULL with a sentence, or
-// cancelled.
+// Shots from parameters (record, line) or trace headers (bytes 69-88 of SEG-Y). NULL with a
+// sentence, or cancelled.
 LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, LithoRun *run,
                             GError **error);
 void litho_shots_free(LithoShots *shots); // NULL is fine

@@ -145,7 +145,5 @@ gboolean twsm_strips_fit(int width, int n, double bytes, double available, GErro
 
 gboolean twsm_stopped(gint stop, GError **error)
 {
-    if (stop)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return !stop;
+    return !stop || litho_run_stopped(error);
 }

@@ -309,7 +309,7 @@ static void look_into_bin(const TwsmSheet *sheet, const Bins *bins, int ix, int 
 static float nearest_depth(const TwsmSheet *sheet, const Bins *bins, double x, double y)
 {
     const int bx = bin_along(bins, 0, x), by = bin_along(bins, 1, y);
-    // From the bins as a whole; their vertices lie on the other side.
+    // Distance from the bins as a whole; their vertices lie on the other side.
     const double ox = fabs(x - CLAMP(x, bins->lo[0], bins->lo[0] + bins->size * bins->n[0]));
     const double oy = fabs(y - CLAMP(y, bins->lo[1], bins->lo[1] + bins->size * bins->n[1]));
     Nearest at = {x, y, INFINITY, 0};

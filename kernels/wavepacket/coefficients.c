@@ -102,13 +102,10 @@ static gboolean get_varint(const guint8 *from, gsize size, gsize *at, guint64 *v
 
 static gboolean goes_on(const LithoRun *run, GError **error)
 {
-    if (litho_run_checkpoint(run))
-        return TRUE;
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
+    return litho_run_checkpoint(run) || litho_run_stopped(error);
 }
 
-// Those of n floats at `v` that are not zero; the first is coefficient number `first`.
+// Appends those of n floats at `v` that are not zero; the first one has the number `first`.
 static gboolean append_piece(WpCoefficients *f, const float *v, gint64 n, int step, guint64 first,
                              GError **error)
 {

@@ -94,10 +94,7 @@ gboolean wp_fourier_lost(const float *m2, gint64 stride, const gint64 n[3], guin
     *lost = 0;
     for (gint64 r = 0; r < rows.rows; r++)
         *lost += sum[r];
-    if (litho_run_checkpoint(run))
-        return TRUE;
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
+    return litho_run_checkpoint(run) || litho_run_stopped(error);
 }
 
 void wp_engine_free(WpEngine *engine)

@@ -192,7 +192,7 @@ static guint64 count_blocks(const LithoGrid *in, const LithoWavepacketParams *p,
     return blocks;
 }
 
-// What compressing takes behind the last segment, all else being there: of a file that is written
+// Memory of compressing behind the last segment, all else being there: of a file that is written
 // the kept values as they are and packed, both at most (a gap is a byte or two, packed less than
 // one), which a GPU's host has; then the spectrum of the whole cube to compare with, on a GPU its
 // powers, too, and cuFFT's work area.

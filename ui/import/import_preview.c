@@ -200,7 +200,7 @@ LithoImportPreview *litho_import_preview_new(const char *const *paths,
     if (litho_run_checkpoint(run))
         return p;
     litho_import_preview_free(p);
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    litho_run_stopped(error);
     return NULL;
 }
 

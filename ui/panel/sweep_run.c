@@ -197,7 +197,5 @@ gboolean litho_sweep_run(LithoSweepTask *task, LithoRun *run,
     }
     litho_judge_free(judges);
     litho_engine_free(engine);
-    if (cancelled)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return !cancelled;
+    return !cancelled || litho_run_stopped(error);
 }

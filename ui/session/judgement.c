@@ -158,8 +158,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
     if (!litho_cube_host(q->in, error) || (q->truth && !litho_cube_host(q->truth, error)) ||
         !litho_run_checkpoint(run) ||
         !litho_judge_run(self->judge, &ask, run, &answer->quality, error)) {
-        if (error && !*error)
-            g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        litho_run_stopped(error); // unless there is another reason
         answer_free(answer);
         return NULL;
     }

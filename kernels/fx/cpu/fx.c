@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "kernels/common/weigh.h"
 #include "kernels/fx/cpu/plan.h"
 #include "kernels/fx/report.h"
 
@@ -238,7 +239,7 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
             __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
         }
     if (!fx_go_on(&loop))
-        return fx_stopped(error);
+        return litho_run_stopped(error);
     if (loop.n > 0)
         time_filter(part, tasks, start);
     return TRUE;
@@ -264,44 +265,6 @@ static void count_part(const FxPart *part, FxTotals *totals)
                         totals->seconds[n] += c[b].seconds[n];
                 }
             }
-}
-
-// Of an inline's live traces: energy of the input, of what was removed, and its product with the
-// output.
-static void weigh_inline(const LithoPass *pass, gint64 il, double energy[3])
-{
-    for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
-        const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
-        const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
-        double sums[3] = {0};
-        for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
-            double gone = (double)in[t] - out[t];
-            sums[0] += (double)in[t] * in[t];
-            sums[1] += gone * gone;
-            sums[2] += gone * out[t];
-        }
-        if (!litho_cube_is_live(pass->in, il, xl) || !isfinite(sums[0] + sums[1] + sums[2]))
-            continue;
-        for (int k = 0; k < 3; k++)
-            energy[k] += sums[k];
-    }
-}
-
-static gboolean weigh_region(const LithoPass *pass, const LithoRun *run, FxTotals *totals,
-                             GError **error)
-{
-    const gint64 rows = litho_box_size(pass->region, 0);
-    g_autofree double *energy = g_new0(double, 3 * rows);
-#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
-    for (gint64 k = 0; k < rows; k++)
-        if (litho_run_checkpoint(run))
-            weigh_inline(pass, pass->region.lo[0] + k, energy + 3 * k);
-    for (gint64 k = 0; k < rows; k++) {
-        totals->input += energy[3 * k];
-        totals->removed += energy[3 * k + 1];
-        totals->product += energy[3 * k + 2];
-    }
-    return litho_run_checkpoint(run) || fx_stopped(error);
 }
 
 // --- exec -------------------------------------------------------------------------------------
@@ -375,8 +338,12 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     }
     if (run && run->report) {
-        if (!weigh_region(pass, run, &totals, error))
+        LithoWeights weights;
+        if (!litho_weigh(pass, run, &weights, error))
             return FALSE;
+        totals.input = weights.input;
+        totals.removed = weights.removed;
+        totals.product = weights.product;
         fx_report(run->report, &totals, &pass->in->grid, pass->params);
         litho_clean_report(&p->clean, pass->in, run->report);
     }

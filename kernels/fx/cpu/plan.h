@@ -110,7 +110,7 @@ void fx_work_free(FxWork *work);
 // longer holds; NULL without an error when it does not fit.
 FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error);
 
-// What the threads of a loop share.
+// State that the threads of a loop share.
 typedef struct FxLoop {
     LithoRun *run;
     gint64 done, n; // atomic
@@ -121,7 +121,6 @@ typedef struct FxLoop {
 // cpu/spectra.c: stages 1 and 3. cpu/fx.c: stage 2. Each is one parallel loop. FALSE: cancelled or
 // no memory; what is done stays valid.
 int fx_go_on(void *loop); // progress and cancel, from any thread, also within a turn: 0 = leave
-gboolean fx_stopped(GError **error); // sets the cancelled error; FALSE
 gboolean fx_stage_fft(FxPart *part, GError **error);
 gboolean fx_stage_filter(FxPart *part, GError **error);
 gboolean fx_stage_inverse(FxPart *part, GError **error);

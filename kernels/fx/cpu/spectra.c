@@ -19,13 +19,6 @@ int fx_go_on(void *data)
     return !g_atomic_int_get(&loop->stop);
 }
 
-gboolean fx_stopped(GError **error)
-{
-    if (error && !*error) // another thread saw the cancel first
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
-}
-
 // One trace of one time window: TRUE when it is present there. Its samples are copied either way.
 static gboolean copy_window(const float *from, int n, int nfft, float *to)
 {
@@ -126,7 +119,7 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
         }
     if (transforms > 0)
         time_transforms(part, "time FFT", start, transforms);
-    return fx_go_on(&loop) || fx_stopped(error);
+    return fx_go_on(&loop) || litho_run_stopped(error);
 }
 
 // --- back ----------------------------------------------------------------------------------------
@@ -264,5 +257,5 @@ gboolean fx_stage_inverse(FxPart *part, GError **error)
             __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
         }
     time_transforms(part, "inverse", start, transforms);
-    return fx_go_on(&loop) || fx_stopped(error);
+    return fx_go_on(&loop) || litho_run_stopped(error);
 }

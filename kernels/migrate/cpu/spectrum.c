@@ -73,7 +73,7 @@ static void load_trace(const LithoMigrateJob *job, const LithoCube *in, gint64 i
     memset(samples + job->nt, 0, sizeof(float) * (job->nfft - job->nt));
 }
 
-// What all traces on their way in share.
+// State that all traces on their way in share.
 typedef struct Way {
     const LithoMigrateJob *job;
     const LithoWaves *waves;

@@ -150,7 +150,7 @@ static void square_slowness(const LithoWaves *w, LithoWaveScratch *s, const Lith
         s->slow2[k] = step->slowness[k] * step->slowness[k];
 }
 
-// Where row y of the step's slowness, or of its squares, begins.
+// Start of row y of the step's slowness, or of its squares.
 LITHO_INLINE gsize slowness_row(const LithoWaves *w, const LithoWaveStep *step, int y)
 {
     return step->one_row ? 0 : (gsize)y * w->nx;

@@ -72,7 +72,7 @@ static gboolean upload_cells(MigGpu *plan, const Place *place, gint64 ni, gint64
     return mig_gpu_upload(plan, &plan->cells, cells, ni * nj * sizeof(int), error);
 }
 
-// Those of a shot's traces that live, `n` of them, and their receivers' cells.
+// Uploads the numbers of a shot's live traces, `n` of them, and their receivers' cells.
 static gboolean upload_shot(MigGpu *plan, const Place *place, const LithoShotTraces *traces,
                             const guint8 *live, gint64 *n, GError **error)
 {

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/mute.h"
+#include "kernels/common/weigh.h"
 #include "kernels/patch/cpu/plan.h"
 #include "kernels/patch/cpu/structure.h"
 
@@ -115,42 +116,14 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
 
 // --- exec ----------------------------------------------------------------------------------------
 
-// Energy of an inline's live traces in the input, and of what was removed from them.
-static void weigh_inline(const LithoPass *pass, gint64 il, double energy[2])
-{
-    for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
-        const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
-        const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
-        double sums[2] = {0};
-        for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
-            const double gone = (double)in[t] - out[t];
-            sums[0] += (double)in[t] * in[t];
-            sums[1] += gone * gone;
-        }
-        if (litho_cube_is_live(pass->in, il, xl) && isfinite(sums[0] + sums[1])) {
-            energy[0] += sums[0];
-            energy[1] += sums[1];
-        }
-    }
-}
-
 static gboolean report_energy(const LithoPass *pass, LithoRun *run, GError **error)
 {
-    const gint64 rows = litho_box_size(pass->region, 0);
-    g_autofree double *energy = g_new0(double, 2 * rows);
-    double input = 0, removed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
-    for (gint64 k = 0; k < rows; k++)
-        if (litho_run_checkpoint(run))
-            weigh_inline(pass, pass->region.lo[0] + k, energy + 2 * k);
-    for (gint64 k = 0; k < rows; k++) {
-        input += energy[2 * k];
-        removed += energy[2 * k + 1];
-    }
-    if (!litho_run_checkpoint(run))
-        return litho_run_stopped(error);
-    if (input > 0)
-        litho_report_number(run->report, "removed", "energy removed", "%", 100 * removed / input);
+    LithoWeights weights;
+    if (!litho_weigh(pass, run, &weights, error))
+        return FALSE;
+    if (weights.input > 0)
+        litho_report_number(run->report, "removed", "energy removed", "%",
+                            100 * weights.removed / weights.input);
     return TRUE;
 }
 
@@ -241,7 +214,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return input + copy + (whole ? MAX(peak, kept + filter) : filter);
 }
 
-// What the filter worked with is free by the time that dips are made.
+// The filter's memory is free by the time that dips are made.
 static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
                              LithoBox region)
 {

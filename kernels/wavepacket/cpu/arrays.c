@@ -22,13 +22,10 @@ static int threads_of(WpEngine *engine)
     return cpu->threads > 0 ? cpu->threads : litho_run_threads(NULL);
 }
 
-// TRUE: the pass under way is given up, and what was written since is of no use.
-static gboolean stopped(WpEngine *engine, GError **error)
+// FALSE: the pass under way is given up, and the array written meanwhile is of no use.
+static gboolean goes_on(WpEngine *engine, GError **error)
 {
-    if (litho_run_checkpoint(((WpCpu *)engine)->run))
-        return FALSE;
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return TRUE;
+    return litho_run_checkpoint(((WpCpu *)engine)->run) || litho_run_stopped(error);
 }
 
 // Floats of an array that may be one of coefficients.
@@ -49,7 +46,7 @@ static float *cpu_alloc(WpEngine *engine, gint64 floats, GError **error)
     }
     // The system hands out the memory as it is touched: seconds for some gigabytes.
     for (gint64 at = 0; at < MAX(floats, 16); at += ROOM) {
-        if (stopped(engine, error)) {
+        if (!goes_on(engine, error)) {
             fftwf_free(p);
             return NULL;
         }
@@ -179,7 +176,7 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
         return FALSE;
     if (residual && kept)
         kept[g->n_boxes - 1] += count;
-    return !stopped(engine, error);
+    return goes_on(engine, error);
 }
 
 // Magnitude of a complex coefficient, also where its square is no float.
@@ -225,7 +222,7 @@ static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, 
             h->bins[i] += bins[i];
         g_free(bins);
     }
-    return !stopped(engine, error);
+    return goes_on(engine, error);
 }
 
 static WpBoxStats stats_of(const BoxPiece *p, const float *v)
@@ -258,7 +255,7 @@ static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box,
         to->energy += of_piece[i].energy;
         to->peak = MAX(to->peak, of_piece[i].peak);
     }
-    return !stopped(engine, error);
+    return goes_on(engine, error);
 }
 
 // --- volumes, and arrays as a whole --------------------------------------------------------------
@@ -279,7 +276,7 @@ static gboolean cpu_blend(WpEngine *engine, double a, const float *x, double b, 
     for (gint64 at = 0; at < n; at += PIECE)
         if (litho_run_checkpoint(run))
             blend_floats(fa, x + at, fb, y + at, MIN(PIECE, n - at));
-    return !stopped(engine, error);
+    return goes_on(engine, error);
 }
 
 static double dot_floats(const float *x, const float *y, gint64 n)
@@ -305,7 +302,7 @@ static gboolean cpu_dot(WpEngine *engine, const float *x, const float *y, gint64
     *result = 0;
     for (gint64 p = 0; p < pieces; p++)
         *result += part[p];
-    return !stopped(engine, error);
+    return goes_on(engine, error);
 }
 
 static gboolean cpu_distance(WpEngine *engine, const float *x, const float *y, const float *m,

@@ -43,7 +43,7 @@ gboolean wp_cpu_fourier(WpEngine *engine, const float *volume, const gint64 n[3]
         magnitudes(data, n, 2 * dim[2], run);
         ok = wp_fourier_lost(data, 2 * dim[2], n, keep, lost, run, error);
     } else {
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        litho_run_stopped(error);
     }
     fftwf_free(data);
     return ok;

@@ -9,12 +9,6 @@
 
 // --- making -----------------------------------------------------------------------------------
 
-static gboolean cancelled(GError **error)
-{
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
-}
-
 static void free_plan(gpointer plan)
 {
     fftwf_destroy_plan(plan);
@@ -29,7 +23,7 @@ static gboolean plan_boxes(WpCpu *cpu, LithoRun *run, GError **error)
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         if (!litho_run_checkpoint(run))
-            return cancelled(error);
+            return litho_run_stopped(error);
         if (box->kind == WP_RESIDUAL)
             continue;
         if (b > 0 && memcmp(box->n, box[-1].n, sizeof box->n) == 0) {
@@ -281,7 +275,7 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
     double t0 = litho_now_ms();
     cpu->threads = litho_run_threads(run);
     if (!wp_fft_forward(&cpu->fft, &volume, u, cpu->grid.data, run))
-        return cancelled(error);
+        return litho_run_stopped(error);
     each_row(cpu, fill_row_ends);
     fill_planes(g, &cpu->grid, cpu->threads);
     double t1 = litho_now_ms();
@@ -298,11 +292,11 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
     }
     double t2 = litho_now_ms();
     if (!litho_run_checkpoint(run))
-        return cancelled(error);
+        return litho_run_stopped(error);
     if (wp_residual(g)) {
         residual_volumes(g, &volume, &lattice);
         if (!residual_pass(cpu, &volume, u, &lattice, c + wp_residual(g)->at, run))
-            return cancelled(error);
+            return litho_run_stopped(error);
     }
     const double taps = pow(g->kernel.width, 3) * g->n_active;
     litho_run_time(run, "fft", LITHO_STAGE_COMPUTE, t1 - t0 + litho_now_ms() - t2, 0, 0);
@@ -376,7 +370,7 @@ static gboolean add_residual_part(WpCpu *cpu, const float *c, float *u, LithoRun
             return FALSE;
         if (!residual_pass(cpu, &lattice, c + wp_residual(g)->at, &data, part, run)) {
             fftwf_free(part);
-            return cancelled(error);
+            return litho_run_stopped(error);
         }
     }
 #pragma omp parallel for num_threads(cpu->threads)
@@ -402,12 +396,12 @@ static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run,
     }
     double t1 = litho_now_ms();
     if (!spread_all(cpu, c, run))
-        return cancelled(error);
+        return litho_run_stopped(error);
     double t2 = litho_now_ms();
     fold_planes(g, &cpu->grid, cpu->threads);
     each_row(cpu, fold_row_ends);
     if (!wp_fft_inverse(&cpu->fft, &volume, cpu->grid.data, u, run))
-        return cancelled(error);
+        return litho_run_stopped(error);
     if (!add_residual_part(cpu, c, u, run, error))
         return FALSE;
     const double taps = pow(g->kernel.width, 3) * g->n_active;

@@ -449,10 +449,8 @@ static gboolean download_all(WpEngine *engine, const float *from, float *to, gin
 {
     enum { PIECE = 1 << 22 };
     for (gint64 at = 0; at < n; at += PIECE) {
-        if (!litho_run_checkpoint(run)) {
-            g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-            return FALSE;
-        }
+        if (!litho_run_checkpoint(run))
+            return litho_run_stopped(error);
         if (!cuda_download(engine, from, at, to + at, MIN(PIECE, n - at), error))
             return FALSE;
     }
