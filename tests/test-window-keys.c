@@ -5,6 +5,8 @@
 // takes away, or a shortcut that the table forgot, fails here. Skips without xdotool.
 #include <string.h>
 
+#include <gdk/x11/gdkx.h>
+
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"
@@ -447,6 +449,48 @@ static void test_colour_map(void)
     type("key c");
 }
 
+// Moves the pointer to the middle of a widget of the window and clicks.
+static void click(GtkWidget *widget)
+{
+    GtkWidget *window = GTK_WIDGET(gui.window);
+    graphene_rect_t box;
+    double x, y;
+    g_assert_true(gtk_widget_compute_bounds(widget, window, &box));
+    gtk_native_get_surface_transform(GTK_NATIVE(window), &x, &y);
+    g_autofree char *words =
+        g_strdup_printf("mousemove --window %lu %d %d click 1",
+                        gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(window))),
+                        (int)(x + box.origin.x + box.size.width / 2),
+                        (int)(y + box.origin.y + box.size.height / 2));
+    type(words);
+}
+
+// Property: Space shows the input after a click on a button, which it does not press once more; a
+// button that Tab has reached takes it.
+static void test_space_after_click(void)
+{
+    GtkWidget *window = GTK_WIDGET(gui.window);
+    gui_activate(&gui, "win.show('removed')");
+    GtkWidget *output = gtk_widget_get_ancestor(
+        GTK_WIDGET(gui_find_label(gtk_window_get_titlebar(GTK_WINDOW(window)), "Output")),
+        GTK_TYPE_TOGGLE_BUTTON);
+    g_assert_nonnull(output);
+    click(output);
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    g_assert_true(gtk_window_get_focus(GTK_WINDOW(window)) == output);
+    type("keydown space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_INPUT);
+    type("keyup space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    type("key Tab");
+    type("key shift+Tab");
+    g_assert_true(gtk_window_get_focus(GTK_WINDOW(window)) == output);
+    gui_activate(&gui, "win.show('removed')");
+    type("key space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    focus_view(0);
+}
+
 // Property: no two commands share a key, and no single key is one that the views take.
 static void test_table(void)
 {
@@ -496,6 +540,7 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/flow", test_flow);
     g_test_add_func("/keys/windows", test_windows);
     g_test_add_func("/keys/space-elsewhere", test_space_elsewhere);
+    g_test_add_func("/keys/space-after-click", test_space_after_click);
     g_test_add_func("/keys/table", test_table);
     int status = g_test_run();
     gui_close(&gui);

@@ -22,6 +22,34 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
                                               litho_command_target(command));
 }
 
+// A widget that a click has focused takes no Space: the press is the window's, and would else
+// toggle the button of the last click. What the keyboard has reached, lists of popovers and text
+// take it.
+static gboolean takes_space(LithoWindow *self)
+{
+    GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(self));
+    return focus && (self->by_keyboard || GTK_IS_EDITABLE(focus) || GTK_IS_TEXT_VIEW(focus) ||
+                     gtk_widget_get_ancestor(focus, GTK_TYPE_POPOVER));
+}
+
+static gboolean on_event_first(GtkEventControllerLegacy *events, GdkEvent *event, LithoWindow *self)
+{
+    (void)events;
+    const GdkEventType type = gdk_event_get_event_type(event);
+    if (type == GDK_BUTTON_PRESS || type == GDK_TOUCH_BEGIN)
+        self->by_keyboard = FALSE;
+    if (type != GDK_KEY_PRESS)
+        return GDK_EVENT_PROPAGATE;
+    const guint key = gdk_key_event_get_keyval(event);
+    if (key == GDK_KEY_Tab || key == GDK_KEY_ISO_Left_Tab || key == GDK_KEY_KP_Tab)
+        self->by_keyboard = TRUE;
+    const GdkModifierType state = gdk_event_get_modifier_state(event);
+    if (key != GDK_KEY_space || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) || takes_space(self))
+        return GDK_EVENT_PROPAGATE;
+    litho_session_hold_input(self->session, TRUE);
+    return GDK_EVENT_STOP;
+}
+
 static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
                             GdkModifierType state, LithoWindow *self)
 {
@@ -48,6 +76,10 @@ void litho_window_keys_init(LithoWindow *self)
                                          gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
                                                           gtk_named_action_new("win.fold-right")));
     gtk_widget_add_controller(GTK_WIDGET(self), first);
+    GtkEventController *events = gtk_event_controller_legacy_new();
+    gtk_event_controller_set_propagation_phase(events, GTK_PHASE_CAPTURE);
+    g_signal_connect(events, "event", G_CALLBACK(on_event_first), self);
+    gtk_widget_add_controller(GTK_WIDGET(self), events);
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);

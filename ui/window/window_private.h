@@ -32,6 +32,7 @@ struct _LithoWindow {
     LithoMiddle *middle; // start page or views
     GtkWidget *params, *status;
     LithoBlink *blink;
+    gboolean by_keyboard; // Tab has moved the focus since the last click
     LithoJobBar *job; // opening, saving, picture: one at a time; and a save that waits
 
     GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
