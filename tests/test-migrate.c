@@ -412,6 +412,28 @@ static void test_velocity_interval(void)
     g_unlink(path);
 }
 
+// Property: a velocity cube whose SEG-Y headers count its samples as times is refused with the way
+// out; velocity_dz says that they are depths.
+static void test_velocity_in_time(void)
+{
+    LithoGrid vg = time_grid(2, 2, 40, 12.5, 0.02), grid = time_grid(6, 7, 60, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 4), v = litho_cube_new(&vg, NULL);
+    for (int k = 0; k < 160; k++)
+        v->samples[k] = k % 40 < 10 ? 1500 : 3000;
+    g_autofree char *path = scratch_path("litho-test-in-time.sgy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(v, path, &save, NULL, NULL));
+    g_autofree char *settings = g_strdup_printf("velocity=%s dz=10 nz=61 %s", path, SHORT_OPERATOR);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(try_migrate(in, NULL, &error, settings));
+    g_assert_nonnull(strstr(error->message, "velocity_dz=20"));
+    gboolean noted;
+    const double t = time_through(in, path, "velocity_dz=20", &noted);
+    g_assert_false(noted);
+    assert_below(fabs(t - 2 * (200 / 1500.0 + 400 / 3000.0)), 3e-3);
+    g_unlink(path);
+}
+
 // Property: numbers that are left to the operator are told as it uses them: the padding is the
 // border's width, cells and depths are the input's.
 static void test_used(void)
@@ -548,6 +570,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/rows", test_rows);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
     g_test_add_func("/migrate/velocity-interval", test_velocity_interval);
+    g_test_add_func("/migrate/velocity-in-time", test_velocity_in_time);
     g_test_add_func("/migrate/used", test_used);
     g_test_add_func("/migrate/kept-velocity", test_kept_velocity);
     g_test_add_func("/migrate/cancel", test_cancel);

@@ -155,7 +155,7 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
     if (!known && litho_migrate_model_is_file(p->velocity.text))
         return TRUE; // what the velocity says is judged when it has been read
     g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, error);
-    if (!model)
+    if (!model || !litho_migrate_model_check_depth(model, p->velocity_dz, error))
         return FALSE;
     LithoModelMap map;
     LithoGrid image;
@@ -325,7 +325,8 @@ static LithoMigrateJob *job_begin(const LithoGrid *in, const LithoMigrateParams 
     job->k_stride = 1;
     job->entries = g_array_new(FALSE, FALSE, sizeof(LithoEntry));
     job->model = litho_migrate_model_of(params->velocity.text, known, error);
-    if (!job->model || !litho_migrate_model_map(job->model, &job->image, &job->map, error))
+    if (!job->model || !litho_migrate_model_check_depth(job->model, params->velocity_dz, error) ||
+        !litho_migrate_model_map(job->model, &job->image, &job->map, error))
         return NULL;
     if (params->velocity_dz > 0 && job->map.bottom > 0) {
         job->map.bottom *= params->velocity_dz / job->map.depth_step;

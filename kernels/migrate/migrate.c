@@ -145,8 +145,9 @@ static const LithoParam rows[] = {
         P, velocity_dz, .label = N_("Depth interval of the velocity"),
         .special_text = N_("from its file"), .unit = "m", .def = 0, .max = 1000, .advanced = true,
         .stage = VELOCITY,
-        .doc = N_("Distance of the samples of a velocity cube in depth; 0 = what its file says, "
-                  "and where that says nothing, the depth interval of the image.")),
+        .doc = N_("Distance of the samples of a velocity cube in depth, also where its file takes "
+                  "them for times; 0 = what its file says, and where that says nothing, the depth "
+                  "interval of the image.")),
     LITHO_FLOAT(P, dt, .label = N_("Sample interval of the model"), .when = "mode=demigrate",
                 .unit = "s", .def = 0.004, .min = 1e-5, .max = 1, .advanced = true, .stage = PLAN,
                 .doc = N_("Sample interval of demigrated data.")),

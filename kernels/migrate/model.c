@@ -283,13 +283,6 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun
                     _("the velocity cube is only a part of its grid"));
         return NULL;
     }
-    if (!cube->grid.is_depth && cube->grid.axis[2].source != LITHO_FROM_ASSUMED) {
-        litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                     "the velocity cube %s is sampled in time (%g s); velocity against depth is "
-                     "needed",
-                     cube->name, cube->grid.axis[2].step);
-        return NULL;
-    }
     if (!litho_cube_host(cube, error))
         return NULL;
     g_autoptr(LithoMigrateModel) model = model_new();
@@ -297,6 +290,20 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun
     if (!scan_cube(model, run, error))
         return NULL;
     return g_steal_pointer(&model);
+}
+
+gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double step,
+                                         GError **error)
+{
+    const LithoGrid *grid = model->cube ? &model->cube->grid : NULL;
+    if (!grid || grid->is_depth || step > 0 || grid->axis[2].source == LITHO_FROM_ASSUMED)
+        return TRUE;
+    return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                        "the velocity cube %s is sampled in time (%g s); velocity against depth "
+                        "is needed. If its samples are depths, velocity_dz=%g takes them as %g m "
+                        "apart",
+                        model->cube->name, grid->axis[2].step, grid->axis[2].step * 1e3,
+                        grid->axis[2].step * 1e3);
 }
 
 // TRUE when the grid's line numbers or coordinates were stated by a file or the user.

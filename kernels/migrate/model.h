@@ -16,7 +16,7 @@ LithoResolved *litho_migrate_model_resolve(const char *path, LithoRun *run, GErr
 // The model of `known`, or of a number; a new reference. NULL with a sentence: the number is not
 // positive and finite, the text is empty, or it is a file that has not been read.
 LithoMigrateModel *litho_migrate_model_of(const char *text, LithoResolved *known, GError **error);
-// From a cube in memory (m/s; sample axis = depth). Adds a reference to the cube.
+// From a cube in memory (m/s). Adds a reference to the cube.
 LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun *run,
                                                  GError **error);
 LithoMigrateModel *litho_migrate_model_ref(LithoMigrateModel *model);
@@ -29,6 +29,10 @@ typedef struct LithoVelocityRange {
 LithoVelocityRange litho_migrate_model_range(const LithoMigrateModel *model);
 // TRUE when velocity does not change along the lines and crosslines.
 gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model);
+// FALSE with a sentence when the model is a cube whose file states samples in time and `step`, the
+// distance in m that the user states for them, is 0.
+gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double step,
+                                         GError **error);
 // Sentences worth showing (extended at the edges, sampling assumed). Borrowed, never NULL.
 const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model);
 
