@@ -368,6 +368,28 @@ static void test_velocity_grid(void)
     g_autoptr(GError) error = NULL;
     g_assert_false(litho_migrate_model_map(model, &image, &map, &error));
     g_assert_nonnull(strstr(error->message, "coordinates"));
+    image.has_no_place = TRUE; // the distances alone are known
+    g_assert_true(litho_migrate_model_map(model, &image, &map, NULL));
+}
+
+// Property: a bent line, whose coordinates the reader gives up, is not placed by them.
+static void test_velocity_bent_line(void)
+{
+    LithoGrid vg = time_grid(5, 4, 30, 40, 20), image = time_grid(1, 10, 50, 10, 10);
+    vg.is_depth = image.is_depth = TRUE;
+    vg.xy_source = image.xy_source = LITHO_FROM_FILE;
+    vg.axis[0].source = image.axis[0].source = LITHO_FROM_FILE;
+    image.has_no_place = TRUE;
+    g_autoptr(LithoCube) v = litho_cube_new(&vg, NULL);
+    for (int k = 0; k < 600; k++)
+        v->samples[k] = 2000;
+    g_autoptr(LithoMigrateModel) model = litho_migrate_model_from_cube(v, NULL, NULL);
+    LithoModelMap map;
+    g_assert_true(litho_migrate_model_map(model, &image, &map, NULL)); // by equal line numbers
+    image.axis[0].first = 700;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_migrate_model_map(model, &image, &map, &error));
+    g_assert_nonnull(strstr(error->message, "bent line"));
 }
 
 // Two-way time to the image's last depth, and whether a note speaks of velocity_dz.
@@ -570,6 +592,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/rows", test_rows);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
     g_test_add_func("/migrate/velocity-interval", test_velocity_interval);
+    g_test_add_func("/migrate/velocity-bent-line", test_velocity_bent_line);
     g_test_add_func("/migrate/velocity-in-time", test_velocity_in_time);
     g_test_add_func("/migrate/used", test_used);
     g_test_add_func("/migrate/kept-velocity", test_kept_velocity);

@@ -306,7 +306,14 @@ gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double 
                         grid->axis[2].step * 1e3);
 }
 
-// TRUE when the grid's line numbers or coordinates were stated by a file or the user.
+// TRUE when a file or the user states the place of the traces, not their distances alone.
+static gboolean has_place(const LithoGrid *grid)
+{
+    return grid->has_xy && !grid->has_no_place &&
+           (grid->xy_source == LITHO_FROM_FILE || grid->xy_source == LITHO_FROM_USER);
+}
+
+// TRUE when the grid's line numbers were stated by a file or the user.
 static gboolean is_stated(LithoSource source)
 {
     return source == LITHO_FROM_FILE || source == LITHO_FROM_USER;
@@ -376,8 +383,7 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
     if (!model->cube)
         return TRUE;
     const LithoGrid *grid = &model->cube->grid;
-    gboolean coordinates =
-        grid->has_xy && image->has_xy && is_stated(grid->xy_source) && is_stated(image->xy_source);
+    gboolean coordinates = has_place(grid) && has_place(image);
     gboolean numbers = is_stated(grid->axis[0].source) && is_stated(image->axis[0].source);
     if (coordinates)
         coordinates = map_by_coordinates(grid, image, map);
@@ -388,6 +394,13 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
             map_by_stretching(grid, image, map);
     }
     if (!map_overlaps(grid, image, map)) {
+        if (has_place(grid) && image->has_no_place && image->xy_source == LITHO_FROM_FILE)
+            return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                                "the velocity cube %s does not lie over the survey: the "
+                                "coordinates of a bent line are not used, and by their line "
+                                "numbers the two have no trace in common; a table of depth and "
+                                "velocity needs none",
+                                model->cube->name);
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
             _("the velocity cube %s does not lie over the survey: by its %s the two have no "
