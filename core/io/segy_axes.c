@@ -71,7 +71,7 @@ static void set_interval(LithoSurvey *survey, LithoAxis *axis, double field, con
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     if (survey->grid.is_depth) {
         // Most writers store millimetres, some whole metres; 0.2 m is finer than any of them.
-        axis->step = field >= 200 ? field / 1000 : field;
+        axis->step = field >= LITHO_LEAST_THOUSANDTHS ? field / 1000 : field;
         if (file->measurement == 2)
             axis->step *= LITHO_FOOT;
     } else {
@@ -136,15 +136,17 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
 
 // --- start of the axis ------------------------------------------------------------------------
 
-double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth)
+double litho_segy_delay_unit(const LithoSurvey *survey, const LithoHeads *heads)
 {
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    const double depth = file->measurement == 2 ? LITHO_FOOT : 1; // metres
     const guint lead = litho_heads_lead(heads);
     if (lead == heads->n)
         return 0;
     const int s = litho_head_i16(heads, lead, 215);
     // Line numbers stand there too (213 is a habit of theirs): those are no scalar.
     const gboolean scales = litho_scalar_standard(s) && !litho_heads_vary(heads, 215, FALSE);
-    return litho_scaled(is_depth ? 1 : 1e-3, scales ? s : 1); // metres, or milliseconds
+    return litho_scaled(survey->grid.is_depth ? depth : 1e-3, scales ? s : 1);
 }
 
 // No survey starts later than 1000 s or deeper than 100 km: such a word is something else.
@@ -160,7 +162,7 @@ static void choose_start(LithoSurvey *survey, const LithoHeads *heads)
     if (lead == heads->n)
         return;
     const int delay = litho_head_i16(heads, lead, 109), lag = litho_head_i16(heads, lead, 105);
-    const double start = delay * litho_segy_delay_unit(heads, grid->is_depth);
+    const double start = delay * litho_segy_delay_unit(survey, heads);
     if (start_is_true(grid, start))
         grid->axis[LITHO_SAMPLE].first += start;
     else

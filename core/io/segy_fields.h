@@ -23,6 +23,8 @@ enum {
 };
 
 #define LITHO_FOOT 0.3048 // m
+// A step of depths below it counts metres (feet), any other thousandths of them.
+enum { LITHO_LEAST_THOUSANDTHS = 200 };
 enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along depth
 
 // Coordinates in the unit of the file; `scalar` is the word at byte 71.

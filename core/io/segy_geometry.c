@@ -192,7 +192,7 @@ static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHea
 {
     scan->want_offset =
         litho_heads_lead(heads) < heads->n && litho_heads_vary(heads, 37, TRUE);
-    scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
+    scan->delay_unit = litho_segy_delay_unit(survey, heads);
     scan->want_delay = scan->delay_unit > 0 && litho_heads_vary(heads, 109, FALSE);
     scan->bare = heads->bare;
     scan->judged = heads->judged;

@@ -112,9 +112,9 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error);
-// One unit of the delay at byte 109, in s or m, with the scalar of byte 215 where that is one; 0 =
-// no header can be believed.
-double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
+// One unit of the delay at byte 109, in s or m, with the scalar of byte 215 where that is one, and
+// of a foot where the file counts depths in feet; 0 = no header can be believed.
+double litho_segy_delay_unit(const LithoSurvey *survey, const LithoHeads *heads);
 // Delays that differ: cells' shifts and a longer sample axis.
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);
 // The coordinates of a fit of one or both lattice directions become those of the grid.

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/io/segy_fields.h"
 #include "core/io/writer_private.h"
+#include "core/text.h"
 
 // SEG-Y and SU output. With a source, its file headers and trace headers are copied byte for byte
 // and only what must change is changed; without one, revision 1 headers are made from the grid.
@@ -25,32 +26,77 @@ static gboolean has_source_traces(const LithoWriter *w)
     return has_source_headers(w) && !w->elsewhere;
 }
 
-// --- words of the sample axis -----------------------------------------------------------------
-
-// Microseconds, or millimetres of depth, as the reader takes them; 0 when 16 bits cannot hold it.
-static guint16 interval_word(const LithoGrid *g)
+// Metres of the unit of length that the output's sample axis is in: the source's binary header is
+// copied with its unit. SU names none and is read in metres.
+static double depth_unit(const LithoWriter *w)
 {
-    double field = g->is_depth ? g->axis[2].step * 1e3 : g->axis[2].step * 1e6;
-    return field >= 0.5 && field < 65535.5 ? (guint16)lrint(field) : 0;
+    const gboolean copied =
+        w->kind == LITHO_FILE_SEGY && has_source_headers(w) && w->like->kind == LITHO_FILE_SEGY;
+    return copied && source_file(w)->measurement == 2 ? LITHO_FOOT : 1;
 }
 
-// Delay in milliseconds or metres with the scalar of byte 215: the coarsest scalar that is exact
-// to a thousandth of a sample.
-static void delay_words(const LithoGrid *g, gint16 *delay, gint16 *scalar)
+// The same of the coordinates: those of copied trace headers stay as they are, in SU, too.
+static double place_unit(const LithoWriter *w)
 {
-    static const gint16 scalars[] = {1, -10, -100, -1000, 10};
-    double value = g->axis[2].first * (g->is_depth ? 1 : 1e3);
-    double tolerance = 1e-3 * fabs(g->axis[2].step) * (g->is_depth ? 1 : 1e3);
-    *delay = (gint16)CLAMP(rint(value), G_MININT16, G_MAXINT16);
-    *scalar = 1;
-    for (guint k = 0; k < G_N_ELEMENTS(scalars); k++) {
-        double unit = scalars[k] > 0 ? scalars[k] : -1.0 / scalars[k];
-        double v = rint(value / unit);
-        if (fabs(v) <= G_MAXINT16 && fabs(v * unit - value) <= tolerance) {
-            *delay = (gint16)v;
-            *scalar = scalars[k];
-            return;
-        }
+    const gboolean copied = w->kind == LITHO_FILE_SU ? has_source_traces(w) : has_source_headers(w);
+    return copied && source_file(w)->measurement == 2 ? LITHO_FOOT : 1;
+}
+
+// --- words of the sample axis -----------------------------------------------------------------
+
+// The sample interval in microseconds, that of depths in thousandths of the unit of length.
+static double fine_interval(const LithoWriter *w)
+{
+    const double step = w->grid.axis[2].step;
+    return w->grid.is_depth ? step / depth_unit(w) * 1e3 : step * 1e6;
+}
+
+// The same as the reader takes it from a float: depths below the least thousandths count units.
+static double interval_field(const LithoWriter *w)
+{
+    const double fine = fine_interval(w);
+    return w->grid.is_depth && fine < LITHO_LEAST_THOUSANDTHS ? fine / 1e3 : fine;
+}
+
+// As it takes it from 16 bits; 0 = they cannot hold it.
+static guint16 interval_word(const LithoWriter *w)
+{
+    const double fine = fine_interval(w), least = w->grid.is_depth ? LITHO_LEAST_THOUSANDTHS : 0.5;
+    if (fine >= least && fine < 65535.5)
+        return (guint16)rint(fine);
+    const double units = w->grid.is_depth && fine > least ? rint(fine / 1e3) : 0;
+    return units < LITHO_LEAST_THOUSANDTHS ? (guint16)units : 0;
+}
+
+// Is the last sample of a trace where it belongs, to half a sample, by the 16 bits alone?
+static gboolean word_suffices(const LithoWriter *w)
+{
+    const LithoAxis *axis = &w->grid.axis[2];
+    const guint16 word = interval_word(w);
+    const double unit = !w->grid.is_depth                 ? 1e-6
+                        : word >= LITHO_LEAST_THOUSANDTHS ? 1e-3 * depth_unit(w)
+                                                          : depth_unit(w);
+    return word && fabs(word * unit - axis->step) * (double)axis->n <= 0.5 * axis->step;
+}
+
+// Delay in milliseconds or units of length with the scalar of byte 215: the coarsest scalar that is
+// exact to a thousandth of a sample, else the one that comes nearest.
+static void delay_words(const LithoWriter *w, gint16 *delay, gint16 *scalar)
+{
+    static const gint16 scalars[] = {1, -10, -100, -1000, 10, 100};
+    const LithoGrid *g = &w->grid;
+    const double scale = g->is_depth ? 1 / depth_unit(w) : 1e3;
+    const double value = g->axis[2].first * scale;
+    double least = INFINITY, tolerance = 1e-3 * fabs(g->axis[2].step) * scale;
+    *delay = *scalar = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(scalars) && least > tolerance; k++) {
+        const double unit = scalars[k] > 0 ? scalars[k] : -1.0 / scalars[k];
+        const double v = CLAMP(rint(value / unit), G_MININT16, G_MAXINT16);
+        if (fabs(v * unit - value) >= least)
+            continue;
+        least = fabs(v * unit - value);
+        *delay = (gint16)v;
+        *scalar = scalars[k];
     }
 }
 
@@ -60,10 +106,10 @@ static void put_axis(const LithoWriter *w, guint8 *header)
         litho_put_16(header + 114, w->order,
                      w->grid.axis[2].n <= 65535 ? (guint16)w->grid.axis[2].n : 0);
     if (w->set_dt)
-        litho_put_16(header + 116, w->order, interval_word(&w->grid));
+        litho_put_16(header + 116, w->order, interval_word(w));
     if (w->set_delay) {
         gint16 delay, scalar;
-        delay_words(&w->grid, &delay, &scalar);
+        delay_words(w, &delay, &scalar);
         litho_put_16(header + 108, w->order, (guint16)delay);
         litho_put_16(header + 214, w->order, scalar == 1 ? 0 : (guint16)scalar);
     }
@@ -72,8 +118,9 @@ static void put_axis(const LithoWriter *w, guint8 *header)
 // --- trace headers ----------------------------------------------------------------------------
 
 // Finest power of ten that keeps all corners of the survey within 32 bits.
-static int coordinate_scalar(const LithoGrid *g)
+static int coordinate_scalar(const LithoWriter *w)
 {
+    const LithoGrid *g = &w->grid;
     double most = 0;
     for (int corner = 0; corner < 4; corner++)
         for (int c = 0; c < 2; c++) {
@@ -84,7 +131,7 @@ static int coordinate_scalar(const LithoGrid *g)
         for (int c = 0; c < 2; c++)
             most = MAX(most, fabs(g->spread->source[s][c]));
     for (int scale = 100; scale > 1; scale /= 10)
-        if (most * scale < 2e9)
+        if (most / place_unit(w) * scale < 2e9)
             return -scale;
     return 1;
 }
@@ -115,8 +162,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     if (from_source && w->like->xy_scalar) // the header's other places are read with it
         scalar = w->like->xy_scalar;
     double factor = scalar < 0 ? -scalar : scalar > 1 ? 1.0 / scalar : 1;
-    if (has_source_headers(w) && source_file(w)->measurement == 2)
-        factor /= LITHO_FOOT; // the header's unit is the foot
+    factor /= place_unit(w);
     for (int c = 0; c < 2; c++) {
         double v = w->grid.origin[c] + i * w->grid.inline_step[c] + j * w->grid.xline_step[c];
         litho_put_32(header + xy[c] - 1, w->order,
@@ -124,7 +170,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     }
 }
 
-// Depths and elevations go into the headers in centimetres.
+// Depths and elevations go into the headers in hundredths of the unit of length.
 enum { HEIGHT_SCALE = 100 };
 
 // Writes the places of a modelled trace's source and receiver.
@@ -133,14 +179,16 @@ static void put_spread(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     const LithoSpread *s = w->grid.spread;
     gint64 shot = CLAMP(i / s->lines, 0, s->n - 1);
     const double *source = s->source[shot];
+    const double unit = place_unit(w);
     double factor = -(gint16)litho_get_i16(header + 70, w->order), xy[2];
-    factor = factor > 0 ? factor : 1;
+    factor = (factor > 0 ? factor : 1) / unit;
     litho_grid_receiver(&w->grid, i, j, xy);
+    const double offset = hypot(xy[0] - source[0], xy[1] - source[1]) / unit;
     litho_put_32(header + 16, w->order, (guint32)(shot + 1));
-    litho_put_32(header + 36, w->order,
-                 (guint32)(gint32)rint(hypot(xy[0] - source[0], xy[1] - source[1])));
-    litho_put_32(header + 40, w->order, (guint32)(gint32)rint(-s->receiver_z * HEIGHT_SCALE));
-    litho_put_32(header + 48, w->order, (guint32)(gint32)rint(source[2] * HEIGHT_SCALE));
+    litho_put_32(header + 36, w->order, (guint32)(gint32)rint(offset));
+    litho_put_32(header + 40, w->order,
+                 (guint32)(gint32)rint(-s->receiver_z / unit * HEIGHT_SCALE));
+    litho_put_32(header + 48, w->order, (guint32)(gint32)rint(source[2] / unit * HEIGHT_SCALE));
     litho_put_16(header + 68, w->order, (guint16)(gint16)-HEIGHT_SCALE);
     for (int c = 0; c < 2; c++) {
         litho_put_32(header + 72 + 4 * c, w->order, (guint32)(gint32)rint(source[c] * factor));
@@ -299,26 +347,45 @@ static void make_binary(const LithoWriter *w, guint8 *block)
     litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
 }
 
+// As the reader takes the two bytes.
+static gboolean is_revision_2(const guint8 *block)
+{
+    const guint8 *revision = block + LITHO_BIN_REVISION - 3201;
+    return (revision[0] == 2 && revision[1] <= 9) || (revision[0] == 0 && revision[1] == 2);
+}
+
+// The words that revision 2 added begin silent: what an older file has there means nothing.
+static void begin_revision_2(const LithoWriter *w, guint8 *block)
+{
+    const gboolean has_ns = litho_get_u16(bin(block, LITHO_BIN_NS), w->order) != 0;
+    bin(block, LITHO_BIN_REVISION)[0] = 2;
+    bin(block, LITHO_BIN_REVISION)[1] = 0;
+    memset(bin(block, 3261), 0, 8);
+    if (has_ns) // else the length of traces stands there, whatever the revision
+        memset(bin(block, LITHO_BIN_NS_EXTENDED), 0, 4);
+    memset(bin(block, LITHO_BIN_DT_EXTENDED), 0, 28);
+    memset(bin(block, LITHO_BIN_ADDITIONAL), 0, 26);
+}
+
 // The words that follow from the samples; everything else of the block stays.
 static void patch_binary(const LithoWriter *w, guint8 *block)
 {
     gint64 ns = w->grid.axis[2].n;
+    const gboolean is_long = w->set_ns && ns > 65535, is_fine = w->set_dt && !word_suffices(w);
     litho_put_16(bin(block, LITHO_BIN_FORMAT), w->order, (guint16)w->format);
+    if ((is_long || is_fine) && !is_revision_2(block))
+        begin_revision_2(w, block);
     if (w->set_ns) {
         litho_put_16(bin(block, LITHO_BIN_NS), w->order, ns <= 65535 ? (guint16)ns : 0);
-        if (ns > 65535 && bin(block, LITHO_BIN_REVISION)[0] < 2) {
-            bin(block, LITHO_BIN_REVISION)[0] = 2; // the extended count exists from revision 2 on
-            bin(block, LITHO_BIN_REVISION)[1] = 0;
-        }
-        if (bin(block, LITHO_BIN_REVISION)[0] >= 2)
+        if (is_revision_2(block))
             litho_put_32(bin(block, LITHO_BIN_NS_EXTENDED), w->order, ns > 65535 ? (guint32)ns : 0);
         litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
     }
     if (w->set_dt) {
-        guint16 word = interval_word(&w->grid);
-        double field = w->grid.axis[2].step * (w->grid.is_depth ? 1e3 : 1e6);
+        guint16 word = interval_word(w);
+        double field = interval_field(w);
         litho_put_16(bin(block, LITHO_BIN_DT), w->order, word);
-        if (bin(block, LITHO_BIN_REVISION)[0] >= 2)
+        if (is_revision_2(block))
             litho_put_f64(bin(block, LITHO_BIN_DT_EXTENDED), w->order,
                           fabs(field - word) > 1e-6 ? field : 0);
     }
@@ -403,7 +470,7 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     guint8 *text = head->data + file->label, *block = text + LITHO_TEXT_BYTES;
     litho_segy_reorder_binary(block, file->order, w->order);
     patch_binary(w, block);
-    if (bin(block, LITHO_BIN_REVISION)[0] >= 2 && !file->trailer)
+    if (is_revision_2(block) && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
     if (w->grid.is_depth != w->like->grid.is_depth)
         append_axis(w, text);
@@ -434,7 +501,7 @@ static gboolean make_blank(LithoWriter *w, GError **error)
         litho_put_16(w->blank + 32, w->order, 1); // stacked
         litho_put_16(w->blank + 34, w->order, 1); // production
         litho_put_16(w->blank + 68, w->order, 1);
-        litho_put_16(w->blank + 70, w->order, (guint16)(gint16)coordinate_scalar(&w->grid));
+        litho_put_16(w->blank + 70, w->order, (guint16)(gint16)coordinate_scalar(w));
         litho_put_16(w->blank + 88, w->order, 1); // lengths
         return TRUE;
     }
@@ -446,6 +513,19 @@ static gboolean make_blank(LithoWriter *w, GError **error)
     return TRUE;
 }
 
+// Tells what trace headers alone cannot say.
+static void tell_su(LithoWriter *w)
+{
+    const double step = w->grid.axis[2].step;
+    if (w->set_dt && !word_suffices(w))
+        g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot hold a sample interval of %g %s; "
+                                                      "give --dt %g when the file is read"),
+                                                    step, w->grid.is_depth ? "m" : "s", step));
+    if (place_unit(w) != 1)
+        g_ptr_array_add(w->notes, g_strdup(_("SU names no unit of length: the coordinates in its "
+                                             "trace headers are in feet")));
+}
+
 GByteArray *litho_segy_head(LithoWriter *w, GError **error)
 {
     gboolean from_segy = has_source_headers(w) && w->like->kind == LITHO_FILE_SEGY;
@@ -455,8 +535,10 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
     w->set_ns = w->set_dt = w->set_delay = TRUE;
     if (has_source_headers(w))
         compare_source(w);
-    if (w->kind == LITHO_FILE_SU && from_segy) // SU reads sampling from its trace headers only
+    if (w->kind == LITHO_FILE_SU && from_segy) { // SU reads sampling from its trace headers only
         w->set_ns = w->set_dt = TRUE;
+        w->set_delay |= w->grid.is_depth && source_file(w)->measurement == 2;
+    }
     if (w->kind == LITHO_FILE_SU && w->grid.axis[2].n > 65535) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                     "SU holds up to 65535 samples a trace, not %" G_GINT64_FORMAT "; write SEG-Y",
@@ -465,8 +547,10 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
     }
     if (!make_blank(w, error))
         return NULL;
-    if (w->kind == LITHO_FILE_SU)
+    if (w->kind == LITHO_FILE_SU) {
+        tell_su(w);
         return g_byte_array_new();
+    }
     if (from_segy)
         return copy_head(w, error);
     gboolean ns = w->set_ns, dt = w->set_dt;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Results that lie elsewhere than their input: other axes, filled gaps, another unit of length. The
+// file that was written is read again and must say what the cube said. A header word in another
+// unit, or written over another word, fails here.
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/common.h"
+#include "core/io/survey.h"
+#include "tests/segy_odd.h"
+
+// Saves a result of `from` on `grid` under `name`, with samples that count, and reads it again.
+static LithoCube *write_and_read(const LithoCube *from, const LithoGrid *grid, const char *name)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(odd_folder, name, NULL);
+    g_autoptr(LithoCube) result = litho_cube_new(grid, &error);
+    g_assert_no_error(error);
+    litho_cube_inherit(result, from);
+    for (gint64 k = 0; k < litho_cube_held_samples(result); k++)
+        result->samples[k] = (float)(k % 97);
+    litho_cube_save(result, path, &(LithoSaveOptions){.force = TRUE}, NULL, &error);
+    g_assert_no_error(error);
+    LithoCube *again = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    return again;
+}
+
+static GByteArray *file_in_feet(const Make *make)
+{
+    GByteArray *file = make_file(make);
+    make_put_bin16(file, make, 3255, 2);
+    return file;
+}
+
+// --- feet ---------------------------------------------------------------------------------------
+
+// Property: an image in depth of a survey in feet has the depths that were computed, in metres; so
+// have depths that begin below the surface. SU, which names no unit, gets metres.
+static void test_depths_in_feet(void)
+{
+    const char *const names[] = {"feet.sgy", "feet.su"};
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = file_in_feet(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    LithoGrid grid = cube->grid;
+    grid.is_depth = TRUE;
+    grid.axis[2].step = 5;
+    grid.axis[2].first = 150;
+    g_strlcpy(grid.axis[2].unit, "m", sizeof grid.axis[2].unit);
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autoptr(LithoCube) again = write_and_read(cube, &grid, names[k]);
+        g_assert_true(again->grid.is_depth);
+        g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, 5, 1e-3);
+        g_assert_cmpfloat_with_epsilon(again->grid.axis[2].first, 150, 0.01);
+    }
+}
+
+// Property: a start in depth is in the unit that the steps are in.
+static void test_starts_in_feet(void)
+{
+    Make make = make_plain();
+    make.dt_us = 10;
+    g_autoptr(GByteArray) file = file_in_feet(&make);
+    for (int n = 0; n < 20; n++)
+        make_put_head16(file, &make, n, 109, 1000);
+    const LithoOpenOptions depth = {.domain = 2};
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &depth);
+    g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].step, 3.048, 1e-9);
+    g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].first, 304.8, 1e-9);
+    make_put_head16(file, &make, 3, 109, 1020); // two samples below the others
+    g_autoptr(LithoCube) moved = odd_load(&make, file, &depth);
+    g_assert_cmpfloat_with_epsilon(moved->grid.axis[2].first, 304.8, 1e-9);
+    g_assert_cmpint(moved->grid.axis[2].n, ==, make.ns + 2);
+}
+
+// Property: places of modelled sources and receivers are in the unit that the file names.
+static void test_spread_in_feet(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = file_in_feet(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    LithoGrid grid = litho_grid_new(3, 4, 30); // elsewhere: none of the input's traces
+    grid.origin[0] = 1000;
+    grid.xy_source = LITHO_FROM_COMPUTED;
+    const double source[1][3] = {{1100, 40, 6}};
+    grid.spread = litho_spread_get(1, 3, 0, source);
+    g_autoptr(LithoCube) again = write_and_read(cube, &grid, "spread.sgy");
+    guint8 header[240];
+    double xy[2], receiver[2];
+    g_assert_true(litho_survey_trace_header(again->survey, 1, 2, header, NULL));
+    litho_survey_place(again->survey, header, FALSE, xy);
+    g_assert_cmpfloat_with_epsilon(xy[0], 1100, 0.01);
+    g_assert_cmpfloat_with_epsilon(xy[1], 40, 0.01);
+    litho_survey_place(again->survey, header, TRUE, xy);
+    litho_grid_receiver(&grid, 1, 2, receiver);
+    g_assert_cmpfloat_with_epsilon(xy[0], receiver[0], 0.01);
+    g_assert_cmpfloat_with_epsilon(again->grid.origin[0], 1000, 0.01);
+    const double feet = hypot(receiver[0] - 1100, receiver[1] - 40) / 0.3048;
+    g_assert_cmpfloat_with_epsilon(litho_get_i32(header + 36, LITHO_ORDER_BIG), feet, 0.5);
+}
+
+// --- intervals ----------------------------------------------------------------------------------
+
+// Property: steps of depth and time that 16 bits of the usual unit do not hold come back.
+static void test_rare_intervals(void)
+{
+    static const struct {
+        double step;
+        gboolean is_depth;
+    } all[] = {{100, TRUE},   {70.25, TRUE},  {250, TRUE},   {0.15, TRUE},  {0.5, TRUE},
+               {65.5, TRUE},  {199.7, TRUE},  {0.1, FALSE},  {1e-7, FALSE}, {0.004, FALSE},
+               {0.03, FALSE}, {12e-7, FALSE}, {0.002, FALSE}};
+    Make make = make_plain();
+    for (int feet = 0; feet < 2; feet++) {
+        g_autoptr(GByteArray) file = feet ? file_in_feet(&make) : make_file(&make);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        for (guint k = 0; k < G_N_ELEMENTS(all); k++) {
+            LithoGrid grid = cube->grid;
+            grid.is_depth = all[k].is_depth;
+            grid.axis[2].step = all[k].step;
+            g_strlcpy(grid.axis[2].unit, all[k].is_depth ? "m" : "s", sizeof grid.axis[2].unit);
+            g_autoptr(LithoCube) again = write_and_read(cube, &grid, "rare.sgy");
+            g_test_message("%g", all[k].step);
+            g_assert_cmpint(again->grid.is_depth, ==, grid.is_depth);
+            g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, all[k].step,
+                                           all[k].step * 0.5 / make.ns);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    odd_folder = g_dir_make_tmp("litho-written-XXXXXX", NULL);
+    g_test_add_func("/written/depths-in-feet", test_depths_in_feet);
+    g_test_add_func("/written/starts-in-feet", test_starts_in_feet);
+    g_test_add_func("/written/spread-in-feet", test_spread_in_feet);
+    g_test_add_func("/written/rare-intervals", test_rare_intervals);
+    int status = g_test_run();
+    test_remove_folder(odd_folder);
+    return status;
+}
