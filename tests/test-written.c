@@ -130,6 +130,42 @@ static void test_rare_intervals(void)
     }
 }
 
+// --- words that are in use ----------------------------------------------------------------------
+
+// Property: a start that changes does not write over line numbers at 213, whose second half is the
+// scalar of times in the standard.
+static void test_numbers_at_213(void)
+{
+    Make make = make_plain();
+    make.inline_byte = 213;
+    make.xline_byte = 217;
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    LithoGrid grid = cube->grid;
+    grid.axis[2].first = 0.1004; // a scalar would hold it exactly
+    g_autoptr(LithoCube) again = write_and_read(cube, &grid, "213.sgy");
+    g_assert_cmpint(again->grid.axis[0].n, ==, make.n1);
+    g_assert_cmpint(again->grid.axis[1].n, ==, make.n2);
+    g_assert_cmpfloat(again->grid.axis[0].first, ==, make.inline_first);
+    g_assert_cmpfloat_with_epsilon(again->grid.axis[2].first, 0.1, 1e-9);
+}
+
+// Property: such a number is no scalar, where it is the same in all traces, too.
+static void test_one_line_at_213(void)
+{
+    Make make = make_plain();
+    make.n1 = 1;
+    make.n2 = 20;
+    make.inline_byte = 213;
+    make.xline_byte = 217;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 20; n++)
+        make_put_head16(file, &make, n, 109, 200);
+    const LithoOpenOptions bytes = {.inline_byte = 213, .xline_byte = 217};
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &bytes); // inline 100
+    g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].first, 0.2, 1e-9);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -138,6 +174,8 @@ int main(int argc, char **argv)
     g_test_add_func("/written/starts-in-feet", test_starts_in_feet);
     g_test_add_func("/written/spread-in-feet", test_spread_in_feet);
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
+    g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
+    g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

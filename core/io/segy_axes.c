@@ -145,7 +145,8 @@ double litho_segy_delay_unit(const LithoSurvey *survey, const LithoHeads *heads)
         return 0;
     const int s = litho_head_i16(heads, lead, 215);
     // Line numbers stand there too (213 is a habit of theirs): those are no scalar.
-    const gboolean scales = litho_scalar_standard(s) && !litho_heads_vary(heads, 215, FALSE);
+    const gboolean scales =
+        !heads->numbered && litho_scalar_standard(s) && !litho_heads_vary(heads, 215, FALSE);
     return litho_scaled(survey->grid.is_depth ? depth : 1e-3, scales ? s : 1);
 }
 

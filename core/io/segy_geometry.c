@@ -258,6 +258,12 @@ static LithoOpenOptions judge_scalar(LithoSurvey *survey, LithoHeads *heads,
     return judged;
 }
 
+// TRUE when the four bytes from `byte` on and the scalar of times at 215 have a byte in common.
+static gboolean holds_time_scalar(int byte)
+{
+    return byte >= 212 && byte <= 216;
+}
+
 static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoScan *scan,
                                 const LithoOpenOptions *given, LithoRun *run, GError **error)
 {
@@ -267,10 +273,12 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
     const LithoOpenOptions judged = judge_scalar(survey, heads, given), *options = &judged;
     survey->xy_scalar = judged.xy_scalar;
     litho_heads_take_floats(heads, survey, options);
-    if (!litho_segy_sample_axis(survey, heads, options, error))
-        return FALSE;
     litho_candidates_score(survey, heads, options);
     const LithoCandidate *c = best_candidate(survey, forced);
+    heads->numbered = c && !options->file_order &&
+                      (holds_time_scalar(c->inline_byte) || holds_time_scalar(c->xline_byte));
+    if (!litho_segy_sample_axis(survey, heads, options, error))
+        return FALSE;
     if (options->on_first)
         show_first_line(survey, heads, options, options->file_order ? NULL : c);
     gboolean metric = metric_coordinates(survey, heads);

@@ -20,6 +20,7 @@ typedef struct LithoHeads {
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
     guint8 *foreign;   // 1 = no trace header at all (litho_segy_header_foreign)
     gboolean judged;   // foreign headers are few: they are noise, not this file's habit
+    gboolean numbered; // byte 215 is part of a line number: no scalar of times
     float su[4];       // d1, f1, d2, f2 of an SU file: step and start of samples and of traces
 } LithoHeads;
 

@@ -79,6 +79,19 @@ static gboolean word_suffices(const LithoWriter *w)
     return word && fabs(word * unit - axis->step) * (double)axis->n <= 0.5 * axis->step;
 }
 
+// Are the two bytes from `byte` on part of a line number or a coordinate of the source's headers?
+static gboolean is_taken(const LithoWriter *w, int byte)
+{
+    const LithoSurvey *s = w->like;
+    gboolean taken = FALSE;
+    for (int c = 0; c < 2 && has_source_traces(w); c++) {
+        const int words[] = {s->key_byte[c], s->xy_byte[c]};
+        for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+            taken |= words[k] && words[k] < byte + 2 && byte < words[k] + 4;
+    }
+    return taken;
+}
+
 // Delay in milliseconds or units of length with the scalar of byte 215: the coarsest scalar that is
 // exact to a thousandth of a sample, else the one that comes nearest.
 static void delay_words(const LithoWriter *w, gint16 *delay, gint16 *scalar)
@@ -87,9 +100,10 @@ static void delay_words(const LithoWriter *w, gint16 *delay, gint16 *scalar)
     const LithoGrid *g = &w->grid;
     const double scale = g->is_depth ? 1 / depth_unit(w) : 1e3;
     const double value = g->axis[2].first * scale;
+    const guint n = is_taken(w, 215) ? 1 : G_N_ELEMENTS(scalars); // inlines stand at 213, too
     double least = INFINITY, tolerance = 1e-3 * fabs(g->axis[2].step) * scale;
     *delay = *scalar = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(scalars) && least > tolerance; k++) {
+    for (guint k = 0; k < n && least > tolerance; k++) {
         const double unit = scalars[k] > 0 ? scalars[k] : -1.0 / scalars[k];
         const double v = CLAMP(rint(value / unit), G_MININT16, G_MAXINT16);
         if (fabs(v * unit - value) >= least)
@@ -100,18 +114,24 @@ static void delay_words(const LithoWriter *w, gint16 *delay, gint16 *scalar)
     }
 }
 
+static void put_word(const LithoWriter *w, guint8 *header, int byte, guint16 value)
+{
+    if (!is_taken(w, byte))
+        litho_put_16(header + byte - 1, w->order, value);
+}
+
 static void put_axis(const LithoWriter *w, guint8 *header)
 {
+    const gint64 ns = w->grid.axis[2].n;
     if (w->set_ns)
-        litho_put_16(header + 114, w->order,
-                     w->grid.axis[2].n <= 65535 ? (guint16)w->grid.axis[2].n : 0);
+        put_word(w, header, 115, ns <= 65535 ? (guint16)ns : 0);
     if (w->set_dt)
-        litho_put_16(header + 116, w->order, interval_word(w));
+        put_word(w, header, 117, interval_word(w));
     if (w->set_delay) {
         gint16 delay, scalar;
         delay_words(w, &delay, &scalar);
-        litho_put_16(header + 108, w->order, (guint16)delay);
-        litho_put_16(header + 214, w->order, scalar == 1 ? 0 : (guint16)scalar);
+        put_word(w, header, 109, (guint16)delay);
+        put_word(w, header, 215, scalar == 1 ? 0 : (guint16)scalar);
     }
 }
 
