@@ -166,6 +166,36 @@ static void test_one_line_at_213(void)
     g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].first, 0.2, 1e-9);
 }
 
+// Property: traces that fill gaps have floats where those around them have floats. What would break
+// it: whole numbers among them, which read as 0 and turn the survey into one line.
+static void test_numbers_as_floats(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    const int bytes[] = {189, 193, 181, 185};
+    for (int n = 0; n < 20; n++)
+        for (guint k = 0; k < G_N_ELEMENTS(bytes); k++) {
+            guint8 *word = file->data + 3600 + n * make_stride(&make) + bytes[k] - 1;
+            const float value = (float)litho_get_i32(word, LITHO_ORDER_BIG) / (k < 2 ? 1 : 100);
+            guint32 bits;
+            memcpy(&bits, &value, sizeof bits);
+            litho_put_32(word, LITHO_ORDER_BIG, bits);
+            make_put_head16(file, &make, n, 71, 1);
+        }
+    make_drop_trace(file, &make, 13);
+    make_drop_trace(file, &make, 6);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    g_assert_cmpint(litho_cube_count_live(cube), ==, 18);
+    memset(cube->live, 1, 20);
+    g_autofree char *path = g_build_filename(odd_folder, "floats.sgy", NULL);
+    g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+    g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, NULL);
+    g_assert_cmpint(again->grid.axis[0].n, ==, make.n1);
+    g_assert_cmpint(again->grid.axis[1].n, ==, make.n2);
+    g_assert_cmpint(litho_survey_counts(again->survey).missing, ==, 0);
+    g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&again->grid, 0), 25, 0.05);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -176,6 +206,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
+    g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

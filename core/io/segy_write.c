@@ -165,6 +165,18 @@ static gint32 line_number(const LithoAxis *axis, gint64 index)
     return whole ? (gint32)value : (gint32)MIN(index + 1, G_MAXINT32);
 }
 
+// Writes a line number or coordinate: whole, or an IEEE float where the source's traces have one
+// there.
+static void put_number(const LithoWriter *w, guint8 *header, int byte, double value)
+{
+    const gboolean is_float = has_source_traces(w) && w->like->float_word[byte] == 1;
+    const float single = (float)value;
+    guint32 bits = (guint32)(gint32)CLAMP(rint(value), -2147483647.0, 2147483647.0);
+    if (is_float)
+        memcpy(&bits, &single, sizeof bits);
+    litho_put_32(header + byte - 1, w->order, bits);
+}
+
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
@@ -174,8 +186,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     const gint64 index[2] = {i, j};
     for (int c = 0; c < 2; c++)
         if (key[c])
-            litho_put_32(header + key[c] - 1, w->order,
-                         (guint32)line_number(&w->grid.axis[c], index[c]));
+            put_number(w, header, key[c], line_number(&w->grid.axis[c], index[c]));
     if (!w->grid.has_xy || !xy[0])
         return;
     int scalar = litho_get_i16(header + 70, w->order);
@@ -185,8 +196,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     factor /= place_unit(w);
     for (int c = 0; c < 2; c++) {
         double v = w->grid.origin[c] + i * w->grid.inline_step[c] + j * w->grid.xline_step[c];
-        litho_put_32(header + xy[c] - 1, w->order,
-                     (guint32)(gint32)CLAMP(rint(v * factor), -2147483647.0, 2147483647.0));
+        put_number(w, header, xy[c], v * factor);
     }
 }
 
