@@ -79,6 +79,47 @@ static void test_header_bytes(void)
     g_byte_array_unref(file);
 }
 
+// Property: of traces that claim one cell a dead one and one of zeros have no part, whichever comes
+// first and whatever is read of them: what is left of the cell is the good trace.
+static void check_repeats(void)
+{
+    Make make = make_plain();
+    for (int kind = 0; kind < 4; kind++) { // dead or zeros, behind the good trace or before it
+        g_autoptr(GByteArray) file = make_file(&make);
+        const int spoilt = kind / 2, good = 1 - spoilt;
+        make_put_head32(file, &make, 1, 193, make.xline_first);
+        if (kind % 2 == 0)
+            make_put_head16(file, &make, spoilt, 29, 2);
+        for (int k = 0; k < make.ns; k++)
+            make_put_sample(file, &make, spoilt, k, kind % 2 ? 0 : 99);
+        for (int policy = 0; policy < 3; policy++) {
+            // Whole traces are no longer looked at after the choice of the user.
+            if (kind % 2 && policy < 2)
+                continue;
+            g_autoptr(LithoCube) cube =
+                odd_load(&make, file, &(LithoOpenOptions){.duplicates = policy});
+            const LithoBox part = {{0, 0, 3}, {1, 5, 9}};
+            g_autoptr(LithoCube) again = litho_survey_read(cube->survey, &part, NULL, NULL);
+            g_assert_true(litho_cube_is_live(cube, 0, 0));
+            for (int k = 0; k < make.ns; k++)
+                g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[k], ==,
+                                  make_value(&make, 0, good, k));
+            for (int k = 0; k < 6; k++)
+                g_assert_cmpfloat(litho_cube_trace(again, 0, 0)[k], ==,
+                                  make_value(&make, 0, good, k + 3));
+        }
+    }
+    // Two traces of a far offset repeat each other; the one nearest to zero fills the cell alone.
+    make.offsets = 3;
+    g_autoptr(GByteArray) file = make_file(&make);
+    make_put_head32(file, &make, 0, 37, 300);
+    for (int n = 0; n < 60; n++)
+        for (int k = 0; k < make.ns && (n > 2 ? n % 3 : n != 1); k++)
+            make_put_sample(file, &make, n, k, 99);
+    g_autoptr(LithoCube) near = odd_load(&make, file, &(LithoOpenOptions){.duplicates = 2});
+    odd_assert_full(&make, near);
+}
+
 static void test_gaps_and_repeats(void)
 {
     Make make = make_plain();
@@ -118,6 +159,8 @@ static void test_gaps_and_repeats(void)
         g_assert_false(litho_cube_is_live(cube, 0, 1));
     }
     g_byte_array_unref(file);
+
+    check_repeats();
 
     // One line number far away is outvoted; several are refused before anything is allocated.
     file = make_file(&make);

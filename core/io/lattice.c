@@ -126,16 +126,21 @@ static gint64 place(const LithoAxis *axis, gint32 value)
 
 // --- filling the cells ------------------------------------------------------------------------
 
-// Decides between two traces that claim one cell: the one nearest to zero offset (prestack), else
-// the user's choice between equal ones. TRUE = `t` takes the place of `held`.
+static gboolean is_dead(const LithoScan *scan, gint64 t)
+{
+    return (scan->flags[t] & LITHO_SCAN_DEAD) != 0;
+}
+
+// Decides between two traces that claim one cell: one that lives, the one nearest to zero offset
+// (prestack), else the user's choice between equal ones. TRUE = `t` takes the place of `held`.
 static gboolean replaces(const LithoScan *scan, gint64 t, gint64 held, int policy,
                          gboolean *duplicate)
 {
-    *duplicate = TRUE;
-    if (scan->offset && scan->offset[t] != scan->offset[held]) {
-        *duplicate = FALSE;
+    *duplicate = !scan->offset || scan->offset[t] == scan->offset[held];
+    if (is_dead(scan, t) != is_dead(scan, held))
+        return is_dead(scan, held);
+    if (!*duplicate)
         return ABS((gint64)scan->offset[t]) < ABS((gint64)scan->offset[held]);
-    }
     return policy == 1;
 }
 
@@ -145,6 +150,34 @@ static int compare_repeats(const void *a, const void *b)
     if (p->cell != q->cell)
         return p->cell < q->cell ? -1 : 1;
     return (p->trace > q->trace) - (p->trace < q->trace);
+}
+
+// Does trace `t` have a part in the mean of the cell that trace `held` fills?
+static gboolean has_part(const LithoScan *scan, gint64 t, gint64 held)
+{
+    return (!scan->offset || scan->offset[t] == scan->offset[held]) &&
+           (!scan->delay || scan->delay[t] == scan->delay[held]) &&
+           (!is_dead(scan, t) || is_dead(scan, held));
+}
+
+// Sorts the repeats and leaves those that have a part; a cell of one trace is read as all others.
+static void settle_repeats(const LithoScan *scan, LithoSurvey *survey)
+{
+    LithoRepeat *list = (LithoRepeat *)survey->repeats->data;
+    guint kept = 0;
+    qsort(list, survey->repeats->len, sizeof *list, compare_repeats);
+    for (guint k = 0, first = 0; k < survey->repeats->len; first = kept) {
+        const gint64 cell = list[k].cell, held = survey->table[cell];
+        for (; k < survey->repeats->len && list[k].cell == cell; k++)
+            if (has_part(scan, list[k].trace, held) &&
+                (kept == first || list[kept - 1].trace != list[k].trace))
+                list[kept++] = list[k];
+        if (kept - first < 2) {
+            kept = first;
+            survey->state[cell] &= (guint8)~LITHO_CELL_REPEATED;
+        }
+    }
+    g_array_set_size(survey->repeats, kept);
 }
 
 static void fill_cells(const LithoScan *scan, LithoSurvey *survey, int policy)
@@ -171,11 +204,11 @@ static void fill_cells(const LithoScan *scan, LithoSurvey *survey, int policy)
         }
     }
     if (survey->repeats && survey->repeats->len)
-        qsort(survey->repeats->data, survey->repeats->len, sizeof(LithoRepeat), compare_repeats);
+        settle_repeats(scan, survey);
     for (gint64 c = 0; c < cells; c++) {
         gint64 t = survey->table[c];
         survey->counts.missing += t < 0;
-        if (t >= 0 && scan->flags[t] & LITHO_SCAN_DEAD) {
+        if (t >= 0 && is_dead(scan, t)) {
             survey->state[c] |= LITHO_CELL_DEAD;
             survey->counts.dead++;
         }

@@ -322,43 +322,129 @@ static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint6
     return litho_run_step(r->run, r->done, r->total, error);
 }
 
+// --- means --------------------------------------------------------------------------------------
+
+// Traces of one cell, added up.
+typedef struct Mean {
+    double *sum;   // samples of the cube's box
+    float *x;      // one whole trace
+    guint8 *raw;   // the same as in its file
+    gint64 n, bad; // traces added; samples of them that were repaired
+} Mean;
+
+static void mean_clear(Mean *m)
+{
+    g_free(m->sum);
+    g_free(m->x);
+    g_free(m->raw);
+}
+
+static gboolean mean_init(Mean *m, const Reader *r, GError **error)
+{
+    const LithoSurvey *s = r->survey;
+    gsize most = 1, bytes = 1;
+    for (guint f = 0; f < s->files->len; f++) {
+        const LithoTraceFile *file = &g_array_index(s->files, LithoTraceFile, f);
+        most = MAX(most, (gsize)file->ns);
+        bytes = MAX(bytes, (gsize)file->ns * (gsize)litho_format_bytes(file->format));
+    }
+    m->sum = g_try_new(double, litho_box_size(r->cube->held, 2));
+    m->x = g_try_new(float, most);
+    m->raw = g_try_malloc(bytes);
+    return (m->sum && m->x && m->raw) ||
+           litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for one trace");
+}
+
+// Adds a trace, of which a mean has the same part in every box: whether it is zeros, and thus
+// missing, or has holes, is judged by all of its samples.
+static gboolean mean_add(Mean *m, const Reader *r, gint64 trace, gint64 cell, GError **error)
+{
+    const LithoSurvey *s = r->survey;
+    const LithoTraceFile *file = litho_survey_file_of(s, trace);
+    const gint64 t = trace - file->base, ns = litho_file_trace_samples(file, t);
+    gint64 from, to, at, bad = 0;
+    gboolean all = FALSE;
+    if (!litho_file_read_all(file, m->raw, ns * litho_format_bytes(file->format),
+                             litho_file_trace_at(file, t) + file->header_bytes, error))
+        return FALSE;
+    litho_decode(m->raw, file->format, file->sample_order, m->x, ns);
+    const gboolean hole = examine(m->x, ns).bad && repair(m->x, ns, &bad, &all);
+    if (hole || (examine(m->x, ns).zero && !s->zero_is_live))
+        return TRUE;
+    sample_range(s, r->cube, survey_cell(s, r->cube, cell), ns, &from, &to, &at);
+    for (gint64 k = from; k < to; k++)
+        m->sum[at + k - from] += m->x[k];
+    m->n++;
+    m->bad += bad;
+    return TRUE;
+}
+
+// The mean into its cell; a cell without a good trace holds its first one, as if it were alone.
+static gboolean mean_store(const Mean *m, Reader *r, gint64 trace, gint64 cell, GError **error)
+{
+    const gint64 n3 = litho_box_size(r->cube->held, 2);
+    const Wanted w = {trace, cell};
+    float *x = r->cube->samples + cell * n3;
+    LithoSurvey *s = r->survey;
+    for (gint64 k = 0; k < n3; k++)
+        x[k] = m->n ? (float)(m->sum[k] / (double)m->n) : 0;
+    if (m->n == 0) {
+        const LithoTraceFile *file = litho_survey_file_of(s, trace);
+        gint64 start, end;
+        needed_bytes(r, file, &w, &start, &end);
+        if (!litho_file_read_all(file, m->raw, end - start, start, error))
+            return FALSE;
+        decode_trace(r, file, &w, m->raw, start);
+        return TRUE;
+    }
+    if (m->bad > 0) {
+        const gint64 own = survey_cell(s, r->cube, cell);
+        flag_cell(s, own, LITHO_CELL_COUNTED, &s->counts.bad_samples, m->bad);
+        flag_cell(s, own, LITHO_CELL_BAD, &s->counts.bad, 1);
+    }
+    settle(r, cell, x, n3);
+    return TRUE;
+}
+
+static guint first_repeat(const LithoSurvey *s, gint64 cell)
+{
+    const LithoRepeat *list = (const LithoRepeat *)s->repeats->data;
+    guint lo = 0, hi = s->repeats->len;
+    while (lo < hi) {
+        const guint middle = lo + (hi - lo) / 2;
+        if (list[middle].cell < cell)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
 // Cells claimed by several traces, averaged. Rare, hence one at a time.
 static gboolean read_means(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1, GError **error)
 {
-    LithoSurvey *s = r->survey;
+    const LithoSurvey *s = r->survey;
     const LithoRepeat *list = (const LithoRepeat *)s->repeats->data;
-    gint64 n2 = s->grid.axis[1].n, n3 = litho_box_size(r->cube->held, 2);
-    gint64 nj = litho_box_size(r->cube->held, 1);
-    g_autofree float *sum = g_new(float, n3);
-    for (guint k = 0; k < s->repeats->len;) {
-        gint64 own = list[k].cell, i = own / n2, j = own % n2, before = -1;
-        gint64 cell = (i - r->cube->held.lo[0]) * nj + j - r->cube->held.lo[1];
-        gboolean inside = i >= i0 && i < i1 && j >= j0 && j < j1;
-        float count = 0;
-        memset(sum, 0, n3 * sizeof *sum);
-        for (; k < s->repeats->len && list[k].cell == own; k++) {
-            if (!inside || list[k].trace == before)
-                continue;
-            before = list[k].trace;
-            Wanted w = {before, cell};
-            const LithoTraceFile *file = litho_survey_file_of(s, w.trace);
-            gint64 start, end;
-            needed_bytes(r, file, &w, &start, &end);
-            g_autofree guint8 *raw = g_try_malloc(MAX(end - start, 1));
-            if (!raw)
-                return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for one trace");
-            if (!litho_file_read_all(file, raw, end - start, start, error))
-                return FALSE;
-            decode_trace(r, file, &w, raw, start);
-            const float *x = r->cube->samples + cell * n3;
-            for (gint64 q = 0; q < n3; q++)
-                sum[q] += x[q];
-            count++;
-        }
-        for (gint64 q = 0; inside && q < n3; q++)
-            r->cube->samples[cell * n3 + q] = sum[q] / count;
+    const gint64 n2 = s->grid.axis[1].n, n3 = litho_box_size(r->cube->held, 2);
+    const gint64 nj = litho_box_size(r->cube->held, 1);
+    const guint end = first_repeat(s, i1 * n2);
+    Mean mean = {0};
+    gboolean good = mean_init(&mean, r, error);
+    for (guint k = first_repeat(s, i0 * n2); good && k < end;) {
+        const gint64 own = list[k].cell, i = own / n2, j = own % n2, first = list[k].trace;
+        const gint64 cell = (i - r->cube->held.lo[0]) * nj + j - r->cube->held.lo[1];
+        const gboolean inside = j >= j0 && j < j1;
+        mean.n = mean.bad = 0;
+        memset(mean.sum, 0, (gsize)n3 * sizeof *mean.sum);
+        for (; good && k < end && list[k].cell == own; k++)
+            good = !inside || mean_add(&mean, r, list[k].trace, cell, error);
+        if (!inside || !good)
+            continue;
+        good = mean_store(&mean, r, first, cell, error) &&
+               (litho_run_checkpoint(r->run) || litho_run_stopped(error));
     }
-    return TRUE;
+    mean_clear(&mean);
+    return good;
 }
 
 static gboolean read_piece(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1, Wanted *list,
