@@ -376,6 +376,18 @@ def a_default_that_decides_the_result_is_told():
 
 
 @test
+def what_operators_say_of_a_result_is_told():
+    """Each sentence once, also where the survey is read in slabs; a survey's own notes come from its reader alone."""
+    r = cli("run", "twsm", "model=flat", "cells_per_wavelength=1.5", "-o", "coarse.npy", "--backend", "cpu")
+    assert r.stderr.count("cells per shortest wavelength") == 1, r.stderr
+    np.save("rock.npy", np.full((8, 24, 20), 2500, "f4"))
+    cli("synth", "planes", "inlines=8", "xlines=24", "samples=100", "-o", "over-rock.npy", "--no-truth")
+    r = cli("run", "migrate", "velocity=rock.npy", "nz=20", "fmax=20", "degree=5", "over-rock.npy", "in-rock.npy", "--backend", "cpu")
+    assert r.stderr.count("velocity_dz tells it") == 1, r.stderr
+    assert r.stderr.count("bins of 25 m are assumed") == 1, r.stderr
+
+
+@test
 def special_files_are_refused_at_once():
     """A pipe, a device and a folder in every place that takes a small file."""
     os.mkfifo("pipe")

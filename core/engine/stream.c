@@ -151,6 +151,21 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     return cube;
 }
 
+static gboolean is_said(const GPtrArray *notes, const char *note)
+{
+    return notes && g_ptr_array_find_with_equal_func((GPtrArray *)notes, note, g_str_equal, NULL);
+}
+
+// Takes what the operators say of the result, each sentence once. The caller holds the lock.
+static void take_notes(const Stream *s, const LithoCube *in, const LithoCube *out)
+{
+    for (guint k = 0; s->options->notes && k < out->notes->len; k++) {
+        const char *note = g_ptr_array_index(out->notes, k);
+        if (!is_said(in ? in->notes : NULL, note) && !is_said(s->options->notes, note))
+            g_ptr_array_add(s->options->notes, g_strdup(note));
+    }
+}
+
 static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region, LithoRun *run,
                                GError **error)
 {
@@ -175,6 +190,8 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
     s->compute_ms += took;
     s->n_slabs++;
     s->samples += litho_box_count(*region);
+    if (out)
+        take_notes(s, in, out);
     if (lane->number == 0) {
         s->slab_ms = s->n_computed == 0 ? took : MIN(s->slab_ms, took);
         s->n_computed++;

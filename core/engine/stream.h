@@ -48,7 +48,8 @@ typedef struct LithoStreamOptions {
     LithoKeep keep;    // of runs in several slabs; the same run goes on with what was kept
     gboolean restart;  // begins anew where an earlier run has kept something
     gboolean measure; // before a run in one piece, too, so that `ran` holds the numbers; peers: all
-    GPtrArray *notes;        // of char *: takes what the file could not hold; NULL = not told
+    GPtrArray *notes; // of char *: takes what the operators say of the result and what the file
+                      // could not hold; NULL = not told
     LithoPeers *peers;       // NULL = alone. Rank r of n computes slabs r, r + n, ..., or all compute one
                              // slab together; rank 0 writes the file. Calls come from one thread at a
                              // time
