@@ -66,11 +66,11 @@ static void test_model_errors(void)
 // Property: meshes between the limits are computed with a warning; force computes below.
 static void test_warnings(void)
 {
-    const char *const settings[] = {"cells_per_wavelength=1.6", "cells_per_wavelength=1 force=on",
+    const char *const settings[] = {"cells_per_wavelength=1.6",   "cells_per_wavelength=1 force=on",
                                     "coefficients=plane fmax=10", "record=0.4 fmax=10",
-                                    "source_x=380 fmax=10"};
-    const char *const words[] = {"1.6", "1.0", "critical", "wraps", "Fresnel"};
-    for (int k = 0; k < 5; k++) {
+                                    "source_x=380 fmax=10",       "depths=750 fmax=10"};
+    const char *const words[] = {"1.6", "1.0", "critical", "wraps", "Fresnel", "must not cross"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
         g_autoptr(LithoCube) cube = twsm_case_run(curved, settings[k]);
         gboolean found = FALSE;
         for (guint m = 0; m < cube->notes->len; m++)

@@ -504,6 +504,30 @@ static void check_record(TwsmSetup *s)
     }
 }
 
+// Boundaries are counted from the top. Where one lies above its predecessor the layer between them
+// is inside out, and waves cross it with the wrong rock.
+static void check_order(TwsmSetup *s)
+{
+    const TwsmModel *m = s->model;
+    const int n = 64; // a side
+    for (int b = 1; b < m->n_boundaries; b++) {
+        double worst = 0.01, at[2] = {0, 0};
+        for (int k = 0; k < (n + 1) * (n + 1); k++) {
+            const double x = m->x[0] + (m->x[1] - m->x[0]) * (k % (n + 1)) / n;
+            const double y = m->y[0] + (m->y[1] - m->y[0]) * (k / (n + 1)) / n;
+            const double above = twsm_boundary_depth(&m->boundary[b - 1], x, y) -
+                                 twsm_boundary_depth(&m->boundary[b], x, y);
+            if (above > worst)
+                worst = above, at[0] = x, at[1] = y;
+        }
+        if (worst > 0.01)
+            note(s,
+                 _("boundary %d lies up to %.0f m above boundary %d, most at (%.0f, %.0f) m; "
+                   "boundaries are counted from the top and must not cross"),
+                 b, ceil(worst), b - 1, at[0], at[1]);
+    }
+}
+
 gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GError **error)
 {
     if (!twsm_model_trace_codes(s->model, error) ||
@@ -516,6 +540,7 @@ gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GErr
         if (!litho_run_step(run, c + 1, s->model->n_codes, error))
             return FALSE;
     }
+    check_order(s);
     check_record(s);
     check_fresnel(s);
     return TRUE;
