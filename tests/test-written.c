@@ -130,6 +130,26 @@ static void test_rare_intervals(void)
     }
 }
 
+// --- text ---------------------------------------------------------------------------------------
+
+// Property: an image in depth is read as depth where the input's text header has no free line.
+static void test_full_text(void)
+{
+    Make make = make_plain();
+    make.ascii = TRUE;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int line = 1; line < 40; line++)
+        memset(file->data + 80 * line + 4, 'A', 76);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    LithoGrid grid = cube->grid;
+    grid.is_depth = TRUE;
+    grid.axis[2].step = 10;
+    g_autoptr(LithoCube) again = write_and_read(cube, &grid, "full.sgy");
+    g_assert_true(again->grid.is_depth);
+    g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, 10, 1e-9);
+    g_assert_nonnull(strstr(litho_survey_text(again->survey), "C38 SAMPLE AXIS NOW: DEPTH MIN: 0"));
+}
+
 // --- words that are in use ----------------------------------------------------------------------
 
 // Property: a start that changes does not write over line numbers at 213, whose second half is the
@@ -204,6 +224,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/starts-in-feet", test_starts_in_feet);
     g_test_add_func("/written/spread-in-feet", test_spread_in_feet);
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
+    g_test_add_func("/written/full-text", test_full_text);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
     g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);

@@ -132,12 +132,24 @@ static gboolean line_is_free(const char *line)
     return TRUE;
 }
 
+// Letters of `note` into a line behind its label; gives how many.
+static gsize put_line(guint8 *raw, gboolean wide, int line, const char *note)
+{
+    const gsize take = MIN(strlen(note), 76);
+    char plain[81];
+    g_snprintf(plain, sizeof plain, "C%2d %-76.76s", line + 1, note);
+    for (int k = 0; k < 80; k++) {
+        const char c = plain[k] >= 32 && plain[k] < 127 ? plain[k] : ' ';
+        raw[k] = wide ? litho_text_to_ebcdic(c) : (guint8)c;
+    }
+    return take;
+}
+
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note)
 {
     gboolean wide = litho_text_is_ebcdic(text, LITHO_TEXT_BYTES);
-    gsize left = strlen(note);
     gboolean any = FALSE;
-    for (int line = 0; line < 40 && left > 0; line++) {
+    for (int line = 0; line < 40 && *note; line++) {
         guint8 *raw = text + 80 * line;
         char plain[80];
         for (int k = 0; k < 80; k++) {
@@ -146,19 +158,14 @@ gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note)
         }
         if (!line_is_free(plain))
             continue;
-        if (plain[0] == ' ') {
-            char label[16];
-            g_snprintf(label, sizeof label, "C%2d", line + 1);
-            memcpy(plain, label, 3);
-        }
-        gsize take = MIN(left, 76);
-        for (gsize k = 0; k < take; k++)
-            plain[4 + k] = note[k] >= 32 && note[k] < 127 ? note[k] : ' ';
-        for (int k = 0; k < 80; k++)
-            raw[k] = wide ? litho_text_to_ebcdic(plain[k]) : (guint8)plain[k];
-        note += take;
-        left -= take;
+        note += put_line(raw, wide, line, note);
         any = TRUE;
     }
     return any;
+}
+
+void litho_text_replace(guint8 text[LITHO_TEXT_BYTES], int line, const char *note)
+{
+    const gboolean wide = litho_text_is_ebcdic(text, LITHO_TEXT_BYTES);
+    put_line(text + 80 * (line - 1), wide, line - 1, note);
 }

@@ -471,14 +471,23 @@ static void compare_source(LithoWriter *w)
                       s->traces == litho_grid_traces(&s->grid);
 }
 
-// A migration's result carries the text of its input on, which speaks of the other axis.
-static void append_axis(const LithoWriter *w, guint8 *text)
+// A migration's result carries the text of its input on, which speaks of the other axis. Without
+// the statement depths would be read as times, so that it takes the place of another line if it
+// must.
+static void append_axis(LithoWriter *w, guint8 *text)
 {
+    enum { GIVEN_UP = 38 }; // the last line that the standard leaves to the writer
     const LithoAxis *a = &w->grid.axis[2];
     g_autofree char *line = g_strdup_printf(LITHO_TEXT_AXIS "%s MIN: %.9g MAX: %.9g",
                                             w->grid.is_depth ? "DEPTH" : "TIME", a->first,
                                             litho_axis_value(a, (double)(a->n - 1)));
-    litho_text_append(text, line);
+    if (litho_text_append(text, line))
+        return;
+    litho_text_replace(text, GIVEN_UP, line);
+    g_ptr_array_add(w->notes,
+                    g_strdup_printf(_("the text header has no free line: line %d was replaced by "
+                                      "one that tells the new sample axis"),
+                                    GIVEN_UP));
 }
 
 static GByteArray *copy_head(LithoWriter *w, GError **error)
@@ -504,8 +513,8 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
     if (w->grid.is_depth != w->like->grid.is_depth)
         append_axis(w, text);
-    if (w->note)
-        litho_text_append(text, w->note);
+    if (w->note && !litho_text_append(text, w->note))
+        g_ptr_array_add(w->notes, g_strdup(_("the text header has no free line for the note")));
     return head;
 }
 
