@@ -451,6 +451,32 @@ static void test_delays(void)
 
 // Property: a start that no survey has is ignored, told, and costs nothing else: 300,000 s by a
 // scalar, a line number where the scalar stands, and headers overwritten with ramps.
+// Property: a start that differs is seen where no trace that was looked at first has it: 16384
+// heads are a sample of 20000, in runs of 256.
+static void test_few_delays(void)
+{
+    Make make = make_plain();
+    make.n1 = 200;
+    make.n2 = 100;
+    make.ns = 6;
+    g_autoptr(GByteArray) file = make_file(&make);
+    make_put_head16(file, &make, 300, 109, 8); // two samples, between the second run and the third
+    make_put_head32(file, &make, 301, 37, 700);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    g_assert_cmpint(cube->grid.axis[2].n, ==, 8);
+    g_assert_cmpfloat(litho_cube_trace(cube, 3, 0)[2], ==, make_value(&make, 3, 0, 0));
+    g_assert_cmpint(litho_survey_counts(cube->survey).offsets, ==, 2);
+    make_put_head16(file, &make, 300, 29, 2); // a dead trace has no start
+    g_autoptr(LithoCube) dead = odd_load(&make, file, NULL);
+    g_assert_cmpint(dead->grid.axis[2].n, ==, 6);
+    for (int n = 0; n < 20000; n++)
+        make_put_head16(file, &make, n, 109, n ? 80 : 0);
+    make_put_head16(file, &make, 0, 29, 2); // the first trace of all is dead
+    g_autoptr(LithoCube) late = odd_load(&make, file, NULL);
+    g_assert_cmpint(late->grid.axis[2].n, ==, 6);
+    g_assert_cmpfloat_with_epsilon(late->grid.axis[2].first, 0.08, 1e-9);
+}
+
 static void test_false_delays(void)
 {
     Make make = make_plain();
@@ -592,6 +618,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/stale-lengths", test_stale_lengths);
     g_test_add_func("/segy/delays", test_delays);
     g_test_add_func("/segy/false-delays", test_false_delays);
+    g_test_add_func("/segy/few-delays", test_few_delays);
     g_test_add_func("/segy/su-words", test_su_words);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/hostile", test_hostile);

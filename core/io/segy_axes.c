@@ -156,10 +156,20 @@ static gboolean start_is_true(const LithoGrid *grid, double start)
     return fabs(start) <= (grid->is_depth ? 1e5 : 1e3);
 }
 
+// The first head of a trace that lives: programs that put dead traces into gaps leave their start
+// at 0, which says nothing. The lead where all are dead.
+static guint first_alive(const LithoHeads *heads)
+{
+    for (guint k = litho_heads_lead(heads); k < heads->n; k++)
+        if (litho_head_i16(heads, k, 29) != 2 && !heads->foreign[k] && !litho_head_empty(heads, k))
+            return k;
+    return litho_heads_lead(heads);
+}
+
 static void choose_start(LithoSurvey *survey, const LithoHeads *heads)
 {
     LithoGrid *grid = &survey->grid;
-    const guint lead = litho_heads_lead(heads);
+    const guint lead = first_alive(heads);
     if (lead == heads->n)
         return;
     const int delay = litho_head_i16(heads, lead, 109), lag = litho_head_i16(heads, lead, 105);
@@ -206,6 +216,11 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     return TRUE;
 }
 
+static gboolean has_start(const LithoScan *scan, gint64 t)
+{
+    return !(scan->flags[t] & (LITHO_SCAN_OUT | LITHO_SCAN_DEAD));
+}
+
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error)
 {
     LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
@@ -213,7 +228,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     if (!scan->delay)
         return TRUE;
     for (gint64 t = 0; t < scan->n; t++) {
-        if (scan->flags[t] & LITHO_SCAN_OUT)
+        if (!has_start(scan, t))
             continue;
         low = MIN(low, scan->delay[t]);
         high = MAX(high, scan->delay[t]);
@@ -229,7 +244,8 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
                           low, high);
         return TRUE;
     }
-    if (!start_is_true(&survey->grid, low * factor) || !start_is_true(&survey->grid, high * factor)) {
+    if (!start_is_true(&survey->grid, low * factor) ||
+        !start_is_true(&survey->grid, high * factor)) {
         litho_survey_note(survey,
                           "delays at byte 109 of %g to %g %s cannot be true and are ignored",
                           low * factor, high * factor, axis->unit);
@@ -244,7 +260,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     gint64 most = 0;
     for (gint64 c = 0; c < cells; c++) {
         gint64 t = litho_survey_trace_of(survey, c / n2, c % n2);
-        if (t >= 0 && !(scan->flags[t] & LITHO_SCAN_OUT))
+        if (t >= 0 && has_start(scan, t))
             survey->shift[c] = (gint32)lrint((scan->delay[t] - low) * factor / axis->step);
         most = MAX(most, survey->shift[c]);
     }

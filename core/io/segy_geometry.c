@@ -190,10 +190,12 @@ static const LithoCandidate *best_candidate(const LithoSurvey *survey, gboolean 
 static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHeads *heads,
                       const LithoOpenOptions *options, const LithoCandidate *c, gboolean metric)
 {
-    scan->want_offset =
-        litho_heads_lead(heads) < heads->n && litho_heads_vary(heads, 37, TRUE);
+    // Heads that are a sample of all say nothing about the others.
+    scan->want_offset = litho_heads_lead(heads) < heads->n &&
+                        (!heads->complete || litho_heads_vary(heads, 37, TRUE));
     scan->delay_unit = litho_segy_delay_unit(survey, heads);
-    scan->want_delay = scan->delay_unit > 0 && litho_heads_vary(heads, 109, FALSE);
+    scan->want_delay =
+        scan->delay_unit > 0 && (!heads->complete || litho_heads_vary(heads, 109, FALSE));
     scan->bare = heads->bare;
     scan->judged = heads->judged;
     scan->scalar = options->xy_scalar;
