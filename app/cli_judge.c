@@ -152,49 +152,51 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
 
 // --- telling ------------------------------------------------------------------------------------
 
-void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
+void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart *part)
 {
     g_autofree char *expected = litho_quality_expected_text(q);
     if (isfinite(q->expected_snr_db))
-        printf(q->is_filtered ? _("expected SNR   %s\n") : _("expected SNR   %s, input %.2f dB\n"),
-               expected, q->input_snr_db);
+        fprintf(to,
+                q->is_filtered ? _("expected SNR   %s\n") : _("expected SNR   %s, input %.2f dB\n"),
+                expected, q->input_snr_db);
     if (isfinite(q->noise_sigma))
-        printf(_("noise level    %.4g\n"), q->noise_sigma);
+        fprintf(to, _("noise level    %.4g\n"), q->noise_sigma);
     if (q->leak.count > 0) {
         const LithoLeakReading reading = litho_leak_reading(&q->leak);
-        printf(_("signal leaving %.1f %%: %s"), 100 * q->leak.share, litho_leak_words(reading));
+        fprintf(to, _("signal leaving %.1f %%: %s"), 100 * q->leak.share,
+                litho_leak_words(reading));
         const LithoAxis *a = part->in->grid.axis;
         if (reading != LITHO_LEAK_NOISE)
-            printf(_("; look at inline %.10g, crossline %.10g, %.4g %s"),
-                   litho_axis_value(&a[0], (double)q->leak.worst[0]),
-                   litho_axis_value(&a[1], (double)q->leak.worst[1]),
-                   litho_axis_value(&a[2], (double)q->leak.worst[2]), a[2].unit);
-        printf("\n");
+            fprintf(to, _("; look at inline %.10g, crossline %.10g, %.4g %s"),
+                    litho_axis_value(&a[0], (double)q->leak.worst[0]),
+                    litho_axis_value(&a[1], (double)q->leak.worst[1]),
+                    litho_axis_value(&a[2], (double)q->leak.worst[2]), a[2].unit);
+        fprintf(to, "\n");
     }
     if (isfinite(q->removed))
-        printf(_("removed        %.1f %% of the energy\n"), 100 * q->removed);
+        fprintf(to, _("removed        %.1f %% of the energy\n"), 100 * q->removed);
     if (isfinite(q->hidden_snr_db)) {
         g_autofree char *off = isfinite(q->hidden_off_db)
                                    ? litho_text_printf(_(", give or take %.2f"), q->hidden_off_db)
                                    : g_strdup("");
-        printf(_("hidden traces  %.2f dB%s (%u traces)\n"), q->hidden_snr_db, off,
-               q->hidden_traces);
+        fprintf(to, _("hidden traces  %.2f dB%s (%u traces)\n"), q->hidden_snr_db, off,
+                q->hidden_traces);
     }
     if (isfinite(q->snr_db) && q->fills_alone)
-        printf(_("true SNR of the filled traces %.2f dB (%u traces)\n"), q->snr_db,
-               q->filled_traces);
+        fprintf(to, _("true SNR of the filled traces %.2f dB (%u traces)\n"), q->snr_db,
+                q->filled_traces);
     else if (isfinite(q->snr_db) && isfinite(q->gain_db))
-        printf(_("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
+        fprintf(to, _("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
     else if (isfinite(q->snr_db))
-        printf(_("true SNR       %.2f dB; the input has no error against the reference\n"),
-               q->snr_db);
+        fprintf(to, _("true SNR       %.2f dB; the input has no error against the reference\n"),
+                q->snr_db);
     const char *sentences[] = {q->why, part->why_not, litho_quality_disagreement(q)};
     for (guint k = 0; k < G_N_ELEMENTS(sentences); k++)
         if (*sentences[k])
-            printf(_("note: %s\n"), sentences[k]);
+            fprintf(to, _("note: %s\n"), sentences[k]);
     if (!part->is_all) {
         g_autofree char *area = litho_quality_area_text(&part->in->grid, part->area);
-        printf(_("These figures are of a part: %s.\n"), area);
+        fprintf(to, _("These figures are of a part: %s.\n"), area);
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include <stdio.h>
+
 #include "core/text.h"
 #include "core/engine/quality.h"
 #include "core/io/survey.h"
@@ -58,8 +60,8 @@ gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid
 LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
                               const LithoFlow *flow);
 
-// Lines for people, on stdout.
-void litho_cli_print_quality(const LithoQuality *quality, const LithoCliPart *part);
+// Lines for people.
+void litho_cli_print_quality(FILE *to, const LithoQuality *quality, const LithoCliPart *part);
 // The figures, the area, the noise level, the flow and the files as one object. `command`: the line
 // that repeats the run, or NULL.
 JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,

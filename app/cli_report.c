@@ -105,7 +105,7 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
                   make_cubes(r, litho_judge_output(judge), error) && draw(r, survey, run, error);
     litho_judge_free(judge);
     if (ok)
-        litho_cli_print_quality(&r->quality, &r->part);
+        litho_cli_print_quality(stdout, &r->quality, &r->part);
     ok = ok &&
          (!o->trial.files.out || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
     if (!ok || !o->json)

@@ -194,8 +194,9 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
         ok = litho_cli_save_json(litho_cli_quality_json(&quality, &part, &o->judge, flow,
                                                         litho_survey_name(survey), NULL),
                                  o->report, o->force, &problem);
-    if (ok)
-        litho_cli_print_quality(&quality, &part);
+    if (ok) // standard output may be the survey's
+        litho_cli_print_quality(litho_cli_pipe_to_stdout(&o->files) ? stderr : stdout, &quality,
+                                &part);
     else if (is_judged(o) || litho_error_is_cancelled(problem))
         g_propagate_error(error, g_steal_pointer(&problem));
     else
@@ -527,9 +528,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, ranks, error))
         return FALSE;
-    if (litho_cli_pipe_to_stdout(&o->files) && !o->report)
-        return TRUE; // the figures are printed where the survey goes
-    return !survey || !speaks || !o->files.out || !(is_judged(o) || o->watched) ||
+    const gboolean watched = o->watched && !litho_cli_pipe_to_stdout(&o->files);
+    return !survey || !speaks || !o->files.out || !(is_judged(o) || watched) ||
            tell_quality(flow, survey, device, o, run, error);
 }
 

@@ -112,4 +112,17 @@ def compare_tells_what_it_leaves_out():
     assert "4 x 5 x 6 and 4 x 5 x 9" in cli("compare", "three.npy", "four.npy", status=1).stderr
 
 
+@test
+def figures_of_a_survey_that_goes_to_standard_output_go_to_standard_error():
+    """The bytes of the survey are those of a run that is not judged; nothing that was asked for is left out."""
+    survey, truth = holes()
+    plain = cli("run", "fx", "-i", survey, "-o", "-", text=False)
+    for words in (["--report", "piped.json"], ["--reference", truth], ["--hide", "5"]):
+        r = cli("run", "fx", "-i", survey, "-o", "-", *words, text=False)
+        assert r.stdout == plain.stdout, (words, len(plain.stdout), len(r.stdout))
+        assert b"noise level" in r.stderr, r.stderr
+    assert "expected_snr_db" in json.load(open("piped.json"))
+    r = cli("run", "fx", "-i", survey, "-o", "judged.sgy", "--reference", truth)
+    assert "true SNR" in r.stdout and "true SNR" not in r.stderr
+
 run()
