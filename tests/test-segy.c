@@ -415,6 +415,43 @@ static void test_variable_lengths(void)
     check_variable_lengths(TRUE, 70);
 }
 
+// Property: traces of differing lengths end where the trailer that the binary header tells of
+// begins, of so many records or (-1) behind so many traces, and the trailer is carried on.
+static void test_variable_and_trailer(void)
+{
+    for (int records = -1; records < 2; records += 2) {
+        Make make = make_plain();
+        make.revision = 0x0200;
+        g_autoptr(GByteArray) file = make_file(&make);
+        make_put_bin16(file, &make, 3503, 0);
+        make_put_bin32(file, &make, 3517, 20);
+        make_put_bin32(file, &make, 3529, records);
+        for (int n = 19; n >= 0; n--) {
+            make_put_head16(file, &make, n, 115, 30 - n % 3);
+            const guint end = (guint)(make_first(&make) + (n + 1) * make_stride(&make));
+            if (n % 3)
+                g_byte_array_remove_range(file, end - 4 * (guint)(n % 3), 4 * (guint)(n % 3));
+        }
+        const guint traces = file->len;
+        g_byte_array_set_size(file, traces + 3200);
+        memset(file->data + traces, 0xe3, 3200); // T of EBCDIC
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        odd_assert_note(cube, "traces differ in length");
+        g_assert_cmpint(litho_cube_count_live(cube), ==, 20);
+        g_assert_cmpint(cube->notes->len, ==, 1);
+        for (int n = 0; n < 20; n++)
+            g_assert_cmpfloat(litho_cube_trace(cube, n / 5, n % 5)[27], ==,
+                              make_value(&make, n / 5, n % 5, 27));
+        g_autofree char *path = g_build_filename(odd_folder, "trailer.sgy", NULL);
+        g_autofree char *bytes = NULL;
+        gsize length;
+        g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+        g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+        g_assert_cmpuint(length, ==, 3600 + 20 * 360 + 3200);
+        g_assert_cmpmem(bytes + length - 3200, 3200, file->data + traces, 3200);
+    }
+}
+
 // Property: trace headers that kept the length of longer traces do not beat a binary header whose
 // length fills the file with whole traces; every walk by them ends inside the last one.
 static void test_stale_lengths(void)
@@ -615,6 +652,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/dead-and-zero", test_dead_and_zero);
     g_test_add_func("/segy/bad-samples", test_bad_samples);
     g_test_add_func("/segy/variable-lengths", test_variable_lengths);
+    g_test_add_func("/segy/variable-and-trailer", test_variable_and_trailer);
     g_test_add_func("/segy/stale-lengths", test_stale_lengths);
     g_test_add_func("/segy/delays", test_delays);
     g_test_add_func("/segy/false-delays", test_false_delays);

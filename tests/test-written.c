@@ -216,6 +216,19 @@ static void test_numbers_as_floats(void)
     g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&again->grid, 0), 25, 0.05);
 }
 
+// Property: an interval given for a file whose revision 2 stands in the second byte is the
+// output's, where the float of that revision stood in its way.
+static void test_revision_in_the_second_byte(void)
+{
+    Make make = make_plain();
+    make.revision = 2;
+    g_autoptr(GByteArray) file = make_file(&make);
+    litho_put_f64(file->data + 3273 - 1, LITHO_ORDER_BIG, 2000);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &(LithoOpenOptions){.dt = 0.003});
+    g_autoptr(LithoCube) again = write_and_read(cube, &cube->grid, "revision.sgy");
+    g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, 0.003, 1e-9);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -228,6 +241,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
     g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);
+    g_test_add_func("/written/revision-in-the-second-byte", test_revision_in_the_second_byte);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

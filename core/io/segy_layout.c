@@ -129,6 +129,15 @@ static gint64 trace_room(const LithoTraceFile *file, const Reading *r)
     return room;
 }
 
+// Do whole traces and the declared trailer fill the file?
+static gboolean fills_file(const LithoTraceFile *file, const Reading *r)
+{
+    const gint64 room = trace_room(file, r), behind = file->size - r->first - room;
+    const gint64 trailer = r->binary->trailer;
+    return room % stride_of(r) == 0 &&
+           (trailer > 0 ? behind == trailer * LITHO_TEXT_BYTES : behind % LITHO_TEXT_BYTES == 0);
+}
+
 static int compare_descending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -364,18 +373,22 @@ static void try_binary(Search *search, const Binary *b, int format)
 static gboolean walk_variable(LithoTraceFile *file, const Reading *r, gboolean exact)
 {
     int bytes = litho_format_bytes(r->format);
+    const Binary *b = r->binary;
+    const gboolean has_trailer =
+        b->trailer > 0 && b->trailer < (file->size - r->first) / LITHO_TEXT_BYTES;
+    const gint64 last = file->size - (has_trailer ? b->trailer * LITHO_TEXT_BYTES : 0);
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(gint64));
     gint64 at = r->first, longest = 0, shortest = G_MAXINT64;
     gboolean is_cut = FALSE;
-    while (at + LITHO_HEADER_BYTES <= file->size) {
+    while (at + LITHO_HEADER_BYTES <= last) {
         guint8 header[LITHO_HEADER_BYTES];
         if (litho_file_read(file, header, sizeof header, at, NULL) != sizeof header)
             break;
-        gint64 ns = litho_get_u16(header + 114, r->binary->order);
+        gint64 ns = litho_get_u16(header + 114, b->order);
         gint64 end = at + r->header_bytes + ns * bytes;
-        if (ns == 0 || litho_segy_header_foreign(header, r->binary->order, ns, r->binary->dt))
+        if (ns == 0 || litho_segy_header_foreign(header, b->order, ns, b->dt))
             break;
-        is_cut = end > file->size;
+        is_cut = end > last;
         if (is_cut)
             break;
         g_array_append_val(offsets, at);
@@ -383,9 +396,12 @@ static gboolean walk_variable(LithoTraceFile *file, const Reading *r, gboolean e
         shortest = MIN(shortest, ns);
         at = end;
     }
+    // A trailer of unknown length begins where as many traces end as there are.
+    const gboolean is_end = at == last || (b->trailer < 0 && b->traces == offsets->len);
     gboolean good = at > file->size / 2 && offsets->len > 1 && longest != shortest &&
-                    (at == file->size || (!exact && (is_cut || !r->binary->fixed)));
+                    (is_end || (!exact && (is_cut || !b->fixed)));
     if (good) {
+        file->trailer = is_end ? file->size - at : 0;
         g_array_append_val(offsets, at);
         file->traces = offsets->len - 1;
         file->ns = longest;
@@ -570,11 +586,12 @@ static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean st
                                    "traces differ in length; shorter ones are padded with zeros "
                                    "to %" PRId64 " samples",
                                    file->ns) &&
-               (end == file->size || litho_survey_repair(survey, strict, error,
-                                                         "the file ends inside a trace: %" PRId64
-                                                         " bytes after the last of %" PRId64
-                                                         " whole traces were left out",
-                                                         file->size - end, file->traces));
+               (end + file->trailer == file->size ||
+                litho_survey_repair(survey, strict, error,
+                                    "the file ends inside a trace: %" PRId64
+                                    " bytes after the last of %" PRId64
+                                    " whole traces were left out",
+                                    file->size - end, file->traces));
     }
     gint64 rest = file->size - file->first - file->traces * file->stride;
     if (rest == file->trailer)
@@ -657,9 +674,9 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
     if (!litho_format_supported(best->format))
         return refuse_by_name(file, best, error);
     adopt(file, best);
-    gint64 rest = trace_room(file, best) % file->stride;
-    if (best->headers < 0.75 || (rest != 0 && (!best->binary->fixed || best->headers < 0.9)))
-        walk_variable(file, best, rest == 0 && best->ns_declared);
+    const gboolean is_exact = fills_file(file, best);
+    if (best->headers < 0.75 || (!is_exact && (!best->binary->fixed || best->headers < 0.9)))
+        walk_variable(file, best, is_exact && best->ns_declared);
     return tell(survey, file, best, options->strict, error) &&
            check_end(survey, file, options->strict, error);
 }

@@ -603,7 +603,7 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
 static gboolean copy_trailer(LithoWriter *w, GError **error)
 {
     const LithoTraceFile *file = source_file(w);
-    gint64 from = file->first + file->traces * file->stride;
+    gint64 from = litho_file_trace_at(file, file->traces);
     gint64 to = w->first + w->written * w->stride;
     guint8 block[64 * 1024];
     for (gint64 k = 0; k < file->trailer; k += sizeof block) {
