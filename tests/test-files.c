@@ -307,6 +307,29 @@ static void test_npy_types(void)
     }
 }
 
+// Property: depths without an interval are assumed to be 4 m apart, in NumPy, where the person says
+// that they are depths, and in RSF, where a label does; samples that begin as a gzip file does, but
+// for its third byte, are samples.
+static void test_bare_depths(void)
+{
+    g_autoptr(GByteArray) samples = g_byte_array_new();
+    g_byte_array_append(samples, (const guint8 *)"\x1f\x8b\x12\x3f", 4);
+    g_byte_array_set_size(samples, 4 * 24);
+    memset(samples->data + 4, 0, 4 * 23);
+    g_autofree char *raw = put_file("bare.bin", samples);
+    const LithoOpenOptions depth = {.shape = {2, 3, 4}, .domain = 2};
+    g_autoptr(LithoCube) cube = load(raw, &depth);
+    g_assert_cmpfloat(cube->samples[0], >, 0.5f);
+    g_assert_cmpfloat(cube->grid.axis[2].step, ==, 4);
+    g_autofree char *text = g_strdup_printf("n1=4 n2=3 n3=2 label1=Depth in=%s\n", raw);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_byte_array_append(bytes, (const guint8 *)text, (guint)strlen(text));
+    g_autofree char *header = put_file("bare-depth.rsf", bytes);
+    g_autoptr(LithoCube) labelled = load(header, NULL);
+    g_assert_true(labelled->grid.is_depth);
+    g_assert_cmpfloat(labelled->grid.axis[2].step, ==, 4);
+}
+
 // Madagascar's own habits: later keys win, data behind the header, xdr_float, kilometres.
 static void test_rsf_habits(void)
 {
@@ -637,6 +660,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/missing", test_missing);
     g_test_add_func("/files/bare-grid", test_bare_grid);
     g_test_add_func("/files/npy-types", test_npy_types);
+    g_test_add_func("/files/bare-depths", test_bare_depths);
     g_test_add_func("/files/rsf-habits", test_rsf_habits);
     g_test_add_func("/files/long-traces", test_long_traces);
     g_test_add_func("/files/target", test_target);

@@ -36,7 +36,7 @@ static const struct {
     {"\x55\x3a\x01\x00", 4, N_("a SEG-2 file"), N_("convert it to SEG-Y first")},
     {"\x3a\x55\x00\x01", 4, N_("a SEG-2 file"), N_("convert it to SEG-Y first")},
     // Packed files.
-    {"\x1f\x8b", 2, N_("a gzip file"), N_("decompress it first")},
+    {"\x1f\x8b\x08", 3, N_("a gzip file"), N_("decompress it first")},
     {"PK\x03\x04", 4, N_("a zip file"), N_("unpack it first")},
     {"\xfd"
      "7zXZ",

@@ -77,16 +77,20 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
         return FALSE;
     }
     LithoAxis *t = &g->axis[2];
+    if (options->domain) {
+        g->is_depth = options->domain == 2;
+        g_strlcpy(t->unit, g->is_depth ? "m" : "s", sizeof t->unit);
+    }
     if (options->dt > 0) {
         t->step = options->dt;
         t->source = LITHO_FROM_USER;
         g_strlcpy(t->evidence, "given", sizeof t->evidence);
+    } else if (t->source == LITHO_FROM_ASSUMED && g->is_depth) {
+        t->step = 4;
+        litho_survey_note(survey, "the file states no sample interval; %s is assumed, give --dt",
+                          "4 m");
     } else if (t->source == LITHO_FROM_ASSUMED) {
         litho_survey_note(survey, "the file states no sample interval; 4 ms is assumed, give --dt");
-    }
-    if (options->domain) {
-        g->is_depth = options->domain == 2;
-        g_strlcpy(t->unit, g->is_depth ? "m" : "s", sizeof t->unit);
     }
     litho_survey_judge_interval(survey);
     litho_grid_apply_spacing(survey, options);
