@@ -229,6 +229,41 @@ static void test_revision_in_the_second_byte(void)
     g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, 0.003, 1e-9);
 }
 
+// Property: names of trace headers keep their letters in the other byte order, and the words of the
+// first extension are turned there and back.
+static void test_swapped_extension(void)
+{
+    Make make = make_plain();
+    make.revision = 0x0201;
+    make.additional = 1;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 20; n++)
+        for (int h = 0; h < 2; h++)
+            memcpy(file->data + 3600 + n * make_stride(&make) + 240 * h + 232,
+                   h ? "SEG00001" : "SEG00000", 8);
+    for (int byte = 0; byte < 176; byte++)
+        file->data[3600 + 240 + byte] = (guint8)(byte + 1);
+    g_autofree char *there = g_build_filename(odd_folder, "ext1.sgy", NULL);
+    g_autofree char *back = g_build_filename(odd_folder, "ext2.sgy", NULL);
+    g_autofree char *turned = NULL, *again = NULL;
+    gsize length;
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    g_assert_true(
+        litho_cube_save(cube, there, &(LithoSaveOptions){.force = TRUE, .endian = 2}, NULL, NULL));
+    g_assert_true(g_file_get_contents(there, &turned, &length, NULL));
+    const guint8 *header = (const guint8 *)turned + 3600, *extension = header + 240;
+    g_assert_cmpmem(header + 232, 8, "SEG00000", 8);
+    g_assert_cmpmem(extension + 232, 8, "SEG00001", 8);
+    g_assert_cmpint(extension[0], ==, 8);     // trace number, eight bytes
+    g_assert_cmpint(extension[136], ==, 140); // samples, four bytes
+    g_assert_cmpint(extension[156], ==, 158); // additional headers, two bytes
+    g_autoptr(LithoCube) little = litho_cube_load(there, NULL, NULL, NULL);
+    g_assert_true(
+        litho_cube_save(little, back, &(LithoSaveOptions){.force = TRUE, .endian = 1}, NULL, NULL));
+    g_assert_true(g_file_get_contents(back, &again, &length, NULL));
+    g_assert_cmpmem(again, length, file->data, file->len);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -242,6 +277,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
     g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);
     g_test_add_func("/written/revision-in-the-second-byte", test_revision_in_the_second_byte);
+    g_test_add_func("/written/swapped-extension", test_swapped_extension);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

@@ -142,14 +142,43 @@ static void reorder_word(guint8 *p, int n, LithoOrder from, LithoOrder to)
     }
 }
 
+// Revision 2 names trace headers in their last eight bytes, in either code: "SEG00000" the first
+// one, "SEG00001" the first extension.
+static gboolean is_named(const guint8 *header, char last)
+{
+    static const char name[] = "SEG0000";
+    gboolean ascii = TRUE, wide = TRUE;
+    for (int k = 0; k < 8; k++) {
+        const char c = k < 7 ? name[k] : last;
+        ascii &= header[232 + k] == (guint8)c;
+        wide &= header[232 + k] == litho_text_to_ebcdic(c);
+    }
+    return ascii || wide;
+}
+
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to)
 {
     if (from == to)
         return;
     for (guint k = 0; k < G_N_ELEMENTS(trace_fields); k++)
         reorder_word(header + trace_fields[k].byte - 1, trace_fields[k].size, from, to);
+    if (is_named(header, '0')) // revision 2
+        return;
     reorder_word(header + 232, 4, from, to); // 233-240: unassigned, mostly two 32-bit words
     reorder_word(header + 236, 4, from, to);
+}
+
+void litho_segy_reorder_extension(guint8 extension[240], LithoOrder from, LithoOrder to)
+{
+    static const struct {
+        int count, width;
+    } runs[] = {{17, 8}, {2, 4}, {1, 8}, {1, 4}, {2, 2}, {2, 8}};
+    int at = 0;
+    if (!is_named(extension, '1'))
+        return; // of a writer's own: nobody knows its words
+    for (guint k = 0; k < G_N_ELEMENTS(runs); k++)
+        for (int c = 0; c < runs[k].count; c++, at += runs[k].width)
+            reorder_word(extension + at, runs[k].width, from, to);
 }
 
 void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder to)

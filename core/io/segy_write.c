@@ -232,6 +232,14 @@ static guint16 live_identity(const LithoWriter *w)
     return w->kind == LITHO_FILE_SU && w->grid.is_depth ? LITHO_SU_DEPTH : 1;
 }
 
+// A trace header and its extensions, `n` bytes.
+static void reorder_headers(guint8 *header, gint64 n, LithoOrder from, LithoOrder to)
+{
+    litho_segy_reorder_trace(header, from, to);
+    if (n >= 2 * LITHO_HEADER_BYTES)
+        litho_segy_reorder_extension(header + LITHO_HEADER_BYTES, from, to);
+}
+
 // Header of a trace that no source has.
 static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j, gboolean live)
 {
@@ -308,7 +316,7 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
     memset(header + n, 0, w->header_bytes - n);
     if (!litho_file_read_all(file, header, n, litho_file_trace_at(file, trace - file->base), error))
         return FALSE;
-    litho_segy_reorder_trace(header, file->order, w->order);
+    reorder_headers(header, n, file->order, w->order);
     put_axis(w, header);
     put_identity(w, header, si, sj, live);
     return TRUE;
@@ -548,7 +556,7 @@ static gboolean make_blank(LithoWriter *w, GError **error)
     gint64 n = MIN(file->header_bytes, w->header_bytes);
     if (!litho_file_read_all(file, w->blank, n, litho_file_trace_at(file, 0), error))
         return FALSE;
-    litho_segy_reorder_trace(w->blank, file->order, w->order);
+    reorder_headers(w->blank, n, file->order, w->order);
     return TRUE;
 }
 
