@@ -196,6 +196,9 @@ struct LithoOperator {
     // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 =
     // any.
     gint64 (*slab)(const LithoGrid *in, const void *params);
+    // Crosslines of a piece of slab() inlines that is computed as well by itself: slabs are cut
+    // into such pieces. 0 or NULL = whole inlines.
+    gint64 (*across)(const LithoGrid *in, const void *params);
 
     const LithoImpl *cpu; // never NULL
 };

@@ -67,6 +67,52 @@ static void test_slabs(void)
     }
 }
 
+// Property: blocks of a row are slabs of their own, the same for any memory and number of
+// processes. A step behind the filling, or dips of it, need the blocks all around: their slabs are
+// whole inlines, and so is all of removing noise and of a block alone.
+static void test_columns(void)
+{
+    static const struct {
+        gint64 inlines, crosslines;
+        const char *words, *volume;
+        gboolean fx; // behind it
+        gint64 slab, across, columns;
+    } cases[] = {{64, 1024, "mode=fill", NULL, FALSE, 64, 256, 4},
+                 {64, 1000, "mode=both", NULL, FALSE, 64, 250, 4},
+                 {900, 520, "mode=fill", NULL, FALSE, 225, 260, 2},
+                 {64, 1024, "mode=fill", LITHO_PATCH_DIP_IL, FALSE, 64, 1024, 1},
+                 {64, 1024, "mode=fill", NULL, TRUE, 64, 1024, 1},
+                 {64, 300, "mode=fill", NULL, FALSE, 64, 300, 1},
+                 {64, 1024, "mode=denoise", NULL, FALSE, 0, 1024, 1}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++)
+        for (int processes = 1; processes <= 3; processes += 2) {
+            const LithoGrid grid = litho_grid_new(cases[k].inlines, cases[k].crosslines, 100);
+            LithoPeers peers = {.n = processes};
+            const LithoStreamOptions options = {
+                .memory = (guint64)processes << 30, .threads = 2, .peers = &peers};
+            g_autoptr(LithoFlow) flow = litho_flow_new();
+            litho_flow_append(flow, &litho_operator_patch);
+            *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(cases[k].words);
+            if (cases[k].fx)
+                litho_flow_append(flow, litho_operator_find("fx"));
+            if (cases[k].volume)
+                g_assert_true(litho_flow_set_volume(flow, cases[k].volume, NULL));
+            g_autoptr(LithoWalk) walk = litho_walk_look(flow, &grid, NULL);
+            LithoStreamPlan plan;
+            g_assert_true(litho_stream_make_plan(flow, walk, &grid, &options, 0, &plan, NULL));
+            g_assert_cmpint(plan.columns, ==, cases[k].columns);
+            g_assert_cmpint(plan.across, ==, cases[k].across);
+            if (cases[k].slab > 0)
+                g_assert_cmpint(plan.slab, ==, cases[k].slab);
+            gint64 traces = 0;
+            for (gint64 slab = 0; slab < plan.n_slabs; slab++) {
+                const LithoBox box = litho_stream_slab_box(&plan, slab);
+                traces += litho_box_size(box, 0) * litho_box_size(box, 1);
+            }
+            g_assert_cmpint(traces, ==, litho_grid_traces(&grid));
+        }
+}
+
 // --- filling -------------------------------------------------------------------------------------
 
 static LithoCube *with_gaps(gint64 n_il, gint64 n_xl, gint64 n_t)
@@ -334,6 +380,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch-runs/blocks", test_blocks);
     g_test_add_func("/patch-runs/slabs", test_slabs);
+    g_test_add_func("/patch-runs/columns", test_columns);
     g_test_add_func("/patch-runs/fill-rule", test_fill_rule);
     g_test_add_func("/patch-runs/kept-blocks", test_kept_blocks);
     g_test_add_func("/patch-runs/mute", test_mute);

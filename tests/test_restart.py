@@ -6,6 +6,7 @@ that of a run that was left alone. Prints TAP.
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,7 +33,21 @@ def marks(out):
     return [json.loads(line)["inlines"] for line in lines if line.endswith("\n")]
 
 
-def kill_at(n_marks, args, out, number=signal.SIGKILL, under=()):
+def pieces(out):
+    """Where the samples of the slabs begin that wait in a journal for others of their inlines, and the inlines that are in the file."""
+    data = read(f"{out}.journal") if os.path.exists(f"{out}.journal") else b""
+    at, found, inlines = 0, [], 0
+    while (end := data.find(b"\n", at)) >= 0:
+        line, at = json.loads(data[at:end]), end + 1
+        if "piece" in line:
+            n = [b - a for a, b in zip(line["piece"][:3], line["piece"][3:])]
+            found, at = found + [at], at + n[0] * n[1] * (4 * n[2] + 1)
+        elif "inlines" in line:
+            found, inlines = [], line["inlines"]
+    return found if at <= len(data) else found[:-1], inlines
+
+
+def kill_at(n_marks, args, out, number=signal.SIGKILL, under=(), marks=marks):
     """Starts a run and sends it a signal when its journal tells of so many slabs."""
     process = subprocess.Popen([*under, CLI, "run", *args, "-o", out, "--progress", "none"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -73,6 +88,69 @@ def killed_in_the_middle():
         else:
             assert read(out) == read(whole), name
             assert leftovers(out) == [], leftovers(out)
+
+
+FILL = ["patch", "mode=fill", "iterations=4", "overlap=2", "--backend", "cpu", "--threads", "1"]
+
+
+def make_blocks(name, inlines, xlines, samples):
+    cli("synth", "planes", f"inlines={inlines}", f"xlines={xlines}", f"samples={samples}", "missing=20", "-o", name, "--no-truth")
+
+
+def kept_slabs(r):
+    return int(re.search(r"note: ([0-9]+) of [0-9]+ slabs were kept", r.stderr).group(1))
+
+
+@test
+def blocks_of_one_row_are_kept():
+    """A filling of 6 inlines is five blocks along the crosslines. Each of them is kept, and what a SEG-Y file holds of cells without
+    a trace in the input is known at the end of a row only."""
+    make_blocks("row.sgy", 6, 1280, 48)
+    args = [*FILL, "-i", "row.sgy"]
+    cli("run", *args, "-o", "whole.sgy")
+    found = lambda out: pieces(out)[0]
+    for k in (1, 3):
+        kill_at(k, args, "row-out.sgy", marks=found)
+        assert len(found("row-out.sgy")) >= k and pieces("row-out.sgy")[1] == 0
+    last = len(found("row-out.sgy"))
+    r = cli("run", *args, "-o", "row-out.sgy")
+    assert kept_slabs(r) == last and "of 5 slabs" in r.stderr, (last, r.stderr)
+    assert read("row-out.sgy") == read("whole.sgy") and leftovers("row-out.sgy") == []
+    # A byte of the second block has changed, the last one is torn, or there is a cancel.
+    kill_at(3, args, "bad.sgy", marks=found)
+    with open("bad.sgy.journal", "r+b") as f:
+        f.seek(found("bad.sgy")[1] + 1000)
+        f.write(b"\x55\xaa\x55\xaa")
+    r = cli("run", *args, "-o", "bad.sgy")
+    assert kept_slabs(r) == 1 and read("bad.sgy") == read("whole.sgy"), r.stderr
+    kill_at(2, args, "torn.sgy", marks=found)
+    os.truncate("torn.sgy.journal", found("torn.sgy")[-1] + 100)
+    last = len(found("torn.sgy"))
+    r = cli("run", *args, "-o", "torn.sgy")
+    assert kept_slabs(r) == last and read("torn.sgy") == read("whole.sgy"), r.stderr
+    told = kill_at(2, [*args, "--journal"], "stop.sgy", marks=found, number=signal.SIGTERM)
+    assert re.search("cancelled; [234] of 5 slabs are kept: the same", told), told
+    if MPIRUN:
+        r = ranked(2, "run", *args, "-o", "stop.sgy", "--timings", "stop.json")
+        assert r.returncode == 0 and 2 <= kept_slabs(r) <= 4, r.stderr
+        assert json.load(open("stop.json"))["ranks_used"] == min(2, 5 - kept_slabs(r))
+        assert read("stop.sgy") == read("whole.sgy") and leftovers("stop.sgy") == []
+
+
+@test
+def blocks_of_several_rows_are_kept():
+    """Two rows of two blocks: one row and one block of the next are kept. A louder part of the input may be in what was kept."""
+    make_blocks("rows.npy", 400, 400, 8)
+    cube = numpy.load("rows.npy")
+    cube[200:, 200:] *= numpy.float32(2.0**-80)
+    numpy.save("rows.npy", cube)
+    args = [*FILL, "-i", "rows.npy"]
+    cli("run", *args, "-o", "rows-whole.npy")
+    kill_at(3, args, "rows-out.npy", marks=lambda out: range(pieces(out)[1] // 100 + len(pieces(out)[0])))
+    assert pieces("rows-out.npy")[1] == 200 and len(pieces("rows-out.npy")[0]) == 1
+    r = cli("run", *args, "-o", "rows-out.npy")
+    assert kept_slabs(r) == 3 and "3 of 4 slabs" in r.stderr, r.stderr
+    assert read("rows-out.npy") == read("rows-whole.npy") and leftovers("rows-out.npy") == []
 
 
 @test

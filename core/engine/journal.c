@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,10 +14,19 @@
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/io/survey_private.h"
+#include "core/io/writer_private.h"
 #include "core/json.h"
 #include "core/text.h"
 
-enum { FORMAT = 4 };
+enum { FORMAT = 5 };
+
+// A slab that waits in the journal: a line of JSON, samples, and a byte a trace that is 1 where it
+// is live.
+typedef struct Piece {
+    LithoBox box;
+    gint64 line, start, end; // bytes of the journal: its line, its samples, behind it
+    guint64 samples, live;   // hashes
+} Piece;
 
 struct LithoJournal {
     char *path; // of the output
@@ -26,6 +37,8 @@ struct LithoJournal {
     GArray *marks;   // of LithoWriterMark; owns their runs
     GArray *ends;    // of gint64: byte behind each mark's line
     gint64 head_end; // byte behind the first line
+    GArray *pieces;  // of Piece, behind the last mark
+    gint64 end;      // byte behind all that counts
     guint n_marks;   // in the file
     gboolean broken; // a line could not be written
     gboolean is_new; // no earlier run had one
@@ -129,29 +142,92 @@ static gboolean read_mark(JsonNode *node, LithoWriterMark *mark)
     return TRUE;
 }
 
-// Lines up to the first that is torn.
-static void read_lines(LithoJournal *j, const char *text, gsize length)
+static gint64 piece_traces(const Piece *piece)
 {
-    for (gsize at = 0; at < length;) {
-        const char *end = memchr(text + at, '\n', length - at);
-        JsonNode *node = end ? litho_json_parse(text + at, end - (text + at), NULL) : NULL;
-        LithoWriterMark mark;
-        if (!node)
-            return;
-        const gint64 behind = (end - text) + 1;
-        if (!j->head) {
-            j->head = node;
-            j->head_end = behind;
-        } else {
-            const gboolean good = read_mark(node, &mark);
-            json_node_unref(node);
-            if (!good)
-                return;
-            g_array_append_val(j->marks, mark);
-            g_array_append_val(j->ends, behind);
-        }
-        at = (gsize)behind;
+    return litho_box_size(piece->box, 0) * litho_box_size(piece->box, 1);
+}
+
+static gint64 piece_samples_bytes(const Piece *piece)
+{
+    return litho_box_count(piece->box) * (gint64)sizeof(float);
+}
+
+// The line of a piece; its bytes stand behind it, in a file of `size` bytes.
+static gboolean read_piece(JsonNode *node, gint64 line, gint64 start, gint64 size, Piece *piece)
+{
+    JsonObject *object = litho_json_node_object(node);
+    JsonArray *box = object ? litho_json_array_or_null(object, "piece") : NULL;
+    const char *samples = object ? litho_json_string_or(object, "hash", NULL) : NULL;
+    const char *live = object ? litho_json_string_or(object, "live", NULL) : NULL;
+    double value[6];
+    if (!box || json_array_get_length(box) != 6 || !samples || !live)
+        return FALSE;
+    *piece = (Piece){.line = line,
+                     .start = start,
+                     .samples = g_ascii_strtoull(samples, NULL, 16),
+                     .live = g_ascii_strtoull(live, NULL, 16)};
+    double bytes = sizeof(float);
+    for (int k = 0; k < 6; k++)
+        if (!litho_json_node_number(json_array_get_element(box, (guint)k), &value[k]) ||
+            !(value[k] >= 0 && value[k] < G_MAXINT32))
+            return FALSE;
+    for (int a = 0; a < 3; a++) {
+        piece->box.lo[a] = (gint64)value[a];
+        piece->box.hi[a] = (gint64)value[a + 3];
+        bytes *= value[a + 3] - value[a];
     }
+    if (litho_box_empty(piece->box) || bytes > (double)size)
+        return FALSE;
+    piece->end = start + piece_samples_bytes(piece) + piece_traces(piece);
+    return piece->end <= size;
+}
+
+// One line of the journal, which ends at byte `behind`: the head, a mark or a piece. FALSE: none.
+static gboolean read_line(LithoJournal *j, JsonNode *node, gint64 line, gint64 behind, gint64 size)
+{
+    LithoWriterMark mark;
+    Piece piece;
+    if (!j->head) {
+        j->head = json_node_ref(node);
+        j->head_end = j->end = behind;
+        return TRUE;
+    }
+    if (read_piece(node, line, behind, size, &piece)) {
+        g_array_append_val(j->pieces, piece);
+        j->end = piece.end;
+        return TRUE;
+    }
+    if (!read_mark(node, &mark))
+        return FALSE;
+    g_array_set_size(j->pieces, 0); // their inlines are in the file
+    g_array_append_val(j->marks, mark);
+    g_array_append_val(j->ends, behind);
+    j->end = behind;
+    return TRUE;
+}
+
+// Lines and pieces up to the first that is torn.
+static void read_lines(LithoJournal *j)
+{
+    const int fd = dup(j->fd);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    struct stat info;
+    char *text = NULL;
+    size_t room = 0;
+    gboolean good = file && fstat(fd, &info) == 0;
+    while (good) {
+        const ssize_t n = getline(&text, &room, file);
+        JsonNode *node =
+            n > 0 && text[n - 1] == '\n' ? litho_json_parse(text, (gsize)n, NULL) : NULL;
+        good = node && read_line(j, node, j->end, j->end + n, info.st_size) &&
+               fseeko(file, j->end, SEEK_SET) == 0;
+        g_clear_pointer(&node, json_node_unref);
+    }
+    free(text);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
 }
 
 static char *name_of(const char *path)
@@ -178,10 +254,12 @@ static LithoJournal *refuse_to_open(LithoJournal *j, int code, GError **error)
 }
 
 // A journal begins as litho_journal_begin() writes; a run may end before its first line is whole.
-static gboolean is_journal(const char *text, gsize length)
+static gboolean is_journal(int fd)
 {
     static const char start[] = "{\"journal\":";
-    return memcmp(text, start, MIN(length, sizeof start - 1)) == 0;
+    char text[sizeof start - 1];
+    const ssize_t n = pread(fd, text, sizeof text, 0);
+    return n < 0 || memcmp(text, start, (size_t)n) == 0;
 }
 
 LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error)
@@ -193,6 +271,7 @@ LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error
     j->marks = g_array_new(FALSE, FALSE, sizeof(LithoWriterMark));
     g_array_set_clear_func(j->marks, clear_mark);
     j->ends = g_array_new(FALSE, FALSE, sizeof(gint64));
+    j->pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
     j->is_new = !g_file_test(j->name, G_FILE_TEST_EXISTS);
     if (!litho_outputs_check((const char *const[]){j->name, NULL}, LITHO_REPLACE_ANY, error)) {
         litho_journal_close(j, FALSE);
@@ -203,9 +282,7 @@ LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error
         return refuse_to_open(j, errno, error);
     if (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return refuse_to_open(j, errno, error);
-    g_autofree char *text = NULL;
-    gsize length = 0;
-    if (g_file_get_contents(j->name, &text, &length, NULL) && !is_journal(text, length)) {
+    if (!is_journal(j->fd)) {
         litho_refuse(error, LITHO_ERROR_PARAMETER,
                      "%s exists and is no journal of an interrupted run; choose another name for "
                      "the output",
@@ -215,8 +292,8 @@ LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error
     }
     if (anew && ftruncate(j->fd, 0) != 0)
         return refuse_to_open(j, errno, error);
-    if (text && !anew)
-        read_lines(j, text, length);
+    if (!anew)
+        read_lines(j);
     return j;
 }
 
@@ -238,7 +315,7 @@ static gboolean is_same(const LithoJournal *j, const char *key, const char *valu
 gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GError **error)
 {
     JsonObject *object = j->head ? litho_json_node_object(j->head) : NULL;
-    if (!object || j->marks->len == 0)
+    if (!object || j->marks->len + j->pieces->len == 0)
         return FALSE;
     if (!is_same(j, "version", LITHO_VERSION, _("of another version of the program"), error) ||
         !is_same(j, "recipe", head->recipe, _("with other parameters"), error) ||
@@ -263,12 +340,25 @@ void litho_journal_reach(LithoJournal *j, LithoWriter *writer)
     while (j->n_marks < j->marks->len &&
            litho_writer_reach(writer, &g_array_index(j->marks, LithoWriterMark, j->n_marks)))
         j->n_marks++;
-    const gint64 end =
-        j->n_marks ? g_array_index(j->ends, gint64, j->n_marks - 1) : j->head_end;
-    j->broken = ftruncate(j->fd, end) != 0;
+    if (j->n_marks < j->marks->len) {
+        g_array_set_size(j->pieces, 0);
+        j->end = j->n_marks ? g_array_index(j->ends, gint64, j->n_marks - 1) : j->head_end;
+    }
+    j->broken = ftruncate(j->fd, j->end) != 0;
 }
 
 // --- writing --------------------------------------------------------------------------------------
+
+static gboolean write_all(int fd, const void *bytes, gsize n)
+{
+    for (gsize done = 0; done < n;) {
+        const ssize_t put = write(fd, (const char *)bytes + done, n - done);
+        if (put < 0 && errno != EINTR)
+            return FALSE;
+        done += put > 0 ? (gsize)put : 0;
+    }
+    return TRUE;
+}
 
 static void write_line(LithoJournal *j, JsonObject *object)
 {
@@ -277,13 +367,16 @@ static void write_line(LithoJournal *j, JsonObject *object)
     g_autofree char *json = json_to_string(node, FALSE), *line = g_strconcat(json, "\n", NULL);
     json_node_unref(node);
     const gsize n = strlen(line);
-    j->broken = j->broken || write(j->fd, line, n) != (ssize_t)n;
+    j->broken = j->broken || !write_all(j->fd, line, n);
+    j->end += (gint64)n;
 }
 
 void litho_journal_begin(LithoJournal *j, const LithoJournalHead *head)
 {
     JsonObject *object = json_object_new();
     j->n_marks = 0;
+    j->end = 0;
+    g_array_set_size(j->pieces, 0);
     j->broken = ftruncate(j->fd, 0) != 0;
     json_object_set_int_member(object, "journal", FORMAT);
     json_object_set_string_member(object, "version", LITHO_VERSION);
@@ -296,14 +389,31 @@ void litho_journal_begin(LithoJournal *j, const LithoJournalHead *head)
     write_line(j, object);
 }
 
+static void add_hash(JsonObject *object, const char *key, guint64 hash)
+{
+    char text[20];
+    g_snprintf(text, sizeof text, "%016" G_GINT64_MODIFIER "x", hash);
+    json_object_set_string_member(object, key, text);
+}
+
+// Drops the pieces from number `from` on. Where that fails they stand in front of a later line, and
+// reading passes over them.
+static void forget_pieces(LithoJournal *j, guint from)
+{
+    if (from >= j->pieces->len)
+        return;
+    const gint64 end = g_array_index(j->pieces, Piece, from).line;
+    g_array_set_size(j->pieces, from);
+    if (ftruncate(j->fd, end) == 0)
+        j->end = end;
+}
+
 void litho_journal_mark(LithoJournal *j, LithoWriter *writer)
 {
     LithoWriterMark mark;
     litho_writer_mark(writer, &mark);
     JsonObject *object = json_object_new();
     JsonArray *runs = json_array_sized_new(mark.runs->len);
-    char hash[20];
-    g_snprintf(hash, sizeof hash, "%016" G_GINT64_MODIFIER "x", mark.hash);
     for (guint k = 0; k < mark.runs->len; k++)
         json_array_add_int_element(runs, g_array_index(mark.runs, gint64, k));
     g_array_unref(mark.runs);
@@ -315,10 +425,74 @@ void litho_journal_mark(LithoJournal *j, LithoWriter *writer)
         json_object_set_double_member(object, "rounded", mark.rounded);
         json_object_set_double_member(object, "energy", mark.energy);
     }
-    json_object_set_string_member(object, "hash", hash);
+    add_hash(object, "hash", mark.hash);
     json_object_set_array_member(object, "runs", runs);
+    forget_pieces(j, 0);
     write_line(j, object);
     j->n_marks += !j->broken;
+}
+
+void litho_journal_keep(LithoJournal *j, const LithoCube *cube)
+{
+    Piece piece = {.box = cube->held, .line = j->end};
+    const gint64 bytes = piece_samples_bytes(&piece), traces = piece_traces(&piece);
+    JsonObject *object = json_object_new();
+    JsonArray *box = json_array_sized_new(6);
+    if (j->broken) {
+        json_array_unref(box);
+        json_object_unref(object);
+        return;
+    }
+    piece.samples = litho_writer_hash((const guint8 *)cube->samples, bytes);
+    piece.live = litho_writer_hash(cube->live, traces);
+    for (int k = 0; k < 6; k++)
+        json_array_add_int_element(box, k < 3 ? cube->held.lo[k] : cube->held.hi[k - 3]);
+    json_object_set_array_member(object, "piece", box);
+    add_hash(object, "hash", piece.samples);
+    add_hash(object, "live", piece.live);
+    write_line(j, object);
+    piece.start = j->end;
+    piece.end = j->end + bytes + traces;
+    if (j->broken || !write_all(j->fd, cube->samples, (gsize)bytes) ||
+        !write_all(j->fd, cube->live, (gsize)traces)) {
+        // A later piece or mark stands behind what is whole.
+        j->end = piece.line;
+        j->broken = ftruncate(j->fd, j->end) != 0;
+        return;
+    }
+    j->end = piece.end;
+    g_array_append_val(j->pieces, piece);
+}
+
+guint litho_journal_pieces(const LithoJournal *j)
+{
+    return j->pieces->len;
+}
+
+static gboolean read_all(int fd, void *bytes, gint64 n, gint64 at)
+{
+    for (gint64 done = 0; done < n;) {
+        const ssize_t got = pread(fd, (char *)bytes + done, (size_t)(n - done), at + done);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return FALSE;
+        done += MAX(got, 0);
+    }
+    return TRUE;
+}
+
+LithoCube *litho_journal_piece(LithoJournal *j, guint k, const LithoGrid *grid, LithoBox box)
+{
+    const Piece *p = &g_array_index(j->pieces, Piece, k);
+    const gint64 bytes = piece_samples_bytes(p), traces = piece_traces(p);
+    g_autoptr(LithoCube) cube =
+        litho_box_equal(p->box, box) ? litho_cube_new_box(grid, box, NULL) : NULL;
+    if (cube && read_all(j->fd, cube->samples, bytes, p->start) &&
+        read_all(j->fd, cube->live, traces, p->start + bytes) &&
+        litho_writer_hash((const guint8 *)cube->samples, bytes) == p->samples &&
+        litho_writer_hash(cube->live, traces) == p->live)
+        return g_steal_pointer(&cube);
+    forget_pieces(j, k);
+    return NULL;
 }
 
 guint litho_journal_marks(const LithoJournal *j)
@@ -339,6 +513,7 @@ void litho_journal_close(LithoJournal *j, gboolean remove)
     g_clear_pointer(&j->flow, litho_flow_free);
     g_array_unref(j->marks);
     g_array_unref(j->ends);
+    g_array_unref(j->pieces);
     g_free(j->path);
     g_free(j->name);
     g_free(j);

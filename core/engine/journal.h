@@ -7,7 +7,9 @@
 // The first line says what is computed from what (fingerprints of input and recipe, program
 // version, kind of device, measured numbers), every other line how far the file has come and a hash
 // of the bytes since the line before. A run that ended before its time leaves both files behind,
-// and the same command goes on where the bytes still agree.
+// and the same command goes on where the bytes still agree. Slabs that are a part of their inlines
+// wait in the journal for the others: behind a line with place and hash stand their samples and
+// live traces, until the inlines are in the file.
 //
 // Thread-safety: one thread. Rank 0 alone has one.
 
@@ -40,13 +42,21 @@ gboolean litho_journal_is_new(const LithoJournal *journal);
 gboolean litho_journal_resumes(LithoJournal *journal, const LithoJournalHead *head, GError **error);
 // With what the earlier run measured; borrowed, NULL = none.
 const LithoFlow *litho_journal_flow(const LithoJournal *journal);
-// Moves the writer as far as the marks agree with the file; what lies behind is forgotten.
+// Moves the writer as far as the marks agree with the file; what lies behind is forgotten, and with
+// it the pieces.
 void litho_journal_reach(LithoJournal *journal, LithoWriter *writer);
 // Begins a journal of a new run. What cannot be written is given up: the run is not the journal's.
 void litho_journal_begin(LithoJournal *journal, const LithoJournalHead *head);
-// One line: the slab that was put last is in the file.
+// One line: the inlines that were put last are in the file. Their pieces go.
 void litho_journal_mark(LithoJournal *journal, LithoWriter *writer);
 // Marks in the journal that can be gone on from.
 guint litho_journal_marks(const LithoJournal *journal);
+// Keeps a slab that is a part of its inlines, host samples. Without room for it nothing is kept.
+void litho_journal_keep(LithoJournal *journal, const LithoCube *piece);
+// Pieces behind the last mark.
+guint litho_journal_pieces(const LithoJournal *journal);
+// Piece `k` of them, a new cube of `grid`. NULL: it is not that of `box`, its bytes do not agree or
+// there is no memory; it and those behind it are forgotten.
+LithoCube *litho_journal_piece(LithoJournal *journal, guint k, const LithoGrid *grid, LithoBox box);
 // Closes it; `remove`: the file, too.
 void litho_journal_close(LithoJournal *journal, gboolean remove); // NULL is fine

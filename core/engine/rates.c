@@ -267,6 +267,23 @@ static Line format_line(const LithoRates *rates, const char *way, const char *fo
     return line_of(entry);
 }
 
+static double share_of_slab(const LithoStreamPlan *plan)
+{
+    const LithoAxis *a = plan->out.axis;
+    const double across = plan->columns > 1 ? (double)plan->across / (double)a[1].n : 1;
+    return (double)MIN(plan->slab, a[0].n) / (double)a[0].n * across;
+}
+
+// How often a sample of the input is read. A process that computes all slabs of whole inlines reads
+// none twice.
+static double read_again(const LithoStreamPlan *plan, int ranks)
+{
+    if (plan->columns > 1)
+        return (1 + (double)plan->halo / (double)plan->slab) *
+               (1 + (double)plan->halo_across / (double)plan->across);
+    return plan->n_slabs > 1 && ranks > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
+}
+
 LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
                                 const LithoStreamPlan *plan, const LithoGrid *in, int ranks)
 {
@@ -280,11 +297,8 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
         return told;
     const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
     const double inputs = in ? (double)litho_grid_samples(in) / samples : 0;
-    const double slab = samples * (1 + inputs) * (double)MIN(plan->slab, plan->out.axis[0].n) /
-                        (double)plan->out.axis[0].n;
-    // A process that computes all slabs reads no inline twice.
-    const double again =
-        plan->n_slabs > 1 && ranks > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
+    const double slab = samples * (1 + inputs) * share_of_slab(plan);
+    const double again = read_again(plan, ranks);
     const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;
     told.known = TRUE;
     told.runs = compute.n;

@@ -9,6 +9,7 @@
 #include "core/engine/measure.h"
 #include "core/engine/stream_measure.h"
 #include "core/engine/stream_plan.h"
+#include "core/engine/stream_rows.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -27,6 +28,7 @@ typedef struct Stream {
     gboolean together; // all ranks compute one slab
     gboolean divided;      // settings were changed so that the work divides
     LithoJournal *journal; // of rank 0, or NULL
+    LithoCube *row;        // of slabs that wait for the others of their inlines; rank 0
     double start_ms;
     LithoRun *run;
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
@@ -99,12 +101,13 @@ static gint64 begin_slab(Stream *s)
 // count.
 static gboolean pays(const Stream *s)
 {
+    const gint64 taken = s->taken - s->plan.kept;
     const double left = (double)(s->plan.n_slabs - s->next) / s->ranks;
     const double read = s->n_read > 0 ? s->read_ms / (double)s->n_read : 0;
-    const double put = MAX(s->taken > 0 ? s->put_ms / (double)s->taken * s->ranks : 0, read);
+    const double put = MAX(taken > 0 ? s->put_ms / (double)taken * s->ranks : 0, read);
     const double all = s->plan.engines;
     const double open_s = s->options->open_s > 0 ? s->options->open_s : LITHO_STREAM_OPEN_S;
-    return s->n_computed >= 2 && s->taken > 0 &&
+    return s->n_computed >= 2 && taken > 0 &&
            left * (MAX(s->slab_ms, put) - MAX(s->slab_ms / all, put)) > 1e3 * open_s;
 }
 
@@ -147,7 +150,8 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
         inlines -= litho_box_size(litho_box_intersect(need, s->last_read->held), 0);
     s->read_bytes += 4 * inlines * litho_box_size(need, 1) * litho_box_size(need, 2);
     litho_cube_unref(s->last_read);
-    s->last_read = cube && s->plan.halo > 0 && s->ranks == 1 ? litho_cube_ref(cube) : NULL;
+    const gboolean next_holds_some = s->plan.halo > 0 && s->plan.columns == 1 && s->ranks == 1;
+    s->last_read = cube && next_holds_some ? litho_cube_ref(cube) : NULL;
     return cube;
 }
 
@@ -308,10 +312,14 @@ static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
     return NULL;
 }
 
-// Progress in inlines and the caller's cancel. A single slab shows the operator's progress instead.
+// Progress in inlines, or in slabs where these are parts of them, and the caller's cancel. A single
+// slab shows the operator's progress instead.
 static gboolean step(Stream *s, gint64 slab, GError **error)
 {
     gint64 total = s->plan.out.axis[0].n;
+    if (s->plan.columns > 1)
+        return litho_run_step(s->run, litho_stream_slabs_before(&s->plan, slab),
+                              litho_stream_all_slabs(&s->plan), error);
     if (s->plan.n_slabs > 1)
         return litho_run_step(s->run, MIN(s->plan.first + slab * s->plan.slab, total), total,
                               error);
@@ -337,17 +345,18 @@ static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
 }
 
 // The first rank alone writes slabs that all ranks compute together.
-static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError **error)
+static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *writer,
+                         GError **error)
 {
     if (!writer && s->ranks == 1)
         return TRUE;
     double start = litho_now_ms();
-    gboolean ok = writer ? litho_writer_put(writer, cube, NULL, error) : send_slab(s, cube, error);
+    gboolean ok = writer
+                      ? litho_stream_put(&s->plan, slab, cube, writer, s->journal, &s->row, error)
+                      : send_slab(s, cube, error);
     litho_run_time(s->run, writer ? "write" : "send",
                    writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                    4.0 * litho_cube_held_samples(cube), 0);
-    if (ok && s->journal)
-        litho_journal_mark(s->journal, writer);
     g_mutex_lock(&s->lock);
     s->put_ms += litho_now_ms() - start;
     g_mutex_unlock(&s->lock);
@@ -357,8 +366,8 @@ static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError
 // FALSE: the reason is in s->error.
 static gboolean take_up(Stream *s, LithoWriter *writer)
 {
-    litho_run_begin(s->run, "slabs", "inlines");
-    for (gint64 slab = 0; slab < s->plan.n_slabs; slab++) {
+    litho_run_begin(s->run, "slabs", s->plan.columns > 1 ? "slabs" : "inlines");
+    for (gint64 slab = s->plan.kept; slab < s->plan.n_slabs; slab++) {
         gboolean ours = slab % s->ranks == s->rank;
         GError *error = NULL;
         LithoCube *cube = NULL;
@@ -368,7 +377,7 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
             cube = await_slab(s, slab, &error);
         else if (s->rank == 0)
             cube = receive_slab(s, slab, &error);
-        gboolean ok = (cube && put_slab(s, cube, writer, &error)) || (!ours && s->rank != 0);
+        gboolean ok = (cube && put_slab(s, slab, cube, writer, &error)) || (!ours && s->rank != 0);
         litho_cube_unref(cube);
         if (error)
             fail(s, error);
@@ -382,8 +391,8 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
         g_cond_broadcast(&s->changed);
         g_mutex_unlock(&s->lock);
     }
-    if (s->plan.n_slabs > 1 && s->run)
-        litho_run_step(s->run, s->plan.out.axis[0].n, s->plan.out.axis[0].n, NULL);
+    if (s->plan.n_slabs > 1)
+        step(s, s->plan.n_slabs, NULL);
     return TRUE;
 }
 
@@ -417,8 +426,8 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
         used += computed[k];
     }
     litho_run_used_devices(s->run, n > 1 ? (int)used : s->shared);
-    litho_run_used_ranks(s->run,
-                         s->together ? MAX(s->ranks_used, 1) : (int)MIN(s->ranks, s->plan.n_slabs));
+    litho_run_used_ranks(s->run, s->together ? MAX(s->ranks_used, 1)
+                                             : (int)MIN(s->ranks, s->plan.n_slabs - s->plan.kept));
     if (!ok)
         g_propagate_error(error, g_steal_pointer(&s->error));
     return ok;
@@ -449,6 +458,11 @@ static void tell(const Stream *s, char *sentence)
         g_free(sentence);
 }
 
+static gboolean has_kept(const LithoJournal *journal)
+{
+    return litho_journal_marks(journal) > 0 || litho_journal_pieces(journal) > 0;
+}
+
 // Opens the journal where the run is to have one, and with it the file of an interrupted run.
 // FALSE: that was another run, or another process is at it.
 static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
@@ -471,15 +485,27 @@ static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
     if (!*writer)
         return FALSE;
     litho_journal_reach(s->journal, *writer);
-    if (litho_journal_marks(s->journal) == 0) {
+    if (!has_kept(s->journal)) {
         g_clear_pointer(writer, litho_writer_free);
         return TRUE;
     }
     s->plan.first = litho_writer_next_inline(*writer);
-    tell(s, g_strdup_printf(_("%" PRId64 " of %" PRId64
-                              " inlines were kept by an interrupted run; the others are computed"),
-                            s->plan.first, s->plan.out.axis[0].n));
     return TRUE;
+}
+
+static void tell_kept(const Stream *s)
+{
+    const LithoStreamPlan *plan = &s->plan;
+    if (plan->columns > 1 && plan->first + plan->kept > 0)
+        tell(s, g_strdup_printf(
+                    _("%" PRId64 " of %" PRId64
+                      " slabs were kept by an interrupted run; the others are computed"),
+                    litho_stream_slabs_before(plan, plan->kept), litho_stream_all_slabs(plan)));
+    else if (plan->first > 0)
+        tell(s,
+             g_strdup_printf(_("%" PRId64 " of %" PRId64
+                               " inlines were kept by an interrupted run; the others are computed"),
+                             plan->first, plan->out.axis[0].n));
 }
 
 // Rank 0 tells the others where to begin; the slabs of the rest follow.
@@ -490,7 +516,37 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
     gint64 first = s->plan.first;
     if (p && p->n > 1 && !litho_peers_spread(p, &first, sizeof first, s->run, error))
         return FALSE;
-    return first == 0 || litho_stream_make_plan(flow, walk, in, s->options, first, &s->plan, error);
+    if (first > 0 && !litho_stream_make_plan(flow, walk, in, s->options, first, &s->plan, error))
+        return FALSE;
+    gint64 kept = s->journal ? litho_stream_take_kept(&s->plan, s->journal, &s->row) : 0;
+    if (p && p->n > 1 && !litho_peers_spread(p, &kept, sizeof kept, s->run, error))
+        return FALSE;
+    s->plan.kept = kept;
+    s->taken = kept;
+    s->next = kept + (s->rank + s->ranks - kept % s->ranks) % s->ranks;
+    if (!p || p->rank == 0)
+        tell_kept(s);
+    return TRUE;
+}
+
+static void tell_keeps(const Stream *s, const LithoWriter *writer, GError *problem)
+{
+    LithoStreamPlan plan = s->plan;
+    plan.first = litho_writer_next_inline(writer);
+    char *whole =
+        plan.columns > 1
+            ? g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
+                                " slabs are kept: the same command goes on with the rest, "
+                                "--restart begins anew"),
+                              problem->message,
+                              litho_stream_slabs_before(&plan, litho_journal_pieces(s->journal)),
+                              litho_stream_all_slabs(&plan))
+            : g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
+                                " inlines are kept: the same command goes on with the rest, "
+                                "--restart begins anew"),
+                              problem->message, plan.first, plan.out.axis[0].n);
+    g_free(problem->message);
+    problem->message = whole;
 }
 
 // A failed run's slabs stay or go; where they stay, its sentence says so. What an earlier run has
@@ -500,23 +556,24 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
     const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);
     if (!s->journal)
         return;
-    const gboolean keeps =
-        !ok && !s->is_refused && writer && litho_journal_marks(s->journal) > 0 &&
-        (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
-        (s->options->keep == LITHO_KEEP_ALL || s->plan.first > 0 || seconds >= LITHO_KEEP_SECONDS);
+    const gboolean keeps = !ok && !s->is_refused && writer && has_kept(s->journal) &&
+                           (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
+                           (s->options->keep == LITHO_KEEP_ALL ||
+                            s->plan.first + s->plan.kept > 0 || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
-        char *whole = g_strdup_printf(
-            _("%s; %" PRId64 " of %" PRId64
-              " inlines are kept: the same command goes on with the rest, "
-              "--restart begins anew"),
-            problem->message, litho_writer_next_inline(writer), s->plan.out.axis[0].n);
-        g_free(problem->message);
-        problem->message = whole;
+        tell_keeps(s, writer, problem);
     }
     // The journal of another run, or of one that another process is at, is not ours.
     const gboolean ours = writer || litho_journal_is_new(s->journal);
     litho_journal_close(s->journal, ok || (ours && !keeps));
+}
+
+// Inlines of which this run has not read all.
+static gint64 kept_inlines(const Stream *s)
+{
+    const gint64 more = s->plan.kept > 0 ? s->plan.slab : 0;
+    return MIN(s->plan.first + more, s->plan.out.axis[0].n);
 }
 
 // From the journal to the finished file. `own`: the copy of the flow that is measured.
@@ -553,7 +610,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     if (!ok || !run_lanes(s, *writer, error))
         return FALSE;
     if (!litho_loudness_check_slabs(flow, s->survey, s->loudest, s->ranks > 1 ? o->peers : NULL,
-                                    s->plan.first, s->plan.slab, s->run, &s->is_refused, error))
+                                    kept_inlines(s), s->plan.slab, s->run, &s->is_refused, error))
         return FALSE;
     const double start = litho_now_ms();
     ok = !*writer || litho_writer_finish(*writer, error);
@@ -620,14 +677,13 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
                              command));
     }
     LithoWriter *writer = NULL;
-    s.next = s.rank;
     s.cancel = g_cancellable_new();
     g_mutex_init(&s.lock);
     g_mutex_init(&s.reader);
     g_cond_init(&s.changed);
     gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
     end_journal(&s, writer, ok, problem);
-    if (ok && options->took && s.plan.first == 0)
+    if (ok && options->took && s.plan.first + s.plan.kept == 0)
         tell_took(&s, options->took);
     if (problem)
         g_propagate_error(error, problem);
@@ -642,6 +698,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
         litho_cube_unref(s.done[k]);
     g_free(s.done);
     litho_cube_unref(s.last_read);
+    litho_cube_unref(s.row);
     g_mutex_clear(&s.lock);
     g_mutex_clear(&s.reader);
     g_cond_clear(&s.changed);

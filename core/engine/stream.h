@@ -7,9 +7,11 @@
 
 // A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
 // inlines with the operators' halo are computed while their neighbours are read and
-// written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
-// Steps that need numbers of their whole input are measured first where there is more than one slab
-// (core/engine/measure.h). The samples do not depend on slab size, number of devices or threads.
+// written. Slabs of operators that work in blocks are cut along the crosslines, too
+// (LithoOperator.across), and meet again before they are written. Global operators (whole cube or
+// nothing) take the cube in one piece, which must fit. Steps that need numbers of their whole input
+// are measured first where there is more than one slab (core/engine/measure.h). The samples do not
+// depend on slab size, number of devices or threads.
 
 // The slabs of a run that ends before its time (core/engine/journal.h).
 typedef enum LithoKeep {
@@ -62,8 +64,12 @@ typedef struct LithoStreamPlan {
     LithoGrid out;
     gint64 first; // inline of output to begin with: what lies before was kept by an earlier run
     gint64 slab;  // inlines of output at a time
-    gint64 n_slabs;
+    gint64 across;  // crosslines of output at a time
+    gint64 columns; // slabs beside each other along a row of `slab` inlines; 1 = whole inlines
+    gint64 n_slabs; // from `first` on, row by row
+    gint64 kept;    // of them, the first: kept by an earlier run, too
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
+    gint64 halo_across;   // crosslines likewise
     guint engines;        // devices that may compute slabs beside each other, as far as they pay
     int sharing;          // devices that share each slab; 1 unless `engines` is 1
     gboolean splits;      // slabs can be dealt out; else all processes compute one together

@@ -64,31 +64,59 @@ static LithoBox inlines_of(const LithoGrid *out, gint64 lo, gint64 hi)
     return box;
 }
 
+LithoBox litho_stream_row_box(const LithoStreamPlan *plan, gint64 slab)
+{
+    const gint64 lo = plan->first + slab / plan->columns * plan->slab;
+    return inlines_of(&plan->out, lo, lo + plan->slab);
+}
+
 LithoBox litho_stream_slab_box(const LithoStreamPlan *plan, gint64 slab)
 {
-    const gint64 lo = plan->first + slab * plan->slab;
-    return inlines_of(&plan->out, lo, lo + plan->slab);
+    LithoBox box = litho_stream_row_box(plan, slab);
+    box.lo[1] = slab % plan->columns * plan->across;
+    box.hi[1] = MIN(box.lo[1] + plan->across, plan->out.axis[1].n);
+    return box;
+}
+
+gint64 litho_stream_all_slabs(const LithoStreamPlan *plan)
+{
+    return (plan->out.axis[0].n + plan->slab - 1) / plan->slab * plan->columns;
+}
+
+gint64 litho_stream_slabs_before(const LithoStreamPlan *plan, gint64 slab)
+{
+    return plan->first / plan->slab * plan->columns + slab;
+}
+
+// A slab of n inlines in the middle of the survey, where such slabs lie.
+static LithoBox middle_slab(const LithoStreamPlan *plan, gint64 n, gint64 multiple)
+{
+    const gint64 lo = MAX(plan->out.axis[0].n - n, 0) / 2 / multiple * multiple;
+    LithoBox box = inlines_of(&plan->out, lo, lo + n);
+    box.lo[1] = (plan->out.axis[1].n - plan->across) / 2 / plan->across * plan->across;
+    box.hi[1] = box.lo[1] + plan->across;
+    return box;
 }
 
 // Bytes a slab of `n` inlines in the middle of the survey takes in all threads: input with halo and
 // output, and as much again for the operator's own use unless it tells.
 static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOptions *options,
-                       LithoStreamPlan *plan, gint64 n)
+                       LithoStreamPlan *plan, gint64 n, gint64 multiple)
 {
-    gint64 lo = MAX((plan->out.axis[0].n - n) / 2, 0);
-    const LithoBox region = inlines_of(&plan->out, lo, lo + n);
+    const LithoBox region = middle_slab(plan, n, multiple);
     const LithoBox need = litho_walk_want(walk, &region);
     guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
     LithoEngine *engine = litho_engine_new(litho_stream_device(options, plan, 0));
     guint64 operators = litho_engine_memory(engine, walk);
     gboolean cpu = on_cpu(options);
+    const gint64 slabs = (plan->out.axis[0].n + n - 1) / n * plan->columns;
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
+    plan->halo_across = in ? litho_box_size(need, 1) - litho_box_size(region, 1) : 0;
     // `operators` counts one input and one output already; the lanes beside the one that computes
     // have an input on its way there or an output on its way back.
     plan->device_bytes = cpu || operators == 0 ? 0 : operators;
-    if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
+    if (plan->device_bytes > 0 && slabs > 1)
         plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
-    const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
     const gint64 lanes = (gint64)plan->engines * plan->lanes;
     plan->host_bytes = slabs > 1 ? MIN(lanes, slabs) * (input + output) : input + output;
     // A GPU's lanes have a result each on its way into the file while they compute the next; the
@@ -97,8 +125,10 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
         plan->host_bytes += cpu ? output : MIN(lanes, slabs) * output;
     // The slab read last stays for what the next one shares with it: beside two lanes on the CPU it
     // is the one of the lane that computes.
-    if (plan->halo > 0 && slabs > 1 && (!cpu || lanes == 1))
+    if (plan->halo > 0 && slabs > 1 && plan->columns == 1 && (!cpu || lanes == 1))
         plan->host_bytes += input;
+    if (plan->columns > 1) // a row of slabs waits for its last one
+        plan->host_bytes += 4 * (guint64)n * plan->out.axis[1].n * plan->out.axis[2].n;
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
@@ -118,6 +148,49 @@ static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
             multiple = MAX(multiple, step->op->slab(in, step->params));
     }
     return multiple;
+}
+
+// TRUE when no step computes much twice where rows of n inlines are cut: less than twice as much as
+// of whole rows. A step behind one that works in blocks would need the blocks all around.
+static gboolean cuts_well(LithoWalk *walk, const LithoStreamPlan *plan, gint64 n)
+{
+    const LithoBox piece = middle_slab(plan, n, n);
+    LithoBox row = piece;
+    row.lo[1] = 0;
+    row.hi[1] = plan->out.axis[1].n;
+    g_autofree gint64 *whole = g_new0(gint64, walk->n);
+    litho_walk_want(walk, &row);
+    for (guint k = 0; k < walk->n; k++)
+        whole[k] = litho_box_count(walk->step[k].need);
+    litho_walk_want(walk, &piece);
+    for (guint k = 0; k < walk->n; k++)
+        if (plan->columns * litho_box_count(walk->step[k].need) >= 2 * whole[k])
+            return FALSE;
+    return TRUE;
+}
+
+// Cuts slabs along the crosslines where a step allows it: into pieces that depend on nothing but
+// the flow and the grid, so that any run can go on from those of another.
+static void cut_across(const LithoFlow *flow, LithoWalk *walk, gint64 multiple,
+                       LithoStreamPlan *plan)
+{
+    const gint64 all = plan->out.axis[1].n;
+    plan->across = all;
+    plan->columns = 1;
+    if (!litho_flow_is_local(flow))
+        return;
+    for (guint k = 0; k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoOperator *op = l->step->op;
+        const gint64 across = op->across && l->has_in ? op->across(&l->in, l->step->params) : 0;
+        if (across > 0)
+            plan->across = MIN(across, all);
+    }
+    plan->columns = (all + plan->across - 1) / plan->across;
+    if (plan->columns > 1 && cuts_well(walk, plan, MIN(multiple, plan->out.axis[0].n)))
+        return;
+    plan->across = all;
+    plan->columns = 1;
 }
 
 guint64 litho_stream_device_memory(const LithoStreamOptions *options)
@@ -145,7 +218,7 @@ static guint64 least_memory(const LithoStreamOptions *options, int n)
 static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                       const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
 {
-    const LithoBox first = inlines_of(&plan->out, 0, plan->slab);
+    const LithoBox first = litho_stream_slab_box(plan, 0);
     const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
     g_autofree char *change = NULL;
     LithoEngine *engine = litho_engine_new(litho_stream_device(options, plan, 0));
@@ -184,6 +257,9 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     // small cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)plan->engines * rank_count(options);
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
+    cut_across(flow, walk, multiple, plan);
+    if (plan->columns > 1)
+        n = MIN(n, multiple);
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
     if (litho_flow_is_local(flow))
@@ -194,17 +270,17 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
-        slab_bytes(walk, in, options, plan, n);
+        slab_bytes(walk, in, options, plan, n, multiple);
         if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
             break;
         if (n > multiple && litho_flow_is_local(flow))
             continue;
         plan->lanes = 1; // the last thing to give up is that copies run beside the computing
-        slab_bytes(walk, in, options, plan, n);
+        slab_bytes(walk, in, options, plan, n, multiple);
         break;
     }
     plan->slab = n;
-    plan->n_slabs = (all - plan->first + n - 1) / n;
+    plan->n_slabs = (all - plan->first + n - 1) / n * plan->columns;
     if (plan->host_bytes > budget)
         too_large(walk, options, plan, TRUE, budget, error);
     else if (plan->device_bytes > device_budget)

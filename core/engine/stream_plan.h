@@ -11,6 +11,11 @@ LithoDevice litho_stream_device(const LithoStreamOptions *options, const LithoSt
                                 guint k);
 // Slab `slab` of the output, in indices of the output's grid.
 LithoBox litho_stream_slab_box(const LithoStreamPlan *plan, gint64 slab);
+// The whole inlines that `slab` is a part of.
+LithoBox litho_stream_row_box(const LithoStreamPlan *plan, gint64 slab);
+// Slabs of the whole output, and how many of them lie before `slab` of the plan.
+gint64 litho_stream_all_slabs(const LithoStreamPlan *plan);
+gint64 litho_stream_slabs_before(const LithoStreamPlan *plan, gint64 slab);
 // The largest slabs that fit into the budgets of `options`, from inline `first` of the output on.
 // `in`: grid of the input, NULL where the flow needs none. FALSE: the smallest piece does not fit.
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,

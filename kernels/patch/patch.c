@@ -41,6 +41,13 @@ static gint64 slab(const LithoGrid *in, const void *params)
                                           : litho_patch_blocks(in).traces[0];
 }
 
+// Blocks of a row are filled apart.
+static gint64 across(const LithoGrid *in, const void *params)
+{
+    const LithoPatchParams *p = params;
+    return p->mode == LITHO_PATCH_DENOISE ? 0 : litho_patch_blocks(in).traces[1];
+}
+
 #define PATCH_FLOAT(field, ...) LITHO_FLOAT(LithoPatchParams, field, __VA_ARGS__)
 #define PATCH_INT(field, ...) LITHO_INT(LithoPatchParams, field, __VA_ARGS__)
 #define PATCH_CHOICE(field, ...) LITHO_CHOICE(LithoPatchParams, field, __VA_ARGS__)
@@ -187,6 +194,7 @@ const LithoOperator litho_operator_patch = {
     .measure_key = litho_patch_measure_key,
     .measure = litho_patch_measure,
     .slab = slab,
+    .across = across,
     .suggest = suggest,
     .first_choice = TRUE,
     .cpu = &litho_patch_cpu,

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/stream_rows.h"
+
+static gboolean put_inlines(const LithoCube *inlines, LithoWriter *writer, LithoJournal *journal,
+                            GError **error)
+{
+    if (!litho_writer_put(writer, inlines, NULL, error))
+        return FALSE;
+    if (journal)
+        litho_journal_mark(journal, writer);
+    return TRUE;
+}
+
+gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoCube *cube,
+                          LithoWriter *writer, LithoJournal *journal, LithoCube **row,
+                          GError **error)
+{
+    if (plan->columns == 1)
+        return put_inlines(cube, writer, journal, error);
+    if (!*row)
+        *row = litho_cube_new_box(&plan->out, litho_stream_row_box(plan, slab), error);
+    if (!*row)
+        return FALSE;
+    litho_cube_paste(*row, cube);
+    if (slab % plan->columns < plan->columns - 1) {
+        if (journal)
+            litho_journal_keep(journal, cube);
+        return TRUE;
+    }
+    const gboolean ok = put_inlines(*row, writer, journal, error);
+    g_clear_pointer(row, litho_cube_unref);
+    return ok;
+}
+
+gint64 litho_stream_take_kept(const LithoStreamPlan *plan, LithoJournal *journal, LithoCube **row)
+{
+    const gint64 most = MIN((gint64)litho_journal_pieces(journal), plan->columns - 1);
+    gint64 kept = 0;
+    if (most > 0)
+        *row = litho_cube_new_box(&plan->out, litho_stream_row_box(plan, 0), NULL);
+    for (; *row && kept < most; kept++) {
+        g_autoptr(LithoCube) piece = litho_journal_piece(journal, (guint)kept, &plan->out,
+                                                         litho_stream_slab_box(plan, kept));
+        if (!piece)
+            break;
+        litho_cube_paste(*row, piece);
+    }
+    return kept;
+}

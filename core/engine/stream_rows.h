@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/journal.h"
+#include "core/engine/stream_plan.h"
+
+// Internal to a stream: slabs on their way into the file. Files take whole inlines, so slabs that
+// are a part of theirs meet in a row, and wait in the journal meanwhile. The caller's thread.
+
+// Puts slab `slab` of the plan into the file or into *row, which goes into the file with its last
+// slab; slabs come in order. *row: NULL at first; what is left of it is the caller's. `journal` may
+// be NULL.
+gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoCube *cube,
+                          LithoWriter *writer, LithoJournal *journal, LithoCube **row,
+                          GError **error);
+// Slabs of the plan's first row that the journal of an interrupted run has kept, which become a
+// part of *row. 0: none, or there is no memory.
+gint64 litho_stream_take_kept(const LithoStreamPlan *plan, LithoJournal *journal, LithoCube **row);
