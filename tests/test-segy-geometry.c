@@ -368,6 +368,56 @@ static void test_no_geometry(void)
     g_byte_array_unref(file);
 }
 
+// A file of two lines without line numbers, of 24 and 16 traces, that `way` tells apart: 0 nothing,
+// 1 coordinates that bend, and jump by 5 km from line to line, else the byte that changes (9) or
+// counts anew.
+static GByteArray *two_lines(const Make *make, int way)
+{
+    GByteArray *file = make_file(make);
+    for (int n = 0; n < 40; n++) {
+        const int second = n >= 24, k = second ? n - 24 : n;
+        if (way == 1) {
+            make_put_head16(file, make, n, 71, -10);
+            make_put_head32(file, make, n, 181, 4300000 + 240 * k + 50000 * second);
+            make_put_head32(file, make, n, 185, 64800000 + 9 * k * k);
+        } else if (way == 9) {
+            make_put_head32(file, make, n, 9, 17 + second);
+        } else if (way) {
+            make_put_head32(file, make, n, way == 2 ? 1 : way, 1 + k);
+        }
+    }
+    return file;
+}
+
+// Property: the person is told where lines that are shown as one are joined, and the distance of
+// traces is that along the lines.
+static void test_two_lines(void)
+{
+    const int ways[] = {0, 1, 9, 2, 21};
+    const char *const evidence[] = {
+        NULL, "(coordinates jump at trace 25)", "(byte 9 changes at trace 25)",
+        "(byte 1 counts anew at trace 25)", "(byte 21 counts anew at trace 25)"};
+    for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
+        Make make = make_plain();
+        make.n1 = 1;
+        make.n2 = 40;
+        make.bin_x = 0;
+        make.inline_byte = make.xline_byte = -1;
+        g_autoptr(GByteArray) file = two_lines(&make, ways[w]);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_assert_cmpint(cube->grid.axis[1].n, ==, 40);
+        if (evidence[w])
+            odd_assert_note(cube, evidence[w]);
+        for (guint k = 0; !evidence[w] && k < cube->notes->len; k++)
+            g_assert_null(strstr(g_ptr_array_index(cube->notes, k), "seem to be"));
+        if (ways[w] == 1) {
+            const double spacing = litho_grid_spacing(&cube->grid, 1);
+            g_assert_cmpfloat(spacing, >, 24);
+            g_assert_cmpfloat(spacing, <, 40);
+        }
+    }
+}
+
 static void test_prestack(void)
 {
     Make make = make_plain();
@@ -508,6 +558,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-geometry/offsets-in-file-order", test_offsets_in_file_order);
     g_test_add_func("/segy-geometry/told-headers", test_told_headers);
     g_test_add_func("/segy-geometry/no-geometry", test_no_geometry);
+    g_test_add_func("/segy-geometry/two-lines", test_two_lines);
     g_test_add_func("/segy-geometry/prestack", test_prestack);
     g_test_add_func("/segy-geometry/several-files", test_several_files);
     g_test_add_func("/segy-geometry/first-line-and-cancel", test_first_line_and_cancel);

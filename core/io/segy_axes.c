@@ -311,9 +311,11 @@ typedef struct Place {
     int inline_byte, xline_byte, x_byte, y_byte;
 } Place;
 
-// Mean distance between neighbours in the file; 0 when none can be told.
+// Mean distance between neighbours in the file, jumps from line to line left out; 0 when none can
+// be told.
 static double neighbour_distance(const LithoHeads *heads, const Place *at)
 {
+    const double far = litho_segy_far_apart(heads, at->x_byte, at->y_byte);
     double sum = 0;
     guint n = 0;
     for (guint k = 1; k < heads->n; k++) {
@@ -324,6 +326,8 @@ static double neighbour_distance(const LithoHeads *heads, const Place *at)
             (double)litho_head_i32(heads, k, at->x_byte) - litho_head_i32(heads, k - 1, at->x_byte);
         double dy =
             (double)litho_head_i32(heads, k, at->y_byte) - litho_head_i32(heads, k - 1, at->y_byte);
+        if (hypot(dx, dy) * unit > far)
+            continue;
         sum += hypot(dx, dy) * unit;
         n++;
     }

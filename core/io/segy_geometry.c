@@ -304,6 +304,8 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
             return FALSE;
         mark_dead(survey, scan);
         tell_offsets(survey, scan);
+        if (!options->file_order && survey->grid.axis[0].n == 1 && survey->counts.offsets <= 1)
+            litho_segy_tell_lines(survey, heads, options);
         if (!litho_strays_tell(scan, survey, options, error))
             return FALSE;
     }

@@ -126,3 +126,9 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
 // Finds the coordinate words that vary: 181/185, 73/77 or 81/85 (or the user's). FALSE = none.
 gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
                              int *y_byte);
+// Distance of neighbours in the file, in its unit of length, beyond which they are none of one
+// line; infinite where no two places differ. segy_lines.c
+double litho_segy_far_apart(const LithoHeads *heads, int x_byte, int y_byte);
+// Tells where lines without numbers, shown in file order as one, seem to be joined.
+void litho_segy_tell_lines(LithoSurvey *survey, const LithoHeads *heads,
+                           const LithoOpenOptions *options);
