@@ -264,6 +264,30 @@ static void test_swapped_extension(void)
     g_assert_cmpmem(again, length, file->data, file->len);
 }
 
+// Property: traces that fill gaps have headers that are read, where the first trace of the file has
+// none: noise, or zeros, stand there.
+static void test_first_header(void)
+{
+    for (int noise = 0; noise < 2; noise++) {
+        Make make = make_plain();
+        g_autoptr(GByteArray) file = make_file(&make);
+        for (int byte = 0; byte < 240; byte++)
+            file->data[3600 + byte] = noise ? (guint8)(77 + 41 * byte + byte * byte / 7) : 0;
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_assert_cmpint(litho_cube_count_live(cube), ==, 19);
+        g_autoptr(LithoCube) again = write_and_read(cube, &cube->grid, "first.sgy");
+        g_assert_cmpint(litho_survey_counts(again->survey).missing, ==, 1);
+        memset(cube->live, 1, 20);
+        g_autofree char *path = g_build_filename(odd_folder, "filled.sgy", NULL);
+        litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL);
+        g_autoptr(LithoCube) filled = litho_cube_load(path, NULL, NULL, NULL);
+        g_assert_cmpint(litho_survey_counts(filled->survey).missing, ==, 0);
+        guint8 header[240];
+        g_assert_true(litho_survey_trace_header(filled->survey, 0, 0, header, NULL));
+        g_assert_cmpint(litho_get_i16(header + 114, LITHO_ORDER_BIG), ==, make.ns);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -278,6 +302,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);
     g_test_add_func("/written/revision-in-the-second-byte", test_revision_in_the_second_byte);
     g_test_add_func("/written/swapped-extension", test_swapped_extension);
+    g_test_add_func("/written/first-header", test_first_header);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

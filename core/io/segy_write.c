@@ -539,6 +539,21 @@ static GByteArray *new_head(const LithoWriter *w)
     return head;
 }
 
+// The first trace that a cell of the survey has, dead ones only where there is no other: one that
+// was left out may have no header at all.
+static gint64 first_placed(const LithoSurvey *s)
+{
+    const gint64 n2 = s->grid.axis[1].n, cells = litho_grid_traces(&s->grid);
+    gint64 dead = -1;
+    for (gint64 c = 0; c < cells; c++) {
+        const gint64 trace = litho_survey_trace_of(s, c / n2, c % n2);
+        if (trace >= 0 && !(s->state[c] & LITHO_CELL_DEAD))
+            return trace;
+        dead = dead < 0 ? trace : dead;
+    }
+    return MAX(dead, 0);
+}
+
 // Header for cells that have none: some trace of the source, or words of our own.
 static gboolean make_blank(LithoWriter *w, GError **error)
 {
@@ -552,9 +567,11 @@ static gboolean make_blank(LithoWriter *w, GError **error)
         litho_put_16(w->blank + 88, w->order, 1); // lengths
         return TRUE;
     }
-    const LithoTraceFile *file = source_file(w);
+    const gint64 trace = first_placed(w->like);
+    const LithoTraceFile *file = litho_survey_file_of(w->like, trace);
     gint64 n = MIN(file->header_bytes, w->header_bytes);
-    if (!litho_file_read_all(file, w->blank, n, litho_file_trace_at(file, 0), error))
+    if (!litho_file_read_all(file, w->blank, n, litho_file_trace_at(file, trace - file->base),
+                             error))
         return FALSE;
     reorder_headers(w->blank, n, file->order, w->order);
     return TRUE;
