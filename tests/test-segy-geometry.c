@@ -229,6 +229,8 @@ static void test_coordinates(void)
     make_put_bin16(file, &make, 3255, 2); // feet
     g_autoptr(LithoCube) feet = odd_load(&make, file, NULL);
     g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&feet->grid, 0), 25 * 0.3048, 0.01);
+    g_autoptr(LithoCube) half = odd_load(&make, file, &(LithoOpenOptions){.x_byte = 73});
+    odd_assert_note(half, "byte 73 was given for one of two coordinates");
     LithoOpenOptions given = {.dx = 30, .dy = 20};
     g_autoptr(LithoCube) told = odd_load(&make, file, &given);
     g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&told->grid, 0), 30, 1e-9);

@@ -488,6 +488,19 @@ static void test_delays(void)
 
 // Property: a start that no survey has is ignored, told, and costs nothing else: 300,000 s by a
 // scalar, a line number where the scalar stands, and headers overwritten with ramps.
+// Property: starts so far apart that no axis holds them are told and ignored, in SU, too.
+static void test_far_delays(void)
+{
+    Make make = make_plain();
+    make.su = TRUE;
+    make.format = 5;
+    g_autoptr(GByteArray) file = make_file(&make);
+    make_put_head16(file, &make, 3, 109, 32767);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &(LithoOpenOptions){.dt = 1e-9});
+    odd_assert_full(&make, cube);
+    odd_assert_note(cube, "are ignored");
+}
+
 // Property: a start that differs is seen where no trace that was looked at first has it: 16384
 // heads are a sample of 20000, in runs of 256.
 static void test_few_delays(void)
@@ -657,6 +670,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/delays", test_delays);
     g_test_add_func("/segy/false-delays", test_false_delays);
     g_test_add_func("/segy/few-delays", test_few_delays);
+    g_test_add_func("/segy/far-delays", test_far_delays);
     g_test_add_func("/segy/su-words", test_su_words);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/hostile", test_hostile);

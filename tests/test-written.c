@@ -288,6 +288,26 @@ static void test_first_header(void)
     }
 }
 
+// Property: an RSF header names its samples, whatever quotation mark is in the file's name; what no
+// header can name is refused before anything is written.
+static void test_quotation_marks(void)
+{
+    const char *const names[] = {"a\"b.rsf", "a'b c.rsf"};
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autoptr(LithoCube) again = write_and_read(cube, &cube->grid, names[k]);
+        g_assert_cmpfloat(again->samples[96], ==, 96);
+    }
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(odd_folder, "a'b\".rsf", NULL);
+    g_assert_false(litho_cube_save(cube, path, NULL, NULL, &error));
+    g_assert_nonnull(strstr(error->message, "both kinds of quotation marks"));
+    g_error_free(error);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -303,6 +323,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/revision-in-the-second-byte", test_revision_in_the_second_byte);
     g_test_add_func("/written/swapped-extension", test_swapped_extension);
     g_test_add_func("/written/first-header", test_first_header);
+    g_test_add_func("/written/quotation-marks", test_quotation_marks);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/io/writer_private.h"
+#include "core/text.h"
 
 // Heads of files without trace headers: NumPy's dictionary, RSF's key=value text, nothing for raw.
 
@@ -40,14 +41,28 @@ static GByteArray *npy_head(const LithoWriter *w)
     return head;
 }
 
+// Quotation mark around the name of the samples' file in the header; '\0' = the name holds both
+// kinds.
+static char quote_for(const char *name)
+{
+    return !strchr(name, '"') ? '"' : !strchr(name, '\'') ? '\'' : '\0';
+}
+
 GByteArray *litho_regular_head(LithoWriter *w, GError **error)
 {
     w->header_bytes = 0;
+    if (w->kind == LITHO_FILE_RSF && !quote_for(w->data_path)) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%s: RSF cannot name a file with both kinds of quotation marks; choose "
+                     "another name",
+                     w->path);
+        return NULL;
+    }
     if (w->kind == LITHO_FILE_NPY)
         return npy_head(w);
     if (w->kind == LITHO_FILE_RSF && w->format != LITHO_FORMAT_IEEE) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "RSF is written as float32 only, not as %s", litho_format_name(w->format));
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "RSF is written as float32 only, not as %s",
+                     litho_text(litho_format_name(w->format)));
         return NULL;
     }
     return g_byte_array_new();
@@ -103,6 +118,8 @@ char *litho_rsf_text(const LithoWriter *w)
         add_number(text, xy[k], v[k]);
     g_autofree char *base = g_path_get_basename(w->data_path);
     const char *prefix = w->sample_order == LITHO_ORDER_BIG ? "xdr" : "native";
-    g_string_append_printf(text, "\tesize=4 data_format=\"%s_float\"\n\tin=\"%s\"\n", prefix, base);
+    const char quote = quote_for(base);
+    g_string_append_printf(text, "\tesize=4 data_format=\"%s_float\"\n\tin=%c%s%c\n", prefix, quote,
+                           base, quote);
     return g_string_free(text, FALSE);
 }

@@ -237,7 +237,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     if (low >= high)
         return TRUE;
     double longest = (high - low) * factor / axis->step;
-    if (survey->kind == LITHO_FILE_SEGY && longest > 4.0 * axis->n) {
+    if ((survey->kind == LITHO_FILE_SEGY && longest > 4.0 * axis->n) || longest > G_MAXINT32) {
         litho_survey_note(survey,
                           "delays at byte 109 vary from %d to %d, more than four trace "
                           "lengths; they are ignored",

@@ -272,6 +272,11 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
     gboolean forced = given->inline_byte && given->xline_byte;
     if (!litho_heads_read(heads, survey, error))
         return FALSE;
+    if (!given->x_byte != !given->y_byte)
+        litho_survey_note(survey,
+                          "byte %d was given for one of two coordinates and is not used; give "
+                          "--x-byte and --y-byte",
+                          given->x_byte + given->y_byte);
     const LithoOpenOptions judged = judge_scalar(survey, heads, given), *options = &judged;
     survey->xy_scalar = judged.xy_scalar;
     litho_heads_take_floats(heads, survey, options);

@@ -503,9 +503,9 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     const LithoTraceFile *file = source_file(w);
     // The reader found `first` by looking, yet it must not become an allocation unchecked.
     if (file->first > 64 * 1024 * 1024) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s has %" G_GINT64_FORMAT " bytes of file headers, too many to copy",
-                    file->path, file->first);
+        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                     "%s has %" PRId64 " bytes of file headers; at most 64 MiB are copied",
+                     file->path, file->first);
         return NULL;
     }
     GByteArray *head = g_byte_array_sized_new(file->first);
@@ -604,9 +604,9 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
         w->set_delay |= w->grid.is_depth && source_file(w)->measurement == 2;
     }
     if (w->kind == LITHO_FILE_SU && w->grid.axis[2].n > 65535) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "SU holds up to 65535 samples a trace, not %" G_GINT64_FORMAT "; write SEG-Y",
-                    w->grid.axis[2].n);
+        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                     "SU holds up to 65535 samples a trace, not %" PRId64 "; write SEG-Y",
+                     w->grid.axis[2].n);
         return NULL;
     }
     if (!make_blank(w, error))
