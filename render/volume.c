@@ -294,16 +294,15 @@ static gboolean update_views(LithoVolume *volume, const LithoBox *views, guint n
     return copied;
 }
 
-// Slices by the axis along which they are flat.
+// Slices by the axis along which they are flat. On a line or in a single time slice a section is
+// flat along two axes: it counts for both, since the axis that it is a slice of cannot be told.
 static void set_watch(LithoVolume *volume, const LithoBox *views, guint n_views)
 {
     LithoBox watch[3] = {{{0}}};
     for (guint v = 0; v < n_views; v++)
         for (int a = 0; a < 3; a++)
-            if (litho_box_size(views[v], a) == 1 && litho_box_empty(watch[a])) {
-                watch[a] = views[v];
-                break;
-            }
+            if (litho_box_size(views[v], a) == 1)
+                watch[a] = litho_box_union(watch[a], views[v]);
     for (int a = 0; a < 3; a++) {
         if (!litho_box_equal(watch[a], volume->watch[a]))
             volume->stamp[a]++;

@@ -114,6 +114,32 @@ static void test_lines(void)
     litho_volume_free(mixed);
 }
 
+// A cube that is flat along one axis, with one of its slices alone on screen: a new result counts for
+// the axis of that slice, whichever it is. On a line a crossline is flat along inlines, too.
+static void test_flat(void)
+{
+    if (gl_missing())
+        return;
+    static const gint64 sizes[][3] = {{1, 20, 30}, {20, 1, 30}, {20, 16, 1}, {1, 1, 30}};
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+        for (int axis = 0; axis < 3; axis++) {
+            const gint64 *n = sizes[s];
+            g_autoptr(LithoCube) old = fixture_events(n[0], n[1], n[2], 1),
+                                 now = fixture_events(n[0], n[1], n[2], 2);
+            const LithoBox view = litho_box_slice(&old->grid, axis, n[axis] / 2);
+            LithoVolume *volume = litho_volume_new();
+            litho_volume_put(volume, old);
+            litho_volume_update(volume, &view, 1, -1);
+            const guint64 stamp = litho_volume_stamp(volume, axis);
+            litho_volume_begin(volume);
+            litho_volume_put(volume, now);
+            litho_volume_update(volume, &view, 1, -1);
+            g_test_message("%d x %d x %d, axis %d", (int)n[0], (int)n[1], (int)n[2], axis);
+            g_assert_cmpuint(litho_volume_stamp(volume, axis), >, stamp);
+            litho_volume_free(volume);
+        }
+}
+
 // A large upload is spread over frames: visible slices at the first, the rest in small steps, each
 // within a few times its budget (one chunk of 2 MiB may overrun it), and the count of pending bytes
 // falls to 0. What has not arrived is background, not zero and not noise.
@@ -414,6 +440,7 @@ int main(int argc, char **argv)
     gl_begin();
     g_test_add_func("/render-volume/boxes", test_boxes);
     g_test_add_func("/render-volume/lines", test_lines);
+    g_test_add_func("/render-volume/flat", test_flat);
     g_test_add_func("/render-volume/budget", test_budget);
     g_test_add_func("/render-volume/slice-layout", test_slice_layout);
     g_test_add_func("/render-volume/share", test_share);
