@@ -145,19 +145,6 @@ static void load_spectrum(LithoDataPanel *self)
 
 // --- histogram ----------------------------------------------------------------------------------
 
-// The fine histogram in bars between lo and hi.
-static void rebin(const LithoCubeNumbers *numbers, double lo, double hi,
-                  double bars[HISTOGRAM_BARS])
-{
-    memset(bars, 0, HISTOGRAM_BARS * sizeof *bars);
-    for (guint k = 0; k < numbers->bins; k++) {
-        double x = litho_cube_numbers_bin(numbers, k);
-        int bar = (int)floor((x - lo) / (hi - lo) * HISTOGRAM_BARS);
-        if (bar >= 0 && bar < HISTOGRAM_BARS)
-            bars[bar] += numbers->histogram[k];
-    }
-}
-
 // Ends of the histogram's axis: the clip at two thirds of the half width, as far as the data go.
 // The axis stays while a hand moves an end, or the line would run away from it.
 static void histogram_span(LithoDataPanel *self, const LithoCubeNumbers *both[2], double *lo,
@@ -183,13 +170,10 @@ static void load_histogram(LithoDataPanel *self)
         const LithoCubeNumbers *numbers = both[w];
         double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
         guint n = 0;
-        if (numbers && numbers->histogram_max > 0) {
-            const double total = MAX(numbers->counted, 1);
-            rebin(numbers, lo, hi, y);
-            for (n = 0; n < HISTOGRAM_BARS; n++) {
-                x[n] = lo + (hi - lo) * (n + 0.5) / HISTOGRAM_BARS;
-                y[n] *= 100 / total;
-            }
+        for (; numbers && numbers->counted > 0 && n < HISTOGRAM_BARS; n++) {
+            const double bar = (hi - lo) / HISTOGRAM_BARS, from = lo + n * bar;
+            x[n] = from + bar / 2;
+            y[n] = 100 * litho_cube_numbers_share(numbers, from, from + bar);
         }
         litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w],
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);

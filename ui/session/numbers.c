@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
 #include "ui/session/newest.h"
 
-enum { BINS = 4096, SPECTRUM_TRACES = 2000, SETTLE_MS = 200 };
+enum { BINS = LITHO_HISTOGRAM_BINS, SPECTRUM_TRACES = 2000, SETTLE_MS = 200 };
+static const double near_ranges = 8; // half width of the near histogram, in those of the range
 
 struct LithoNumbers {
     const LithoNumbersFuncs *funcs;
@@ -35,8 +37,37 @@ static void numbers_free(LithoCubeNumbers *numbers)
         return;
     litho_spectrum_clear(&numbers->spectrum);
     litho_spectrum_clear(&numbers->removed);
-    g_free(numbers->histogram);
+    g_free(numbers->whole.count);
+    g_free(numbers->near.count);
     g_free(numbers);
+}
+
+// --- histograms ---------------------------------------------------------------------------------
+
+// Samples of `h` between lo and hi.
+static double count_between(const LithoHistogram *h, double lo, double hi)
+{
+    const double bin = (h->hi - h->lo) / BINS;
+    const double from = CLAMP((lo - h->lo) / bin, 0, BINS), to = CLAMP((hi - h->lo) / bin, 0, BINS);
+    double sum = 0;
+    for (guint k = (guint)from; k < BINS && k < to; k++)
+        sum += h->count[k] * (MIN(to, k + 1.0) - MAX(from, k));
+    return sum;
+}
+
+double litho_cube_numbers_share(const LithoCubeNumbers *numbers, double lo, double hi)
+{
+    const LithoHistogram *near = &numbers->near;
+    const gboolean is_near = near->count && lo >= near->lo && hi <= near->hi;
+    if (!numbers->whole.count || !(numbers->counted > 0))
+        return 0;
+    return count_between(is_near ? near : &numbers->whole, lo, hi) / numbers->counted;
+}
+
+static void count(LithoHistogram *h, const LithoCube *cube)
+{
+    h->count = g_new0(double, BINS);
+    litho_qc_histogram(cube, h->lo, h->hi, BINS, h->count);
 }
 
 // Traces of `in` less those of `out`, spread evenly over the cube, as one line of a grid.
@@ -65,7 +96,7 @@ static LithoCube *difference_of(const LithoCube *in, const LithoCube *out, GErro
     return line;
 }
 
-static double sum_of(const double counts[BINS])
+static double sum_of(const double *counts)
 {
     double sum = 0;
     for (guint k = 0; k < BINS; k++)
@@ -73,28 +104,52 @@ static double sum_of(const double counts[BINS])
     return sum;
 }
 
+// From the smallest to the largest sample, signed data about zero; and a second one where a spike
+// leaves the range of the colours few of its bins.
+static void count_all(LithoCubeNumbers *n, const LithoCube *cube)
+{
+    const LithoRange *range = &n->range;
+    const double largest = MAX(fabs(n->stats.min), fabs(n->stats.max));
+    const double middle = (range->lo + range->hi) / 2, half = (range->hi - range->lo) / 2;
+    n->whole = (LithoHistogram){.lo = range->is_unsigned ? n->stats.min : -largest, .hi = largest};
+    if (!(n->whole.hi > n->whole.lo))
+        return;
+    count(&n->whole, cube);
+    n->counted = sum_of(n->whole.count);
+    n->near = (LithoHistogram){.lo = MAX(middle - near_ranges * half, n->whole.lo),
+                               .hi = MIN(middle + near_ranges * half, n->whole.hi)};
+    if (n->near.hi - n->near.lo < 0.75 * (n->whole.hi - n->whole.lo))
+        count(&n->near, cube);
+}
+
+// One sample has no spectrum; its other numbers are numbers all the same.
+static gboolean find_spectrum(const LithoCube *cube, gint64 traces, LithoRun *run,
+                              LithoSpectrum *spectrum, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (litho_qc_spectrum(cube, NULL, traces, run, spectrum, &why))
+        return TRUE;
+    litho_spectrum_clear(spectrum);
+    if (!litho_error_is_cancelled(why))
+        return TRUE;
+    g_propagate_error(error, g_steal_pointer(&why));
+    return FALSE;
+}
+
 static gpointer compute(LithoRun *run, gpointer data, GError **error)
 {
     Question *question = data;
     LithoCubeNumbers *n = g_new0(LithoCubeNumbers, 1);
-    if (!litho_qc_stats(question->cube, run, &n->stats, error) ||
-        !litho_qc_spectrum(question->cube, NULL, SPECTRUM_TRACES, run, &n->spectrum, error)) {
-        numbers_free(n);
-        return NULL;
-    }
     g_autoptr(LithoCube) line =
         question->from ? difference_of(question->from, question->cube, NULL) : NULL;
-    if (line && !litho_qc_spectrum(line, NULL, 0, run, &n->removed, error)) {
+    if (!litho_qc_stats(question->cube, run, &n->stats, error) ||
+        !find_spectrum(question->cube, SPECTRUM_TRACES, run, &n->spectrum, error) ||
+        (line && !find_spectrum(line, 0, run, &n->removed, error))) {
         numbers_free(n);
         return NULL;
     }
     n->range = litho_qc_range(question->cube, &n->stats, 99);
-    n->histogram_max = MAX(fabs(n->stats.min), fabs(n->stats.max));
-    n->histogram_min = n->range.is_unsigned ? n->stats.min : -n->histogram_max;
-    n->bins = BINS;
-    n->histogram = g_new0(double, BINS);
-    litho_qc_histogram(question->cube, n->histogram_min, n->histogram_max, BINS, n->histogram);
-    n->counted = sum_of(n->histogram);
+    count_all(n, question->cube);
     return n;
 }
 
@@ -112,7 +167,7 @@ static gpointer find_range(LithoRun *run, gpointer data, GError **error)
 typedef struct Glance {
     LithoCube *part[3]; // NULL = none
     LithoBox box[3];
-    double lo, hi;
+    LithoHistogram whole, near; // ends alone; near.hi = near.lo: there is none
 } Glance;
 
 static void glance_free(gpointer data)
@@ -123,10 +178,12 @@ static void glance_free(gpointer data)
     g_free(glance);
 }
 
+// Counts of the whole histogram and behind them of the near one.
 static gpointer count_glance(LithoRun *run, gpointer data, GError **error)
 {
     const Glance *glance = data;
-    double *counts = g_new0(double, BINS);
+    const LithoHistogram *const histograms[] = {&glance->whole, &glance->near};
+    double *counts = g_new0(double, 2 * BINS);
     g_autofree double *more = g_new(double, BINS);
     for (int a = 0; a < 3; a++) {
         LithoCube *part = glance->part[a];
@@ -137,9 +194,11 @@ static gpointer count_glance(LithoRun *run, gpointer data, GError **error)
             on_host ? litho_cube_copy_box(part, glance->box[a], error) : litho_cube_ref(part);
         if (!slice)
             break;
-        litho_qc_histogram(slice, glance->lo, glance->hi, BINS, more);
-        for (guint k = 0; k < BINS; k++)
-            counts[k] += more[k];
+        for (int h = 0; h < 2; h++) {
+            litho_qc_histogram(slice, histograms[h]->lo, histograms[h]->hi, BINS, more);
+            for (guint k = 0; k < BINS; k++)
+                counts[h * BINS + k] += more[k];
+        }
     }
     return counts;
 }
@@ -150,10 +209,12 @@ static void glanced(gpointer answer, const GError *error, gpointer data, gpointe
     LithoNumbers *self = owner;
     LithoCubeNumbers *known = self->of[LITHO_NUMBERS_OUT].known;
     g_autofree double *counts = answer;
-    if (!counts || error || !known || known->histogram_min != glance->lo ||
-        known->histogram_max != glance->hi)
+    if (!counts || error || !known || known->whole.lo != glance->whole.lo ||
+        known->whole.hi != glance->whole.hi || !known->whole.count)
         return;
-    memcpy(known->histogram, counts, BINS * sizeof *counts);
+    memcpy(known->whole.count, counts, BINS * sizeof *counts);
+    if (known->near.count)
+        memcpy(known->near.count, counts + BINS, BINS * sizeof *counts);
     known->counted = sum_of(counts);
     self->funcs->arrived(LITHO_NUMBERS_OUT, self->owner);
 }
@@ -164,8 +225,9 @@ void litho_numbers_glance(LithoNumbers *self, LithoCube *const parts[3], const g
     if (!known)
         return;
     Glance *glance = g_new0(Glance, 1);
-    glance->lo = known->histogram_min;
-    glance->hi = known->histogram_max;
+    glance->whole = (LithoHistogram){.lo = known->whole.lo, .hi = known->whole.hi};
+    if (known->near.count)
+        glance->near = (LithoHistogram){.lo = known->near.lo, .hi = known->near.hi};
     for (int a = 0; a < 3; a++) {
         // A whole cube on a device is counted as such, once.
         const gboolean whole = parts[a] && !g_atomic_pointer_get(&parts[a]->samples);

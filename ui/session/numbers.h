@@ -2,24 +2,28 @@
 #pragma once
 #include "core/qc.h"
 
+enum { LITHO_HISTOGRAM_BINS = 4096 };
+
+// Samples counted in bins of one width.
+typedef struct LithoHistogram {
+    double lo, hi; // amplitudes: both ends
+    double *count; // LITHO_HISTOGRAM_BINS; NULL = none
+} LithoHistogram;
+
 // Numbers of one cube, computed in a thread.
 typedef struct LithoCubeNumbers {
     LithoStats stats;
-    LithoSpectrum spectrum;
-    LithoSpectrum removed; // of input less this result, as far as both are there; n = 0 = none
-    LithoRange range;      // of the 99th percentile
-    double histogram_min, histogram_max; // amplitudes: both ends of the histogram
-    guint bins;
-    double *histogram; // samples in each of `bins` bins of one width
-    double counted;    // samples in all bins: of the cube, or of what a drag shows of the next one
+    LithoSpectrum spectrum; // n = 0: the cube has too few samples for one
+    LithoSpectrum removed;  // of input less this result, as far as both are there; n = 0 = none
+    LithoRange range;       // of the 99th percentile
+    LithoHistogram whole;   // of all samples
+    LithoHistogram near;    // around `range`, where spikes make the bins of the whole one too wide
+    double counted; // samples in `whole`: of the cube, or of what a drag shows of the next one
 } LithoCubeNumbers;
 
-// Amplitude in the middle of bin `k` of the histogram.
-static inline double litho_cube_numbers_bin(const LithoCubeNumbers *numbers, guint k)
-{
-    return numbers->histogram_min +
-           (numbers->histogram_max - numbers->histogram_min) * (k + 0.5) / numbers->bins;
-}
+// Share of the samples between lo and hi, 0 to 1, by the finer histogram of the two; a bin that is
+// cut counts in proportion.
+double litho_cube_numbers_share(const LithoCubeNumbers *numbers, double lo, double hi);
 
 enum { LITHO_NUMBERS_IN, LITHO_NUMBERS_OUT, LITHO_N_NUMBERS }; // of the input, of the result
 

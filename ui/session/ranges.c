@@ -76,16 +76,9 @@ gboolean litho_ranges_follow(LithoRanges *ranges, int which, const LithoCubeNumb
 
 double litho_ranges_inside(const LithoCubeNumbers *numbers, const LithoLook *look)
 {
-    if (!numbers || numbers->histogram_max <= 0)
+    if (!numbers || !(numbers->counted > 0))
         return -1;
-    double inside = 0, all = 0;
-    for (guint k = 0; k < numbers->bins; k++) {
-        double x = litho_cube_numbers_bin(numbers, k);
-        all += numbers->histogram[k];
-        if (x >= look->lo && x <= look->hi)
-            inside += numbers->histogram[k];
-    }
-    return all > 0 ? 100 * inside / all : -1;
+    return 100 * litho_cube_numbers_share(numbers, look->lo, look->hi);
 }
 
 const LithoColormap *litho_ranges_colours(const LithoRanges *ranges, gboolean of_unsigned)
