@@ -130,35 +130,38 @@ static LithoSheetAxis grid_axis(const LithoGrid *grid, int axis)
     return to;
 }
 
-// Half a cycle a trace to either side.
-static LithoSheetAxis wavenumber_axis(const LithoGrid *grid, int other)
+// Half a cycle a trace to either side, and half a cell more or less: the middle of a cell stands at
+// its wavenumber.
+static LithoSheetAxis wavenumber_axis(const LithoGrid *grid, int other, gint64 n)
 {
     const double spacing = litho_grid_spacing(grid, other);
     const gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED && spacing > 0;
-    const double most = known ? 500 / spacing : 0.5;
-    LithoSheetAxis to = {.from = -most, .to = most};
+    const double cycle = known ? 1000 / spacing : 1, first = (-(double)(n / 2) - 0.5) / n;
+    LithoSheetAxis to = {.from = first * cycle, .to = (first + 1) * cycle};
     g_snprintf(to.title, sizeof to.title, _("wavenumber, %s"),
                known ? "1/km" : _("cycles a trace"));
     return to;
 }
 
-static LithoSheetAxis frequency_axis(const LithoGrid *grid)
+static LithoSheetAxis frequency_axis(const LithoGrid *grid, gint64 n)
 {
-    const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);
-    LithoSheetAxis to = {.to = grid->is_depth ? 1000 * nyquist : nyquist};
+    const double step = litho_grid_nyquist(grid) / (n - 1);
+    LithoSheetAxis to = {.from = -0.5 * step, .to = (n - 0.5) * step};
     g_snprintf(to.title, sizeof to.title, "%s",
                grid->is_depth ? _("wavenumber, 1/km") : _("frequency, Hz"));
     return to;
 }
 
-// The axes of slice `axis`, or of its f-k spectrum. Inlines of a slice in time run upwards.
-static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, gboolean is_fk,
+// The axes of slice `axis`, or of its f-k spectrum `fk`, where it is not NULL. Inlines of a slice in
+// time run upwards.
+static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, const LithoCube *fk,
                                const LithoLook *look)
 {
     const int other = axis == LITHO_XLINE ? LITHO_INLINE : LITHO_XLINE;
     LithoSheetAxes *axes = g_new0(LithoSheetAxes, 1);
-    axes->across = is_fk ? wavenumber_axis(grid, other) : grid_axis(grid, other);
-    axes->down = is_fk                  ? frequency_axis(grid)
+    const LithoAxis *k = fk ? fk->grid.axis : NULL;
+    axes->across = fk ? wavenumber_axis(grid, other, k[LITHO_XLINE].n) : grid_axis(grid, other);
+    axes->down = fk                     ? frequency_axis(grid, k[LITHO_SAMPLE].n)
                  : axis == LITHO_SAMPLE ? grid_axis(grid, LITHO_INLINE)
                                         : grid_axis(grid, LITHO_SAMPLE);
     if (axis == LITHO_SAMPLE) {
@@ -167,7 +170,7 @@ static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, gboolean is_fk,
         axes->down.to = from;
     }
     axes->look = *look;
-    axes->unit = is_fk ? "dB" : NULL;
+    axes->unit = fk ? "dB" : NULL;
     return axes;
 }
 
@@ -220,7 +223,7 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
         if (!cell->picture)
             return FALSE;
         cell->lines[0] = cell_title(grid, k, axis, index);
-        cell->axes = axes_of(grid, axis, k == FK, &look);
+        cell->axes = axes_of(grid, axis, fk, &look);
     }
     return TRUE;
 }

@@ -60,10 +60,27 @@ static void test_gaps(void)
     g_assert_cmpfloat(apart(holed, whole), <, 0.5 * apart(zeroed, whole));
 }
 
+// Property: the axes of an f-k picture are those of its cells, of which there are whole numbers: the
+// middle of one is wavenumber 0, of the first row frequency 0, of the last one that of Nyquist.
+static void test_fk_axes(void)
+{
+    g_auto(Cubes) c = quality_make("planes", "inlines=32 xlines=40 samples=96 snr=30");
+    g_autoptr(LithoSheet) page = page_of(c.noisy);
+    const LithoSheetAxes *axes = page->cells[FK].axes;
+    const double cell = -(axes->across.from + axes->across.to); // of an even number of columns
+    const double columns = (axes->across.to - axes->across.from) / cell;
+    const double row = -2 * axes->down.from, rows = (axes->down.to - axes->down.from) / row;
+    g_test_message("%g columns, %g rows", columns, rows);
+    g_assert_cmpfloat_with_epsilon(columns, rint(columns), 1e-6);
+    g_assert_cmpfloat_with_epsilon(rows, rint(rows), 1e-6);
+    g_assert_cmpfloat_with_epsilon((rows - 1) * row, litho_grid_nyquist(&c.noisy->grid), 1e-6);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/report-page/gaps", test_gaps);
+    g_test_add_func("/report-page/fk-axes", test_fk_axes);
     return g_test_run();
 }

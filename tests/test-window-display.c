@@ -229,6 +229,13 @@ static void test_history(void)
     litho_session_travel(gui.session, 99);
 }
 
+// What a screen reader reads behind the name of the widget; g_free().
+static char *description_of(GtkWidget *widget)
+{
+    return gtk_test_accessible_check_property(
+        GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "nothing like it");
+}
+
 // --- frequencies of the area --------------------------------------------------------------------
 
 static gboolean area_known(Gui *g)
@@ -248,9 +255,20 @@ static void test_area(void)
     g_assert_cmpuint(fk->n_x, ==, 30);
     GtkWidget *pictures = gui_find_type(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT),
                                         LITHO_TYPE_AREA_PICTURES);
+    // Distances of traces that are assumed make no wavenumbers per km.
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    const gboolean metric = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    GtkWidget *view = gui_find_type(pictures, LITHO_TYPE_FK_VIEW);
+    g_autofree char *waves = description_of(view);
+    g_test_message("%s", waves);
+    g_assert_nonnull(strstr(waves, metric ? "1/km" : "cycles a trace"));
     litho_area_pictures_show(LITHO_AREA_PICTURES(pictures), TRUE);
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "display-fx");
+    // The strongest trace has a line number, not a place between two.
+    g_autofree char *traces = description_of(view);
+    g_test_message("%s", traces);
+    g_assert_true(g_regex_match_simple("Hz and \\d+ crossline", traces, 0, 0));
     GtkWidget *window = litho_area_window_open(GTK_WINDOW(gui.window), gui.session);
     gui_spin(&gui, 0.5);
     gui_screenshot_of(&gui, window, "display-area-window");
@@ -261,6 +279,40 @@ static void test_area(void)
     gui_activate(&gui, "win.area");
     gui_settle(&gui);
     g_assert_null(gui_window_titled("of the area"));
+}
+
+// Property: the middle of each cell of an f-k picture lies at its own place of the axes: wavenumber
+// 0 in the middle, frequency 0 and the largest one on the edges; traces lie between the edges.
+static void test_fk_place(void)
+{
+    const LithoRect data = {100, 50, 320, 128};
+    for (guint n = 32; n <= 33; n++) {
+        const LithoFkPicture picture = {NULL, n, 65};
+        const LithoRect waves = litho_fk_place(&picture, FALSE, data);
+        const LithoRect traces = litho_fk_place(&picture, TRUE, data);
+        g_assert_cmpfloat_with_epsilon(waves.x + (n / 2 + 0.5) / n * waves.w, 260, 1e-9);
+        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * (1 - 0.5 / 65), 178, 1e-9);
+        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * 0.5 / 65, 50, 1e-9);
+        g_assert_cmpfloat(traces.x, ==, data.x);
+        g_assert_cmpfloat(traces.w, ==, data.w);
+    }
+}
+
+// Property: an area is told by its line numbers, however long they are, and by times as they are.
+static void test_area_place(void)
+{
+    LithoGrid grid = litho_grid_new(30, 40, 250);
+    grid.axis[LITHO_INLINE].first = 10115;
+    grid.axis[LITHO_INLINE].step = 5;
+    grid.axis[LITHO_XLINE].first = 200003;
+    grid.axis[LITHO_XLINE].step = 4;
+    grid.axis[LITHO_SAMPLE].first = 1.0025;
+    grid.axis[LITHO_SAMPLE].step = 0.0005;
+    const LithoArea area = {.on = TRUE, .axis = LITHO_INLINE, .box = {{15, 7, 0}, {16, 34, 4}}};
+    g_autofree char *text = litho_area_place(&grid, &area, 15, LITHO_UNITS_AUTO);
+    g_assert_cmpstr(text, ==,
+                    "Inline 10190, crossline 200031 to 200135, time 1\u2009002.5 to "
+                    "1\u2009004.0 ms");
 }
 
 // --- points and dips ----------------------------------------------------------------------------
@@ -525,6 +577,7 @@ static void test_read_out(void)
 
 int main(int argc, char **argv)
 {
+    g_setenv("GTK_A11Y", "test", TRUE); // descriptions can be read without a bus
     gui_init(&argc, &argv);
     gui_open_sized(&gui);
     g_test_add_func("/display/gain", test_gain);
@@ -532,6 +585,8 @@ int main(int argc, char **argv)
     g_test_add_func("/display/presets", test_presets);
     g_test_add_func("/display/history", test_history);
     g_test_add_func("/display/area", test_area);
+    g_test_add_func("/display/fk-place", test_fk_place);
+    g_test_add_func("/display/area-place", test_area_place);
     g_test_add_func("/display/dips", test_dips);
     g_test_add_func("/display/points", test_points);
     g_test_add_func("/display/chip", test_chip);

@@ -13,8 +13,8 @@ struct _LithoAreaPanel {
     GtkBox parent;
     LithoSession *session;
     GtkWidget *place, *ruler, *spectrum, *pictures;
-    double
-        slope[2]; // of the last diagonal on inlines and on crosslines, s or m a trace; NAN = none
+    double slope[2]; // of the last diagonal on inlines and on crosslines, s or m a trace; NAN = none
+    LithoGrid grid;  // that these slopes are of
 };
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
@@ -25,26 +25,43 @@ static void refresh(LithoAreaPanel *self);
 
 // --- contents -----------------------------------------------------------------------------------
 
-// "Inline 1051, crossline 2010 to 2040, time 200 to 600 ms".
-static void show_place(LithoAreaPanel *self)
+// Line numbers are names of any length; times and depths are told as they are.
+static void format_place(char *out, gsize size, const LithoAxisText *how, const LithoAxis *axis,
+                         double index)
 {
-    const LithoGrid *grid = litho_session_grid(self->session);
-    const LithoArea *area = litho_session_area(self->session);
-    const LithoDisplay *d = litho_session_display(self->session);
-    g_autofree char *slice = litho_slice_label(grid, area->axis, d->slice[area->axis], d->units);
+    const double value = litho_axis_shown(how, axis, index);
+    if (how->whole)
+        litho_text_put(out, size, "%.0f", value);
+    else
+        litho_format_number(out, size, value, litho_axis_place(how, axis));
+}
+
+char *litho_area_place(const LithoGrid *grid, const LithoArea *area, gint64 index, LithoUnits units)
+{
+    g_autofree char *slice = litho_slice_label(grid, area->axis, index, units);
     GString *text = g_string_new(slice);
     for (int a = 0; a < 3; a++) {
         if (a == area->axis)
             continue;
-        LithoAxisText how = litho_axis_text(grid, a, d->units);
+        char lo[48], hi[48];
+        const LithoAxisText how = litho_axis_text(grid, a, units);
         g_autofree char *name = litho_text_inside(how.label);
-        double lo = litho_axis_shown(&how, &grid->axis[a], area->box.lo[a]);
-        double hi = litho_axis_shown(&how, &grid->axis[a], area->box.hi[a] - 1);
-        litho_text_add(text, _(", %s %.5g to %.5g%s%s"), name, lo, hi, *how.unit ? " " : "", how.unit);
+        format_place(lo, sizeof lo, &how, &grid->axis[a], area->box.lo[a]);
+        format_place(hi, sizeof hi, &how, &grid->axis[a], area->box.hi[a] - 1);
+        g_string_append_printf(text, _(", %s %s to %s%s%s"), name, lo, hi, *how.unit ? " " : "",
+                               how.unit);
     }
     text->str[0] = g_ascii_toupper(text->str[0]);
-    gtk_label_set_text(GTK_LABEL(self->place), text->str);
-    g_string_free(text, TRUE);
+    return g_string_free(text, FALSE);
+}
+
+static void show_place(LithoAreaPanel *self)
+{
+    const LithoArea *area = litho_session_area(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    g_autofree char *place = litho_area_place(litho_session_grid(self->session), area,
+                                              d->slice[area->axis], d->units);
+    gtk_label_set_text(GTK_LABEL(self->place), place);
 }
 
 // Measure of the diagonal: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and
@@ -120,6 +137,10 @@ static void show_ruler(LithoAreaPanel *self)
     const LithoArea *area = litho_session_area(self->session);
     g_autofree char *text = litho_area_measure(grid, area);
     const double slope = litho_area_slope(grid, area);
+    // Milliseconds of a record and metres of its image are no two dips of one plane.
+    if (!litho_grid_equal(grid, &self->grid))
+        self->slope[0] = self->slope[1] = NAN;
+    self->grid = *grid;
     if (isfinite(slope))
         self->slope[area->axis] = slope;
     g_autofree char *dips = litho_area_dips(grid, self->slope);

@@ -26,14 +26,16 @@ static LithoFkAxes axes_of(LithoAreaPictures *self)
     const LithoGrid *grid = litho_session_grid(self->session);
     const LithoArea *area = litho_session_area(self->session);
     const int across = area->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
-    const double metres = litho_grid_spacing(grid, across);
+    const gboolean metric = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    // Half a cycle a trace; an assumed distance makes no cycles per km.
+    const double most = metric ? 500 / litho_grid_spacing(grid, across) : 0.5;
     const double step = fabs(grid->axis[LITHO_SAMPLE].step);
     // Depths have cycles per km upwards, too.
     LithoFkAxes axes = {.f_max = 0.5 / step * (grid->is_depth ? 1000 : 1),
-                        .x_lo = -500 / metres,
-                        .x_hi = 500 / metres,
-                        .f_unit = grid->is_depth ? "1/km" : "Hz",
-                        .x_unit = "1/km"};
+                        .x_lo = -most,
+                        .x_hi = most,
+                        .f_unit = grid->is_depth ? "1/km" : "Hz"};
+    g_strlcpy(axes.x_unit, metric ? "1/km" : _("cycles a trace"), sizeof axes.x_unit);
     if (self->by_trace) {
         axes.x_lo = litho_axis_value(&grid->axis[across], area->box.lo[across] - 0.5);
         axes.x_hi = litho_axis_value(&grid->axis[across], area->box.hi[across] - 0.5);

@@ -16,6 +16,7 @@ struct _LithoFkView {
     GtkWidget parent;
     char *title;
     GdkTexture *picture; // NULL = nothing to show
+    LithoFkPicture shape; // of it, without samples
     LithoFkAxes axes;
 };
 
@@ -27,6 +28,19 @@ LithoFkPicture litho_fk_picture(const LithoFk *fk, gboolean by_trace)
 {
     return by_trace ? (LithoFkPicture){fk->by_trace, fk->n_x, fk->n_f}
                     : (LithoFkPicture){fk->amplitude, fk->n_k, fk->n_f};
+}
+
+// Wavenumber of column `k` in cycles a trace.
+static double wavenumber(guint k, guint n)
+{
+    return ((double)k - n / 2) / n;
+}
+
+LithoRect litho_fk_place(const LithoFkPicture *p, gboolean by_line, LithoRect data)
+{
+    const double high = data.h / (p->n_f - 1), wide = data.w / p->n_x;
+    const double left = by_line ? 0 : (wavenumber(0, p->n_x) + 0.5) * data.w - wide / 2;
+    return (LithoRect){data.x + left, data.y - high / 2, data.w, data.h + high};
 }
 
 double litho_fk_picture_top(const LithoFkPicture *p)
@@ -55,6 +69,17 @@ static GdkTexture *make_picture(const LithoFkPicture *p, double top)
 }
 
 // --- drawing ------------------------------------------------------------------------------------
+
+// Behind the largest wavenumber the most negative one comes again.
+static void draw_picture(LithoFkView *self, GtkSnapshot *snapshot, LithoRect data)
+{
+    const LithoRect r = litho_fk_place(&self->shape, self->axes.by_line, data);
+    gtk_snapshot_push_clip(snapshot, &GRAPHENE_RECT_INIT(data.x, data.y, data.w, data.h));
+    for (int turn = 0; turn < (self->axes.by_line ? 1 : 2); turn++)
+        gtk_snapshot_append_texture(snapshot, self->picture,
+                                    &GRAPHENE_RECT_INIT(r.x + turn * r.w, r.y, r.w, r.h));
+    gtk_snapshot_pop(snapshot);
+}
 
 static void draw_axes(LithoFkView *self, GtkSnapshot *snapshot, double x, double y, double w,
                       double h, int line)
@@ -118,7 +143,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
                               0.55);
         return;
     }
-    gtk_snapshot_append_texture(snapshot, self->picture, &GRAPHENE_RECT_INIT(x, y, w, h));
+    draw_picture(self, snapshot, (LithoRect){x, y, w, h});
     draw_axes(self, snapshot, x, y, w, h, line);
     draw_bar(self, snapshot, x + w + 6, y, h, line);
 }
@@ -173,10 +198,13 @@ static void describe(LithoFkView *self, const LithoFkPicture *p)
     for (gsize k = 1; k < n; k++)
         best = p->amplitude[k] > p->amplitude[best] ? k : best;
     double f = (double)(best % p->n_f) / (p->n_f - 1) * self->axes.f_max;
-    double x =
-        self->axes.x_lo + (double)(best / p->n_f) / p->n_x * (self->axes.x_hi - self->axes.x_lo);
-    g_autofree char *text = litho_text_printf(_("strongest at %.3g %s and %.4g %s"), f,
-                                              self->axes.f_unit, x, self->axes.x_unit);
+    const guint k = (guint)(best / p->n_f);
+    const double share =
+        self->axes.by_line ? (k + 0.5) / p->n_x : wavenumber(k, p->n_x) + 0.5; // of the axis
+    double x = self->axes.x_lo + share * (self->axes.x_hi - self->axes.x_lo);
+    g_autofree char *place = litho_text_printf(self->axes.by_line ? "%.10g" : "%.4g", x);
+    g_autofree char *text = litho_text_printf(_("strongest at %.3g %s and %s %s"), f,
+                                              self->axes.f_unit, place, self->axes.x_unit);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
                                    -1);
 }
@@ -187,6 +215,7 @@ void litho_fk_view_set(LithoFkView *self, const LithoFkPicture *picture, double 
     g_clear_object(&self->picture);
     if (picture && picture->n_f > 1 && picture->n_x > 0) {
         self->axes = *axes;
+        self->shape = (LithoFkPicture){NULL, picture->n_x, picture->n_f};
         self->picture = make_picture(picture, top);
         describe(self, picture);
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtk/gtk.h>
 #include "core/qc.h"
+#include "render/view.h"
 
 // Amplitude against frequency and wavenumber, or frequency and trace, as a picture in decibels, 60
 // below `top`, with a bar that says so.
@@ -9,10 +10,10 @@
 G_DECLARE_FINAL_TYPE(LithoFkView, litho_fk_view, LITHO, FK_VIEW, GtkWidget)
 
 typedef struct LithoFkAxes {
-    double f_max, x_lo, x_hi;    // at the edges, in the units below
-    const char *f_unit; // "Hz"
-    char x_unit[32];    // "1/km" of wavenumbers, "crossline" of traces
-    gboolean by_line;   // x are numbers of lines: names, whose digits are not grouped
+    double f_max, x_lo, x_hi; // at the edges, in the units below
+    const char *f_unit;       // "Hz"
+    char x_unit[32];          // "1/km" of wavenumbers, "crossline" of traces
+    gboolean by_line;         // x are numbers of lines: names, whose digits are not grouped
 } LithoFkAxes;
 
 // `amplitude`: n_x rows of n_f.
@@ -22,6 +23,10 @@ typedef struct LithoFkPicture {
 } LithoFkPicture;
 
 LithoFkPicture litho_fk_picture(const LithoFk *fk, gboolean by_trace);
+// Rectangle of the whole picture, cells of equal size, such that the middle of each cell lies at
+// its own frequency and wavenumber of `data`, the rectangle of the axes: the first and the last
+// frequency stand on its edges. Traces (`by_line`) have their cells between the edges.
+LithoRect litho_fk_place(const LithoFkPicture *picture, gboolean by_line, LithoRect data);
 double litho_fk_picture_top(const LithoFkPicture *picture); // largest amplitude
 
 // `title` stands over the picture, `what` ("Frequency and wavenumber") is for a screen reader.
