@@ -18,6 +18,7 @@
 #include "ui/session/points.h"
 #include "ui/session/presets.h"
 #include "ui/view/cube_view_private.h"
+#include "ui/view/medium_picture.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -452,6 +453,32 @@ static void test_medium(void)
     g_assert_null(litho_medium_layer(medium));
 }
 
+// Property: each sample of a coarse layer lies where its own place of the grid does, on sections and,
+// upside down, on maps.
+static void test_medium_place(void)
+{
+    const LithoGrid grid = litho_grid_new(100, 90, 80);
+    LithoGrid layer = grid;
+    const gint64 by[3] = {4, 1, 3};
+    for (int a = 0; a < 3; a++) {
+        layer.axis[a].n = (grid.axis[a].n - 1) / by[a] + 1;
+        layer.axis[a].step *= by[a];
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        const LithoSliceView view = litho_slice_view(&grid, axis, 8);
+        const LithoSliceMap map = litho_slice_map(&grid, &view, (LithoRect){10, 20, 333, 222});
+        double from[2], to[2], at[3], x, y;
+        litho_medium_place(&layer, &grid, &map, from, to);
+        for (int a = 0; a < 3; a++)
+            at[a] = 5.0 * by[a];
+        litho_slice_map_to_pixel(&map, at, &x, &y);
+        g_assert_cmpfloat_with_epsilon(
+            from[0] + (to[0] - from[0]) * 5.5 / layer.axis[map.h_axis].n, x, 1e-6);
+        g_assert_cmpfloat_with_epsilon(
+            from[1] + (to[1] - from[1]) * 5.5 / layer.axis[map.v_axis].n, y, 1e-6);
+    }
+}
+
 // --- what belongs to another operator -----------------------------------------------------------
 
 static const LithoStep *first_step(void)
@@ -575,6 +602,71 @@ static void test_read_out(void)
     gui_settle(&gui);
 }
 
+// Property: a view's description tells the amplitude that the view shows: of removed samples what
+// was removed. A slice of depths is called one.
+static void test_described(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "described.sgy", 12, 14, 60);
+    gui_open_with_gain(&gui, path, 2);
+    gui_settle(&gui);
+    GtkWidget *view =
+        GTK_WIDGET(litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE));
+    const gint64 at[3] = {3, 4, 20};
+    float in, out;
+    litho_session_set_cursor(gui.session, (const double[]){3, 4, 20});
+    g_assert_true(litho_session_sample(gui.session, FALSE, at, &in));
+    g_assert_true(litho_session_sample(gui.session, TRUE, at, &out));
+    const double shown[] = {in, out, (double)in - out};
+    const char *const names[] = {"input", "output", "removed"};
+    for (int k = 0; k < 3; k++) {
+        g_autofree char *action = g_strdup_printf("win.show('%s')", names[k]);
+        g_autofree char *number = litho_format_amplitude(shown[k]);
+        g_autofree char *said = g_strdup_printf("amplitude %s at the cursor", number);
+        gui_activate(&gui, action);
+        g_autofree char *text = description_of(view);
+        g_test_message("%s: %s", said, text);
+        g_assert_nonnull(strstr(text, said));
+    }
+    gui_activate(&gui, "win.show('output')");
+    litho_session_set_cursor(gui.session, NULL);
+    GtkWidget *map = GTK_WIDGET(litho_canvas_view(litho_window_canvas(gui.window), LITHO_SAMPLE));
+    for (int is_depth = 0; is_depth < 2; is_depth++) {
+        LithoGrid grid = litho_grid_new(8, 9, 40);
+        grid.is_depth = is_depth;
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        litho_session_set_input(gui.session, cube);
+        g_autofree char *wrong = gtk_test_accessible_check_property(
+            GTK_ACCESSIBLE(map), GTK_ACCESSIBLE_PROPERTY_LABEL,
+            is_depth ? "Depth slice" : "Time slice");
+        g_assert_cmpstr(wrong, ==, NULL);
+    }
+    gui_forget_flow(&gui);
+    gui_settle(&gui);
+}
+
+// Property: time comes before coordinates in the status line, whose end is what a narrow window cuts;
+// a flow whose steps are all off misses no result.
+static void test_place_and_missing(void)
+{
+    LithoGrid grid = litho_grid_new(8, 9, 40);
+    grid.has_xy = TRUE;
+    grid.xy_source = LITHO_FROM_FILE;
+    grid.origin[0] = 450000;
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    litho_session_set_input(gui.session, cube);
+    GtkWidget *label = gui_find_type(gui.window->status, GTK_TYPE_LABEL);
+    const char *place = gtk_label_get_text(GTK_LABEL(label));
+    g_test_message("%s", place);
+    g_assert_nonnull(strstr(place, "X 450"));
+    g_assert_true(strstr(place, "   t ") < strstr(place, "   X "));
+    gui_use_operator(&gui, &litho_operator_template);
+    litho_session_enable_step(gui.session, 0, FALSE);
+    gui_settle(&gui);
+    g_assert_cmpstr(litho_session_figures_missing(gui.session), ==, NULL);
+    gui_forget_flow(&gui);
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     g_setenv("GTK_A11Y", "test", TRUE); // descriptions can be read without a bus
@@ -591,10 +683,13 @@ int main(int argc, char **argv)
     g_test_add_func("/display/points", test_points);
     g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
+    g_test_add_func("/display/medium-place", test_medium_place);
     g_test_add_func("/display/field-goes", test_field_goes);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
     g_test_add_func("/display/blink-ends", test_blink_ends);
     g_test_add_func("/display/read-out", test_read_out);
+    g_test_add_func("/display/described", test_described);
+    g_test_add_func("/display/place-and-missing", test_place_and_missing);
     int status = g_test_run();
     gui_close(&gui);
     return status;

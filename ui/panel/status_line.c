@@ -116,10 +116,10 @@ static void show_cursor(LithoStatusLine *self)
         for (int a = 0; a < 3; a++)
             at[a] =
                 d->has_cursor ? CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1) : d->slice[a];
-        for (int a = 0; a < 2; a++)
+        // Coordinates come last: where the line has no room for all they are cut, not the time.
+        for (int a = 0; a < 3; a++)
             append_axis(place, grid, a, at[a], d->units);
         append_xy(place, grid, at);
-        append_axis(place, grid, 2, at[2], d->units);
         if (d->has_cursor)
             append_amplitudes(self, amplitudes, at);
         if (d->has_cursor)

@@ -372,6 +372,24 @@ guint64 litho_cube_view_hash(LithoCubeView *self)
 
 // --- accessibility ------------------------------------------------------------------------------
 
+// The sample that the pixel at the cursor shows; in two panels and beside the divider the output's.
+static gboolean shown_sample(LithoSession *session, const gint64 at[3], double *value)
+{
+    const LithoShow show = litho_session_shown(session);
+    float in = 0, out = 0;
+    if ((show == LITHO_SHOW_INPUT || show == LITHO_SHOW_REMOVED) &&
+        !litho_session_sample(session, FALSE, at, &in))
+        return FALSE;
+    if (show != LITHO_SHOW_INPUT && !litho_session_sample(session, TRUE, at, &out))
+        return FALSE;
+    const double removed = (double)in - out; // less what was left, or of a reference the error
+    *value = show == LITHO_SHOW_INPUT     ? in
+             : show != LITHO_SHOW_REMOVED ? out
+             : litho_session_reference_name(session) ? -removed
+                                                     : removed;
+    return TRUE;
+}
+
 // Description of the view for a screen reader: where it is, what it shows, what lies under the
 // cursor.
 static void describe(LithoCubeView *self)
@@ -380,6 +398,10 @@ static void describe(LithoCubeView *self)
     const LithoDisplay *d = litho_session_display(self->session);
     if (!grid)
         return;
+    if (self->axis == LITHO_SAMPLE)
+        gtk_accessible_update_property(
+            GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
+            grid->is_depth ? _("Depth slice") : litho_text(axis_names[LITHO_SAMPLE]), -1);
     GString *text = g_string_new(NULL);
     if (self->axis != LITHO_VIEW_SCENE) {
         g_autofree char *label = litho_cube_view_title(self, grid, d->slice[self->axis]);
@@ -389,11 +411,10 @@ static void describe(LithoCubeView *self)
     g_string_append(text, litho_show_name(litho_session_shown(self->session)));
     if (d->has_cursor) {
         gint64 at[3];
-        float value;
+        double value;
         for (int a = 0; a < 3; a++)
             at[a] = CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1);
-        gboolean output = litho_session_shown(self->session) != LITHO_SHOW_INPUT;
-        if (litho_session_sample(self->session, output, at, &value)) {
+        if (shown_sample(self->session, at, &value)) {
             g_autofree char *amplitude = litho_format_amplitude(value);
             g_string_append_printf(text, _(", amplitude %s at the cursor"), amplitude);
         }

@@ -33,29 +33,54 @@ GdkTexture *litho_medium_picture(LithoMedium *medium, LithoSession *session, int
     return gdk_memory_texture_new((int)w, (int)n, GDK_MEMORY_R8G8B8A8, bytes, 4 * (gsize)w);
 }
 
-// The layer's first sample lies where the grid's first one does; its last may lie before.
-void litho_medium_append(GtkSnapshot *snapshot, LithoMedium *medium, GdkTexture *picture,
-                         const LithoGrid *grid, const LithoSliceMap *map)
+// Samples of the layer have places of the grid: its first one that of the grid's first, the others
+// every so many lines and depths. The picture is as large as its pixels are apart, and may reach
+// beyond the grid by half of one.
+void litho_medium_place(const LithoGrid *layer, const LithoGrid *grid, const LithoSliceMap *map,
+                        double from[2], double to[2])
 {
-    const LithoCube *cube = litho_medium_layer(medium)->cube;
+    double first[3], last[3];
+    for (int a = 0; a < 3; a++) {
+        const double by = layer->axis[a].step / grid->axis[a].step;
+        first[a] = -0.5 * by;
+        last[a] = (layer->axis[a].n - 0.5) * by;
+    }
+    litho_slice_map_to_pixel(map, first, &from[0], &from[1]);
+    litho_slice_map_to_pixel(map, last, &to[0], &to[1]);
+}
+
+// The part of the map's rectangle that the grid fills.
+static graphene_rect_t clip_of(const LithoGrid *grid, const LithoSliceMap *map)
+{
     const LithoRect r = map->rect;
     double first[3], last[3], x0, y0, x1, y1;
     for (int a = 0; a < 3; a++) {
-        const double by = cube->grid.axis[a].step / grid->axis[a].step;
         first[a] = -0.5;
-        last[a] = MIN((cube->grid.axis[a].n - 0.5) * by, grid->axis[a].n - 0.5);
+        last[a] = grid->axis[a].n - 0.5;
     }
     litho_slice_map_to_pixel(map, first, &x0, &y0);
     litho_slice_map_to_pixel(map, last, &x1, &y1);
-    if (x0 == x1 || y0 == y1)
+    const graphene_rect_t all = GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h);
+    graphene_rect_t cells = GRAPHENE_RECT_INIT(x0, y0, x1 - x0, y1 - y0), both;
+    graphene_rect_normalize(&cells); // inlines of a map run upwards
+    return graphene_rect_intersection(&all, &cells, &both) ? both : *graphene_rect_zero();
+}
+
+void litho_medium_append(GtkSnapshot *snapshot, LithoMedium *medium, GdkTexture *picture,
+                         const LithoGrid *grid, const LithoSliceMap *map)
+{
+    const graphene_rect_t clip = clip_of(grid, map);
+    double from[2], to[2];
+    litho_medium_place(&litho_medium_layer(medium)->cube->grid, grid, map, from, to);
+    if (from[0] == to[0] || from[1] == to[1] || clip.size.width <= 0 || clip.size.height <= 0)
         return;
     const int w = gdk_texture_get_width(picture), h = gdk_texture_get_height(picture);
-    gtk_snapshot_push_clip(snapshot, &GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h));
+    gtk_snapshot_push_clip(snapshot, &clip);
     gtk_snapshot_push_opacity(snapshot, litho_medium_opacity(medium));
     gtk_snapshot_save(snapshot);
     // Axes may run either way: a negative factor mirrors.
-    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(x0, y0));
-    gtk_snapshot_scale(snapshot, (x1 - x0) / w, (y1 - y0) / h);
+    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(from[0], from[1]));
+    gtk_snapshot_scale(snapshot, (to[0] - from[0]) / w, (to[1] - from[1]) / h);
     gtk_snapshot_append_texture(snapshot, picture, &GRAPHENE_RECT_INIT(0, 0, w, h));
     gtk_snapshot_restore(snapshot);
     gtk_snapshot_pop(snapshot);
