@@ -218,10 +218,11 @@ static void minor_ticks(cairo_t *cr, const LithoSliceMap *map, const Edge *edge,
         tick_mark(cr, map, vertical, edge_pixel(edge, (first + n) * step), MINOR_TICK);
 }
 
-static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
-                         const Edge *edge, gboolean vertical)
+// Returns where the first number on top begins; none begins left of `room`.
+static double tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
+                           const Edge *edge, gboolean vertical, double room)
 {
-    double size = font_size(style), free_from = -1e9, last = -1e9;
+    double size = font_size(style), free_from = -1e9, last = -1e9, first = G_MAXDOUBLE;
     for (guint k = 0; k < edge->ticks.n; k++) {
         char number[64];
         double value = edge->ticks.value[k], at = edge_pixel(edge, value);
@@ -236,19 +237,34 @@ static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSl
             last = at;
             cairo_move_to(cr, map->rect.x - TICK - PAD - width, at + 0.36 * size);
         } else {
-            if (edge->to > edge->from && at - width / 2 < free_from)
+            if (at - width / 2 < room || (edge->to > edge->from && at - width / 2 < free_from))
                 continue;
             free_from = at + width / 2 + 0.8 * size;
+            first = MIN(first, at - width / 2);
             cairo_move_to(cr, at - width / 2, map->rect.y - TICK - 0.35 * size);
         }
         cairo_show_text(cr, number);
     }
+    return first;
+}
+
+// Where numbers on top may begin: behind the unit of the upright axis in the corner, which gives
+// way to them as far as the column of its own numbers goes.
+static double room_on_top(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                          const LithoSliceMap *map)
+{
+    if (!style->compact || style->beside)
+        return -1e9;
+    const LithoAxisText upright = litho_axis_text(grid, map->v_axis, style->units);
+    const double numbers = number_width(cr, style, grid, map->v_axis);
+    const double left_out = MAX(numbers - text_width(cr, upright.unit), 0);
+    return map->rect.x - TICK - left_out;
 }
 
 // Small panels have no room for titles: the units alone, that of the upright axis in the corner
-// above its numbers, that of the other one behind its numbers.
+// above its numbers and left of `before`, that of the other one behind its numbers.
 static void axis_unit(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
-                      const Edge *edge, gboolean vertical)
+                      const Edge *edge, gboolean vertical, double before)
 {
     const char *unit = edge->text.unit;
     double size = font_size(style), width = text_width(cr, unit);
@@ -257,7 +273,7 @@ static void axis_unit(cairo_t *cr, const LithoAxesStyle *style, const LithoSlice
     for (guint k = 0; k < edge->ticks.n; k++)
         last = MAX(last, edge_pixel(edge, edge->ticks.value[k]) + 1.8 * size);
     if (vertical)
-        cairo_move_to(cr, map->rect.x - TICK - PAD - width, y);
+        cairo_move_to(cr, MIN(map->rect.x - TICK, before) - PAD - width, y);
     else if (last + width < map->rect.x + map->rect.w)
         cairo_move_to(cr, map->rect.x + map->rect.w - width, y);
     else
@@ -293,6 +309,8 @@ void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *
     cairo_save(cr);
     litho_axes_set_font(cr, style, 1, FALSE);
     cairo_set_line_width(cr, 1);
+    const double room = room_on_top(cr, style, grid, map);
+    double before = G_MAXDOUBLE;
     for (int vertical = 0; vertical < 2; vertical++) {
         Edge edge = edge_of(style, grid, map, vertical);
         set_ink(cr, style, 0.75);
@@ -303,9 +321,10 @@ void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *
         if (vertical && style->beside)
             continue;
         set_ink(cr, style, 1);
-        tick_numbers(cr, style, map, &edge, vertical);
+        const double first = tick_numbers(cr, style, map, &edge, vertical, room);
+        before = vertical ? before : first;
         if (style->compact)
-            axis_unit(cr, style, map, &edge, vertical);
+            axis_unit(cr, style, map, &edge, vertical, before);
         else {
             int axis = vertical ? map->v_axis : map->h_axis;
             axis_title(cr, style, map, &edge, vertical, number_width(cr, style, grid, axis));

@@ -355,6 +355,16 @@ static double luma(const guint8 rgba[4])
     return 0.2126 * rgba[0] + 0.7152 * rgba[1] + 0.0722 * rgba[2];
 }
 
+// As much of a name as fits, cut between letters; bytes that are no text become U+FFFD.
+static void copy_name(char *to, const char *name, gsize size)
+{
+    g_autofree char *valid = g_utf8_make_valid(name, -1);
+    const char *end;
+    g_strlcpy(to, valid, size);
+    if (!g_utf8_validate(to, -1, &end))
+        to[end - to] = '\0';
+}
+
 LithoColormap *litho_colormap_load(const char *path, GError **error)
 {
     g_autofree char *text = litho_contents_load_text(path, LITHO_CONTENTS_TEXT, error);
@@ -379,8 +389,8 @@ LithoColormap *litho_colormap_load(const char *path, GError **error)
     char *dot = strrchr(base, '.');
     if (dot && dot != base)
         *dot = 0;
-    g_strlcpy(map->name, base, sizeof map->name);
-    g_strlcpy(map->title, base, sizeof map->title);
+    copy_name(map->name, base, sizeof map->name);
+    copy_name(map->title, base, sizeof map->title);
     for (int k = 0; k < LITHO_COLORMAP_SIZE; k++) {
         double p = k / (LITHO_COLORMAP_SIZE - 1.0) * (rows->len - 1), rgb[3];
         guint at = MIN((guint)p, rows->len - 2);

@@ -87,6 +87,11 @@ typedef struct LithoSceneLabels {
 void litho_scene_place_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                               const LithoSceneView *view, LithoRect rect,
                               const LithoAxisText texts[3], LithoSceneLabels *labels);
+// The rectangle of the compass: a corner of `rect` that neither the labels nor the box take; where
+// all are taken one that the labels leave.
+LithoSceneLabel litho_scene_place_compass(const LithoAxesStyle *style, const LithoGrid *grid,
+                                          const LithoSceneView *view, LithoRect rect,
+                                          const LithoSceneLabels *taken);
 // TRUE when the two rectangles have a point inside in common.
 gboolean litho_scene_labels_meet(const LithoSceneLabel *a, const LithoSceneLabel *b);
 

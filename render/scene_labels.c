@@ -260,6 +260,60 @@ static void place_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
         take(all, &title);
 }
 
+// TRUE where the ray through a pixel meets the box of the survey.
+static gboolean meets_box(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                          double x, double y)
+{
+    double o[3], d[3], near = 0, far = G_MAXDOUBLE;
+    litho_scene_ray(grid, view, rect, x, y, o, d);
+    for (int k = 0; k < 3; k++) {
+        const double a = (-0.5 - o[k]) / d[k], b = (grid->axis[k].n - 0.5 - o[k]) / d[k];
+        near = fmax(near, fmin(a, b)); // a direction of 0 makes both infinite, of one sign outside
+        far = fmin(far, fmax(a, b));
+    }
+    return near <= far;
+}
+
+static gboolean lies_on_box(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                            const LithoSceneLabel *at)
+{
+    enum { POINTS = 4 };
+    for (int i = 0; i <= POINTS; i++)
+        for (int j = 0; j <= POINTS; j++)
+            if (meets_box(grid, view, rect, at->x + at->w * ((double)i / POINTS - 0.5),
+                          at->y + at->h * ((double)j / POINTS - 0.5)))
+                return TRUE;
+    return FALSE;
+}
+
+// How much of its width the compass is high: seen from the side it stays a compass.
+static double flatness(const LithoSceneView *view)
+{
+    const double tilt = sin(view->camera.pitch * G_PI / 180);
+    return MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);
+}
+
+LithoSceneLabel litho_scene_place_compass(const LithoAxesStyle *style, const LithoGrid *grid,
+                                          const LithoSceneView *view, LithoRect rect,
+                                          const LithoSceneLabels *taken)
+{
+    const double size = font_size(style), w = 6.6 * size;
+    const double h = (5.6 * fabs(flatness(view)) + 1.2) * size;
+    const double left = rect.x + w / 2, right = rect.x + rect.w - w / 2, top = rect.y + h / 2,
+                 low = rect.y + rect.h - h / 2;
+    // Down on the left: the box seen from above leaves that corner free, unless labels are there.
+    const double corner[][2] = {{left, low}, {right, low}, {left, top}, {right, top}};
+    LithoSceneLabel place = {.x = right, .y = top, .w = w, .h = h};
+    for (int on_box = 0; on_box < 2; on_box++)
+        for (guint k = 0; k < G_N_ELEMENTS(corner); k++) {
+            place.x = corner[k][0];
+            place.y = corner[k][1];
+            if (is_free(taken, &place) && (on_box || !lies_on_box(grid, view, rect, &place)))
+                return place;
+        }
+    return place;
+}
+
 // A compass in the corner. Left out when the coordinates are an assumption: north would be a guess.
 static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                        const LithoSceneView *view, LithoRect rect, const LithoSceneLabels *taken)
@@ -267,22 +321,11 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
     double size = font_size(style), r = 2 * size;
-    const double reach = r + 1.6 * size, low = rect.y + rect.h - r - 1.2 * size;
-    // Down on the left: the box seen from above leaves that corner free, unless labels are there.
-    const double corner[][2] = {{rect.x + reach, low},
-                                {rect.x + rect.w - reach, low},
-                                {rect.x + reach, rect.y + reach},
-                                {rect.x + rect.w - reach, rect.y + reach}};
-    guint k = 0;
-    while (
-        k + 1 < G_N_ELEMENTS(corner) &&
-        !is_free(taken, &(LithoSceneLabel){
-                            .x = corner[k][0], .y = corner[k][1], .w = 2 * reach, .h = 2 * reach}))
-        k++;
-    const double x = corner[k][0], y = corner[k][1];
-    double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
+    const LithoSceneLabel place = litho_scene_place_compass(style, grid, view, rect, taken);
+    const double x = place.x, y = place.y;
+    double yaw = view->camera.yaw * G_PI / 180;
     // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
-    double flat = MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);
+    double flat = flatness(view);
     double nx = -sin(yaw), ny = -cos(yaw) * flat, ex = cos(yaw), ey = -sin(yaw) * flat;
     const double *ink = style->ink, alpha = ink[3] > 0 ? ink[3] : 1;
     cairo_set_line_width(cr, 1);
