@@ -96,20 +96,24 @@ void litho_similarity_append(GtkSnapshot *snapshot, GdkTexture *picture, const L
     gtk_snapshot_pop(snapshot);
 }
 
-// "similarity |c|  0 [bar] 1", with a tick where two signals begin to count as alike.
+// "similarity |c|  0 [bar] 1", with a tick where two signals begin to count as alike; without the
+// word where the panel has no room for it.
 void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle *style,
                                     LithoRect data)
 {
-    const double size = style->font_size, bar = 90, line = 1.6 * size;
+    const double size = style->font_size, line = 1.6 * size, rest = 4 * size;
+    const gboolean wide = data.w >= 90 + 10.5 * size + rest;
+    const double words = (wide ? 10.5 : 4.2) * size;
+    const double bar = floor(CLAMP(data.w - words - rest, 1, 90));
     const LithoColormap *colours = litho_colormap_find(overlay);
-    const double w = MIN(data.w, bar + 14.5 * size), x = data.x, y = data.y + data.h - line;
+    const double w = MIN(data.w, words + bar + rest), x = data.x, y = data.y + data.h - line;
     cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(x, y, w, line));
     cairo_set_source_rgba(cr, 0.08, 0.08, 0.08, 0.85);
     cairo_rectangle(cr, x, y, w, line);
     cairo_fill(cr);
-    litho_axes_draw_caption(cr, style, (LithoRect){x + 6, y, 10.5 * size, line},
-                            _("similarity |c|   0"));
-    const double from = x + 10.6 * size;
+    litho_axes_draw_caption(cr, style, (LithoRect){x + 6, y, words, line},
+                            wide ? _("similarity |c|   0") : "|c|  0");
+    const double from = x + words + 0.1 * size;
     for (int k = 0; k < (int)bar; k++) {
         guint8 rgba[4];
         colour_of(colours, k / bar, rgba);
