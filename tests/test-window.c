@@ -385,6 +385,10 @@ static void test_sweep_automatic(void)
     g_assert_cmpfloat(axis.value[2], ==, 20);
     litho_sweep_axis_fill(&axis, row, 1, 100, 3, 200); // outside what was asked for
     g_assert_cmpuint(axis.n, ==, 3);
+    litho_sweep_axis_fill(&axis, row, 0, 10, 3, NAN); // in ratios there is no way to 0
+    g_assert_cmpuint(axis.n, ==, 3);
+    g_assert_cmpfloat_with_epsilon(axis.value[0], row->soft_min, 1e-9);
+    g_assert_cmpfloat_with_epsilon(axis.value[2], 10, 1e-9);
 }
 
 static gboolean sheet_of_two(Gui *g)

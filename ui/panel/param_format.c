@@ -14,9 +14,14 @@ void litho_param_slider_range(const LithoParam *row, double *lo, double *hi)
         *hi = row->max;
 }
 
+// No ratio leads to 0, which many a log row has as its special value: the slider's lower end.
 double litho_param_slider_from_value(const LithoParam *row, double value)
 {
-    return row->log && value > 0 ? log10(value) : value;
+    double lo, hi;
+    if (!row->log)
+        return value;
+    litho_param_slider_range(row, &lo, &hi);
+    return log10(value > 0 ? value : lo > 0 ? lo : 1e-3 * hi);
 }
 
 double litho_param_slider_to_value(const LithoParam *row, double position)

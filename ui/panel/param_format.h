@@ -7,7 +7,8 @@
 
 // Ends of the slider: the useful range where the row declares one, else the legal range.
 void litho_param_slider_range(const LithoParam *row, double *lo, double *hi);
-// Slider positions: value <-> the slider's own scale (its logarithm for log rows).
+// Slider positions: value <-> the slider's own scale (its logarithm for log rows, whose lower end
+// stands for 0).
 double litho_param_slider_from_value(const LithoParam *row, double value);
 double litho_param_slider_to_value(const LithoParam *row, double position);
 // "1.25", "10", "300": as many digits as a row of this kind needs; the words for a special value.
