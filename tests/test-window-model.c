@@ -39,6 +39,14 @@ static void test_model(void)
     const LithoModel *model = litho_model_view_model(view);
     g_assert_cmpint(model->space, ==, LITHO_SPACE_MODEL);
     g_assert_cmpuint(model->legend->len, ==, 4);
+    GtkSettings *settings = gtk_widget_get_settings(GTK_WIDGET(view));
+    int usual;
+    g_object_get(settings, "gtk-xft-dpi", &usual, NULL);
+    g_object_set(settings, "gtk-xft-dpi", 2 * 96 * 1024, NULL);
+    litho_model_view_fit(view);
+    g_assert_cmpfloat(litho_model_view_scene(view)->text, ==, 2); // room for larger letters
+    g_object_set(settings, "gtk-xft-dpi", usual, NULL);
+    litho_model_view_fit(view);
     gui_screenshot(&gui, "model-shapes");
     g_autoptr(GdkTexture) earth = gui_picture(&gui);
     g_assert_cmpfloat(gui_difference(&gui, data, earth), >, 0.03);

@@ -68,6 +68,13 @@ static double bottom_of(const LithoModelView *self)
     return ceil(1.2 * deepest / step) * step;
 }
 
+// The camera on the whole box, which leaves room for the letters as large as a person wants them.
+static void look_at_whole(LithoModelView *self)
+{
+    self->view = litho_model_view(self->model);
+    self->view.text = MAX(litho_text_scale(GTK_WIDGET(self)), 1);
+}
+
 // The camera stays while the box does: a slider must not turn the model.
 static void adopt(LithoModelView *self, GArray *shapes)
 {
@@ -77,7 +84,7 @@ static void adopt(LithoModelView *self, GArray *shapes)
     self->stale = FALSE;
     if (self->model && !(self->fitted && litho_grid_equal(&self->grid, &self->model->grid))) {
         self->grid = self->model->grid;
-        self->view = litho_model_view(self->model);
+        look_at_whole(self);
         self->fitted = TRUE;
     }
     describe(self);
@@ -135,7 +142,7 @@ const LithoSceneView *litho_model_view_scene(LithoModelView *self)
 void litho_model_view_fit(LithoModelView *self)
 {
     if (self->model)
-        self->view = litho_model_view(self->model);
+        look_at_whole(self);
     redraw(self);
 }
 
@@ -166,6 +173,7 @@ static void layout(LithoModelView *self)
     double w = gtk_widget_get_width(GTK_WIDGET(self)), h = gtk_widget_get_height(GTK_WIDGET(self));
     LithoRect area = {PAD, PAD, MAX(w - 2 * PAD, 1), MAX(h - 2 * PAD, 1)};
     self->frame = litho_axes_layout_scene(&style, area, FALSE);
+    self->view.text = MAX(litho_text_scale(GTK_WIDGET(self)), 1);
     redraw(self);
 }
 
