@@ -239,6 +239,21 @@ def a_shot_without_trace_headers_is_migrated():
 
 
 @test
+def an_image_of_shots_in_file_order_has_a_lattice_of_its_own():
+    """Its cells may be as wide as the bins that are assumed for traces in file order, and as many as these traces."""
+    cli("synth", "models", "model=dipping", "record=shot", "inlines=1", "xlines=21", "samples=100", "depths=30", "depth=250", "source_x=100",
+        "source_y=0", "shots=3", "shot_step=100", "--velocity", "-o", "shots.sgy", "--no-truth")
+    words = ("run", "migrate", "mode=shot", "geometry=headers", "ny=1", "dx=25", "dy=25", "velocity=shots-velocity.sgy", "nz=20", "fmax=20",
+             "degree=5", "-i", "shots.sgy", "--file-order", "-o", "of-shots.sgy", "--backend", "cpu", "--force")
+    for nx in (30, 63):
+        cli(*words, f"nx={nx}")
+        told = json.loads(cli("info", "--json", "of-shots.sgy").stdout)
+        assert told["shape"] == [1, nx, 20] and told["coordinates"]["xline_spacing"] == 25 and told["traces"]["offsets"] == 1, told
+    r = cli(*words, "nx=30", "origin_x=100000", status=1)
+    assert "does not lie over the survey: by its coordinates" in r.stderr, r.stderr
+
+
+@test
 def wrong_numbers_are_usage_errors():
     cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "n.npy", "--no-truth")
     run = ["run", "fx", "-i", "n.npy", "-o", "n2.npy"]

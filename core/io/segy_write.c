@@ -436,6 +436,8 @@ static gboolean lies_elsewhere(const LithoWriter *w)
     const LithoGrid *g = &w->grid, *s = &w->like->grid;
     if (!g->has_xy || !s->has_xy)
         return g->has_xy && !w->same_lattice;
+    if (s->has_no_place && !g->has_no_place)
+        return TRUE;
     for (int corner = 0; corner < 4 && !w->same_lattice; corner++) {
         const double cell[2] = {corner & 1 ? (double)(g->axis[0].n - 1) : 0,
                                 corner & 2 ? (double)(g->axis[1].n - 1) : 0};
@@ -475,8 +477,8 @@ static void compare_source(LithoWriter *w)
     w->set_dt = fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
                 theirs->source == LITHO_FROM_USER || w->grid.is_depth != s->grid.is_depth;
     w->set_delay = fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
-    w->source_order = aligned && s->files->len == 1 && c->missing == 0 && c->duplicates == 0 &&
-                      s->traces == litho_grid_traces(&s->grid);
+    w->source_order = aligned && !w->elsewhere && s->files->len == 1 && c->missing == 0 &&
+                      c->duplicates == 0 && s->traces == litho_grid_traces(&s->grid);
 }
 
 // A migration's result carries the text of its input on, which speaks of the other axis. Without

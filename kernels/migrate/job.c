@@ -42,6 +42,7 @@ static void image_axes(const LithoGrid *in, const LithoMigrateParams *p, LithoGr
         image->axis[0] = (LithoAxis){.n = p->ny, .first = 1, .step = 1, .source = LITHO_FROM_USER};
         image->axis[1] = (LithoAxis){.n = p->nx, .first = 1, .step = 1, .source = LITHO_FROM_USER};
         image->has_xy = TRUE;
+        image->has_no_place = FALSE;
         image->xy_source = LITHO_FROM_USER;
         image->origin[0] = p->origin_x;
         image->origin[1] = p->origin_y;
