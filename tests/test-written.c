@@ -170,6 +170,31 @@ static void test_numbers_at_213(void)
     g_assert_cmpfloat_with_epsilon(again->grid.axis[2].first, 0.1, 1e-9);
 }
 
+// Property: line numbers are whole words in the other byte order, too, where the standard has two
+// halves; a header is told with them as they are.
+static void test_numbers_turned(void)
+{
+    const int bytes[][2] = {{213, 217}, {221, 225}};
+    for (guint b = 0; b < G_N_ELEMENTS(bytes); b++)
+        for (int order = 0; order < 2; order++) {
+            Make make = make_plain();
+            make.order = (LithoOrder)order;
+            make.inline_byte = bytes[b][0];
+            make.xline_byte = bytes[b][1];
+            make.inline_first = 70000; // both halves are in use
+            g_autoptr(GByteArray) file = make_file(&make);
+            g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+            g_autofree char *path = g_build_filename(odd_folder, "turned.sgy", NULL);
+            const LithoSaveOptions other = {.force = TRUE, .endian = order ? 1 : 2};
+            g_assert_true(litho_cube_save(cube, path, &other, NULL, NULL));
+            g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, NULL);
+            odd_assert_full(&make, again);
+            guint8 header[240];
+            g_assert_true(litho_survey_trace_header(again->survey, 1, 2, header, NULL));
+            g_assert_cmpint(litho_get_i32(header + bytes[b][0] - 1, LITHO_ORDER_BIG), ==, 70001);
+        }
+}
+
 // Property: such a number is no scalar, where it is the same in all traces, too.
 static void test_one_line_at_213(void)
 {
@@ -318,6 +343,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
     g_test_add_func("/written/full-text", test_full_text);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
+    g_test_add_func("/written/numbers-turned", test_numbers_turned);
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);
     g_test_add_func("/written/numbers-as-floats", test_numbers_as_floats);
     g_test_add_func("/written/revision-in-the-second-byte", test_revision_in_the_second_byte);

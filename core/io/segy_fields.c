@@ -168,6 +168,22 @@ void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to
     reorder_word(header + 236, 4, from, to);
 }
 
+void litho_segy_reorder_survey(const LithoSurvey *survey, guint8 header[240], LithoOrder from,
+                               LithoOrder to)
+{
+    const int byte[] = {survey->key_byte[0], survey->key_byte[1], survey->xy_byte[0],
+                        survey->xy_byte[1]};
+    guint8 word[G_N_ELEMENTS(byte)][4];
+    for (guint k = 0; k < G_N_ELEMENTS(byte); k++)
+        memcpy(word[k], header + MAX(byte[k] - 1, 0), sizeof word[k]);
+    litho_segy_reorder_trace(header, from, to);
+    for (guint k = 0; k < G_N_ELEMENTS(byte); k++) {
+        reorder_word(word[k], sizeof word[k], from, to);
+        if (byte[k])
+            memcpy(header + byte[k] - 1, word[k], sizeof word[k]);
+    }
+}
+
 void litho_segy_reorder_extension(guint8 extension[240], LithoOrder from, LithoOrder to)
 {
     static const struct {

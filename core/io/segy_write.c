@@ -233,11 +233,11 @@ static guint16 live_identity(const LithoWriter *w)
 }
 
 // A trace header and its extensions, `n` bytes.
-static void reorder_headers(guint8 *header, gint64 n, LithoOrder from, LithoOrder to)
+static void reorder_headers(const LithoWriter *w, guint8 *header, gint64 n, LithoOrder from)
 {
-    litho_segy_reorder_trace(header, from, to);
+    litho_segy_reorder_survey(w->like, header, from, w->order);
     if (n >= 2 * LITHO_HEADER_BYTES)
-        litho_segy_reorder_extension(header + LITHO_HEADER_BYTES, from, to);
+        litho_segy_reorder_extension(header + LITHO_HEADER_BYTES, from, w->order);
 }
 
 // Header of a trace that no source has.
@@ -316,7 +316,7 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
     memset(header + n, 0, w->header_bytes - n);
     if (!litho_file_read_all(file, header, n, litho_file_trace_at(file, trace - file->base), error))
         return FALSE;
-    reorder_headers(header, n, file->order, w->order);
+    reorder_headers(w, header, n, file->order);
     put_axis(w, header);
     put_identity(w, header, si, sj, live);
     return TRUE;
@@ -575,7 +575,7 @@ static gboolean make_blank(LithoWriter *w, GError **error)
     if (!litho_file_read_all(file, w->blank, n, litho_file_trace_at(file, trace - file->base),
                              error))
         return FALSE;
-    reorder_headers(w->blank, n, file->order, w->order);
+    reorder_headers(w, w->blank, n, file->order);
     return TRUE;
 }
 

@@ -681,6 +681,6 @@ gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guin
     if (!litho_file_read_all(file, bytes, LITHO_HEADER_BYTES,
                              litho_file_trace_at(file, trace - file->base), error))
         return FALSE;
-    litho_segy_reorder_trace(bytes, file->order, LITHO_ORDER_BIG);
+    litho_segy_reorder_survey(survey, bytes, file->order, LITHO_ORDER_BIG);
     return TRUE;
 }
