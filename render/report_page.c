@@ -152,8 +152,8 @@ static LithoSheetAxis frequency_axis(const LithoGrid *grid, gint64 n)
     return to;
 }
 
-// The axes of slice `axis`, or of its f-k spectrum `fk`, where it is not NULL. Inlines of a slice in
-// time run upwards.
+// The axes of slice `axis`, or of its f-k spectrum `fk`, where that is not NULL. Inlines of a slice
+// in time run upwards.
 static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, const LithoCube *fk,
                                const LithoLook *look)
 {

@@ -220,42 +220,6 @@ static void test_numbers(void)
     litho_numbers_free(numbers);
 }
 
-// Property: of a cube with one spike a thousand times its clip the histogram about the clip is that of
-// the cube without it, and the clip of 99 % is told as 99 %; a cube of one sample a trace has no
-// spectrum and all other numbers.
-static void test_histogram(void)
-{
-    Heard heard = {0};
-    LithoNumbers *numbers = litho_numbers_new(&number_funcs, &heard);
-    g_autoptr(LithoCube) cube = ramp(20, 20, 101, 0), flat = ramp(20, 20, 1, 3);
-    for (gint64 k = 0; k < litho_box_count(cube->held); k++)
-        cube->samples[k] = (float)(k % 101 - 50) / 50; // as many of each of 101 values
-    cube->samples[0] = 1000;
-    litho_numbers_want(numbers, LITHO_NUMBERS_IN, cube, NULL);
-    wait_for(&heard, 1);
-    const LithoCubeNumbers *known = litho_numbers_get(numbers, LITHO_NUMBERS_IN);
-    LithoLook look = litho_look_default();
-    litho_look_set_range(&look, &known->range);
-    g_assert_cmpfloat_with_epsilon(litho_ranges_inside(known, &look), 99, 1.1);
-    for (int bar = -9; bar < 9; bar++) {
-        const double share = litho_cube_numbers_share(known, bar / 10.0, (bar + 1) / 10.0);
-        g_test_message("%g to %g: %g", bar / 10.0, (bar + 1) / 10.0, share);
-        g_assert_cmpfloat_with_epsilon(share, 5 / 101.0, 1.1 / 101);
-    }
-    g_assert_cmpfloat(litho_cube_numbers_share(known, -1001, 1001), ==, 1);
-    look.lo = -500;
-    look.hi = 500;
-    g_assert_cmpfloat_with_epsilon(litho_ranges_inside(known, &look), 100, 0.01);
-
-    litho_numbers_want(numbers, LITHO_NUMBERS_IN, flat, NULL);
-    wait_for(&heard, 2);
-    known = litho_numbers_get(numbers, LITHO_NUMBERS_IN);
-    g_assert_cmpuint(known->spectrum.n, ==, 0);
-    g_assert_cmpfloat(known->stats.count, ==, 400);
-    g_assert_cmpfloat(known->counted, ==, 400);
-    litho_numbers_free(numbers);
-}
-
 // Property: the colours follow the percentile until somebody sets them, and a symmetric clip of
 // data that turn out to have one sign is given up.
 static void test_ranges(void)
@@ -708,7 +672,6 @@ int main(int argc, char **argv)
     g_test_add_func("/session/newest", test_newest);
     g_test_add_func("/session/newest-forget", test_newest_forget);
     g_test_add_func("/session/numbers", test_numbers);
-    g_test_add_func("/session/histogram", test_histogram);
     g_test_add_func("/session/ranges", test_ranges);
     g_test_add_func("/session/depth-time", test_depth_time);
     g_test_add_func("/session/places", test_places);

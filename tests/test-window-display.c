@@ -18,7 +18,6 @@
 #include "ui/session/points.h"
 #include "ui/session/presets.h"
 #include "ui/view/cube_view_private.h"
-#include "ui/view/medium_picture.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -282,40 +281,6 @@ static void test_area(void)
     g_assert_null(gui_window_titled("of the area"));
 }
 
-// Property: the middle of each cell of an f-k picture lies at its own place of the axes: wavenumber
-// 0 in the middle, frequency 0 and the largest one on the edges; traces lie between the edges.
-static void test_fk_place(void)
-{
-    const LithoRect data = {100, 50, 320, 128};
-    for (guint n = 32; n <= 33; n++) {
-        const LithoFkPicture picture = {NULL, n, 65};
-        const LithoRect waves = litho_fk_place(&picture, FALSE, data);
-        const LithoRect traces = litho_fk_place(&picture, TRUE, data);
-        g_assert_cmpfloat_with_epsilon(waves.x + (n / 2 + 0.5) / n * waves.w, 260, 1e-9);
-        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * (1 - 0.5 / 65), 178, 1e-9);
-        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * 0.5 / 65, 50, 1e-9);
-        g_assert_cmpfloat(traces.x, ==, data.x);
-        g_assert_cmpfloat(traces.w, ==, data.w);
-    }
-}
-
-// Property: an area is told by its line numbers, however long they are, and by times as they are.
-static void test_area_place(void)
-{
-    LithoGrid grid = litho_grid_new(30, 40, 250);
-    grid.axis[LITHO_INLINE].first = 10115;
-    grid.axis[LITHO_INLINE].step = 5;
-    grid.axis[LITHO_XLINE].first = 200003;
-    grid.axis[LITHO_XLINE].step = 4;
-    grid.axis[LITHO_SAMPLE].first = 1.0025;
-    grid.axis[LITHO_SAMPLE].step = 0.0005;
-    const LithoArea area = {.on = TRUE, .axis = LITHO_INLINE, .box = {{15, 7, 0}, {16, 34, 4}}};
-    g_autofree char *text = litho_area_place(&grid, &area, 15, LITHO_UNITS_AUTO);
-    g_assert_cmpstr(text, ==,
-                    "Inline 10190, crossline 200031 to 200135, time 1\u2009002.5 to "
-                    "1\u2009004.0 ms");
-}
-
 // --- points and dips ----------------------------------------------------------------------------
 
 // Property: two slopes give the dips of a plane and its apparent velocity: 3 ms over 25 m and 4 ms
@@ -451,32 +416,6 @@ static void test_medium(void)
     gui_forget_flow(&gui);
     gui_settle(&gui);
     g_assert_null(litho_medium_layer(medium));
-}
-
-// Property: each sample of a coarse layer lies where its own place of the grid does, on sections and,
-// upside down, on maps.
-static void test_medium_place(void)
-{
-    const LithoGrid grid = litho_grid_new(100, 90, 80);
-    LithoGrid layer = grid;
-    const gint64 by[3] = {4, 1, 3};
-    for (int a = 0; a < 3; a++) {
-        layer.axis[a].n = (grid.axis[a].n - 1) / by[a] + 1;
-        layer.axis[a].step *= by[a];
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        const LithoSliceView view = litho_slice_view(&grid, axis, 8);
-        const LithoSliceMap map = litho_slice_map(&grid, &view, (LithoRect){10, 20, 333, 222});
-        double from[2], to[2], at[3], x, y;
-        litho_medium_place(&layer, &grid, &map, from, to);
-        for (int a = 0; a < 3; a++)
-            at[a] = 5.0 * by[a];
-        litho_slice_map_to_pixel(&map, at, &x, &y);
-        g_assert_cmpfloat_with_epsilon(
-            from[0] + (to[0] - from[0]) * 5.5 / layer.axis[map.h_axis].n, x, 1e-6);
-        g_assert_cmpfloat_with_epsilon(
-            from[1] + (to[1] - from[1]) * 5.5 / layer.axis[map.v_axis].n, y, 1e-6);
-    }
 }
 
 // --- what belongs to another operator -----------------------------------------------------------
@@ -677,13 +616,10 @@ int main(int argc, char **argv)
     g_test_add_func("/display/presets", test_presets);
     g_test_add_func("/display/history", test_history);
     g_test_add_func("/display/area", test_area);
-    g_test_add_func("/display/fk-place", test_fk_place);
-    g_test_add_func("/display/area-place", test_area_place);
     g_test_add_func("/display/dips", test_dips);
     g_test_add_func("/display/points", test_points);
     g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
-    g_test_add_func("/display/medium-place", test_medium_place);
     g_test_add_func("/display/field-goes", test_field_goes);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
     g_test_add_func("/display/blink-ends", test_blink_ends);

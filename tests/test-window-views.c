@@ -196,7 +196,7 @@ static void some_bins(double bins[3])
 {
     const LithoCubeNumbers *out = litho_session_numbers(gui.session, LITHO_NUMBERS_OUT);
     for (guint k = 0; k < 3; k++)
-        bins[k] = out ? out->histogram[out->bins / 2 + k * out->bins / 8] / out->counted : 0;
+        bins[k] = out ? out->whole.count[(4 + k) * LITHO_HISTOGRAM_BINS / 8] / out->counted : 0;
 }
 
 static gboolean follows_drag(Gui *g)

@@ -9,14 +9,15 @@
 #include "render/ticks.h"
 #include "ui/view/small_text.h"
 
-enum { HEIGHT = 132, BAR = 8 };
+enum { HEIGHT = 132, BAR = 8, MOST = 512 }; // MOST: pixels of a picture either way
 static const double decibels = 60;
 
 struct _LithoFkView {
     GtkWidget parent;
     char *title;
     GdkTexture *picture; // NULL = nothing to show
-    LithoFkPicture shape; // of it, without samples
+    LithoFkPicture shape; // of what it shows, without samples
+    guint by[2];          // columns and rows of that in one pixel
     LithoFkAxes axes;
 };
 
@@ -51,18 +52,35 @@ double litho_fk_picture_top(const LithoFkPicture *p)
     return top;
 }
 
+LithoFkPicture litho_fk_reduced(const LithoFkPicture *p, guint most, guint by[2])
+{
+    by[0] = (p->n_x + most - 1) / most;
+    by[1] = (p->n_f + most - 1) / most;
+    const guint n_x = (p->n_x + by[0] - 1) / by[0], n_f = (p->n_f + by[1] - 1) / by[1];
+    float *largest = g_new0(float, (gsize)n_x * n_f);
+    for (guint k = 0; k < p->n_x; k++) {
+        const float *from = p->amplitude + (gsize)k * p->n_f;
+        float *to = largest + (gsize)(k / by[0]) * n_f;
+        for (guint f = 0; f < p->n_f; to++)
+            for (const guint end = MIN(f + by[1], p->n_f); f < end; f++)
+                *to = MAX(*to, from[f]);
+    }
+    return (LithoFkPicture){largest, n_x, n_f};
+}
+
 // Wavenumbers or traces to the right, frequencies upwards.
 static GdkTexture *make_picture(const LithoFkPicture *p, double top)
 {
     const LithoColormap *map = litho_colormap_find("ember");
+    const float scale = 20 / (float)decibels, zero = top > 0 ? log10f((float)top) : 0;
     gsize stride = 4 * (gsize)p->n_x;
     guint8 *rgba = g_malloc(stride * p->n_f);
-    for (guint f = 0; f < p->n_f; f++)
-        for (guint k = 0; k < p->n_x; k++) {
-            double a = p->amplitude[(gsize)k * p->n_f + f];
-            double db = a > 0 && top > 0 ? 20 * log10(a / top) : -decibels;
-            double t = CLAMP(1 + db / decibels, 0, 1);
-            memcpy(&rgba[(p->n_f - 1 - f) * stride + 4 * (gsize)k], map->rgba[lrint(255 * t)], 4);
+    for (guint k = 0; k < p->n_x; k++)
+        for (guint f = 0; f < p->n_f; f++) {
+            const float a = p->amplitude[(gsize)k * p->n_f + f];
+            const float t = a > 0 && top > 0 ? 1 + scale * (log10f(a) - zero) : 0;
+            memcpy(&rgba[(p->n_f - 1 - f) * stride + 4 * (gsize)k],
+                   map->rgba[lrintf(255 * CLAMP(t, 0, 1))], 4);
         }
     g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, stride * p->n_f);
     return gdk_memory_texture_new((int)p->n_x, (int)p->n_f, GDK_MEMORY_R8G8B8A8, bytes, stride);
@@ -74,10 +92,13 @@ static GdkTexture *make_picture(const LithoFkPicture *p, double top)
 static void draw_picture(LithoFkView *self, GtkSnapshot *snapshot, LithoRect data)
 {
     const LithoRect r = litho_fk_place(&self->shape, self->axes.by_line, data);
+    // The last pixels stand for cells beyond the last ones, too.
+    const double w = r.w * gdk_texture_get_width(self->picture) * self->by[0] / self->shape.n_x;
+    const double h = r.h * gdk_texture_get_height(self->picture) * self->by[1] / self->shape.n_f;
     gtk_snapshot_push_clip(snapshot, &GRAPHENE_RECT_INIT(data.x, data.y, data.w, data.h));
     for (int turn = 0; turn < (self->axes.by_line ? 1 : 2); turn++)
         gtk_snapshot_append_texture(snapshot, self->picture,
-                                    &GRAPHENE_RECT_INIT(r.x + turn * r.w, r.y, r.w, r.h));
+                                    &GRAPHENE_RECT_INIT(r.x + turn * r.w, r.y + r.h - h, w, h));
     gtk_snapshot_pop(snapshot);
 }
 
@@ -216,7 +237,9 @@ void litho_fk_view_set(LithoFkView *self, const LithoFkPicture *picture, double 
     if (picture && picture->n_f > 1 && picture->n_x > 0) {
         self->axes = *axes;
         self->shape = (LithoFkPicture){NULL, picture->n_x, picture->n_f};
-        self->picture = make_picture(picture, top);
+        const LithoFkPicture reduced = litho_fk_reduced(picture, MOST, self->by);
+        self->picture = make_picture(&reduced, top);
+        g_free((gpointer)reduced.amplitude);
         describe(self, picture);
     }
     gtk_widget_queue_draw(GTK_WIDGET(self));

@@ -23,6 +23,10 @@ typedef struct LithoFkPicture {
 } LithoFkPicture;
 
 LithoFkPicture litho_fk_picture(const LithoFk *fk, gboolean by_trace);
+// The largest amplitudes of groups of `by` columns and rows, `most` either way at most: a section of
+// a thousand traces has a million cells, and a logarithm of each would take longer than many frames.
+// g_free() the amplitudes.
+LithoFkPicture litho_fk_reduced(const LithoFkPicture *picture, guint most, guint by[2]);
 // Rectangle of the whole picture, cells of equal size, such that the middle of each cell lies at
 // its own frequency and wavenumber of `data`, the rectangle of the axes: the first and the last
 // frequency stand on its edges. Traces (`by_line`) have their cells between the edges.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Where pictures over and beside the sections lie, and how places are told; without a display.
+#include "ui/panel/area_panel.h"
+#include "ui/view/fk_view.h"
+#include "ui/view/medium_picture.h"
+
+// --- frequency and wavenumber -------------------------------------------------------------------
+
+// Property: the middle of each cell of an f-k picture lies at its own place of the axes: wavenumber
+// 0 in the middle, frequency 0 and the largest one on the edges; traces lie between the edges.
+static void test_fk_place(void)
+{
+    const LithoRect data = {100, 50, 320, 128};
+    for (guint n = 32; n <= 33; n++) {
+        const LithoFkPicture picture = {NULL, n, 65};
+        const LithoRect waves = litho_fk_place(&picture, FALSE, data);
+        const LithoRect traces = litho_fk_place(&picture, TRUE, data);
+        g_assert_cmpfloat_with_epsilon(waves.x + (n / 2 + 0.5) / n * waves.w, 260, 1e-9);
+        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * (1 - 0.5 / 65), 178, 1e-9);
+        g_assert_cmpfloat_with_epsilon(waves.y + waves.h * 0.5 / 65, 50, 1e-9);
+        g_assert_cmpfloat(traces.x, ==, data.x);
+        g_assert_cmpfloat(traces.w, ==, data.w);
+    }
+}
+
+// Property: a picture of many cells is made of few pixels, each the largest of its cells: the peak
+// stays, and no cell is left out.
+static void test_fk_reduced(void)
+{
+    enum { N_X = 1000, N_F = 1025, MOST = 512 };
+    g_autofree float *cells = g_new0(float, N_X * N_F);
+    const guint at[][2] = {{0, 0}, {999, 1024}, {501, 3}, {700, 1024}};
+    for (guint n = 0; n < G_N_ELEMENTS(at); n++)
+        cells[at[n][0] * N_F + at[n][1]] = 1 + (float)n;
+    guint by[2];
+    const LithoFkPicture all = {cells, N_X, N_F};
+    const LithoFkPicture few = litho_fk_reduced(&all, MOST, by);
+    g_assert_cmpuint(few.n_x, <=, MOST);
+    g_assert_cmpuint(few.n_f, <=, MOST);
+    g_assert_cmpuint(few.n_x * by[0], >=, N_X);
+    g_assert_cmpuint(few.n_f * by[1], >=, N_F);
+    for (guint n = 0; n < G_N_ELEMENTS(at); n++)
+        g_assert_cmpfloat(few.amplitude[at[n][0] / by[0] * few.n_f + at[n][1] / by[1]], ==, 1 + n);
+    g_assert_cmpfloat(litho_fk_picture_top(&few), ==, litho_fk_picture_top(&all));
+    g_free((gpointer)few.amplitude);
+}
+
+// --- sections -----------------------------------------------------------------------------------
+
+// Property: an area is told by its line numbers, however long they are, and by times as they are.
+static void test_area_place(void)
+{
+    LithoGrid grid = litho_grid_new(30, 40, 250);
+    grid.axis[LITHO_INLINE].first = 10115;
+    grid.axis[LITHO_INLINE].step = 5;
+    grid.axis[LITHO_XLINE].first = 200003;
+    grid.axis[LITHO_XLINE].step = 4;
+    grid.axis[LITHO_SAMPLE].first = 1.0025;
+    grid.axis[LITHO_SAMPLE].step = 0.0005;
+    const LithoArea area = {.on = TRUE, .axis = LITHO_INLINE, .box = {{15, 7, 0}, {16, 34, 4}}};
+    g_autofree char *text = litho_area_place(&grid, &area, 15, LITHO_UNITS_AUTO);
+    g_assert_cmpstr(text, ==,
+                    "Inline 10190, crossline 200031 to 200135, time 1\u2009002.5 to "
+                    "1\u2009004.0 ms");
+}
+
+// Property: each sample of a coarse layer lies where its own place of the grid does, on sections and,
+// upside down, on maps.
+static void test_medium_place(void)
+{
+    const LithoGrid grid = litho_grid_new(100, 90, 80);
+    LithoGrid layer = grid;
+    const gint64 by[3] = {4, 1, 3};
+    for (int a = 0; a < 3; a++) {
+        layer.axis[a].n = (grid.axis[a].n - 1) / by[a] + 1;
+        layer.axis[a].step *= by[a];
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        const LithoSliceView view = litho_slice_view(&grid, axis, 8);
+        const LithoSliceMap map = litho_slice_map(&grid, &view, (LithoRect){10, 20, 333, 222});
+        double from[2], to[2], at[3], x, y;
+        litho_medium_place(&layer, &grid, &map, from, to);
+        for (int a = 0; a < 3; a++)
+            at[a] = 5.0 * by[a];
+        litho_slice_map_to_pixel(&map, at, &x, &y);
+        g_assert_cmpfloat_with_epsilon(
+            from[0] + (to[0] - from[0]) * 5.5 / layer.axis[map.h_axis].n, x, 1e-6);
+        g_assert_cmpfloat_with_epsilon(
+            from[1] + (to[1] - from[1]) * 5.5 / layer.axis[map.v_axis].n, y, 1e-6);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/view-places/fk", test_fk_place);
+    g_test_add_func("/view-places/fk-reduced", test_fk_reduced);
+    g_test_add_func("/view-places/area", test_area_place);
+    g_test_add_func("/view-places/medium", test_medium_place);
+    return g_test_run();
+}
