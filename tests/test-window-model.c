@@ -7,6 +7,7 @@
 #include "tests/gui/gui.h"
 #include "tests/gui/keys.h"
 #include "tests/gui/teller.h"
+#include "ui/view/cube_view_private.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -217,6 +218,18 @@ static void test_other_grid(void)
     g_autofree char *input = export_svg("time.svg");
     g_assert_null(strstr(input, "Depth 5"));
     g_assert_nonnull(strstr(input, "Time "));
+    // Beside each other each has a name and a number, and the room above its axis' numbers for
+    // them.
+    gui_activate(&gui, "win.show('side')");
+    gui_spin(&gui, 0.3);
+    const LithoCubeView *view = litho_canvas_view(canvas(), LITHO_SAMPLE);
+    g_assert_cmpuint(view->n_panels, ==, 2);
+    for (int k = 0; k < 2; k++) {
+        const LithoViewPanel *panel = &view->panel[k];
+        g_assert_cmpfloat(panel->frame.title.x, ==, panel->area.x);
+        g_assert_cmpfloat(panel->frame.title.x + panel->frame.title.w, >=,
+                          panel->frame.data.x + panel->frame.data.w - 1);
+    }
     gui_activate(&gui, "win.show('output')");
     gui_set_param(&gui, &gui_teller, "mode", 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));

@@ -97,6 +97,10 @@ void litho_cube_view_layout(LithoCubeView *self)
         panel->frame = litho_axes_layout(&style, &panel->grid, self->axis, rects[k],
                                          bar && (panel->of_input || k + 1 == self->n_panels));
         panel->map = litho_slice_map(&panel->grid, &panel->view, panel->frame.data);
+        if (self->panel[0].of_input) { // each has a name and a number of its own to tell
+            panel->frame.title.w += panel->frame.title.x - rects[k].x;
+            panel->frame.title.x = rects[k].x;
+        }
     }
 }
 
