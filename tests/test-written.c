@@ -333,6 +333,44 @@ static void test_quotation_marks(void)
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
+// Property: a depth cube in SU is one where its first trace is dead.
+static void test_dead_depths(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    make_put_head16(file, &make, 0, 29, 2);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, &(LithoOpenOptions){.domain = 2});
+    g_autofree char *path = g_build_filename(odd_folder, "dead.su", NULL);
+    g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+    g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, NULL);
+    g_assert_true(again->grid.is_depth);
+    g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, cube->grid.axis[2].step, 1e-9);
+}
+
+// Property: starts that were not believed are not in the output, where they would be, or where
+// another trace comes first.
+static void test_ignored_starts(void)
+{
+    Make make = make_plain();
+    make.sorting = MAKE_SHUFFLED;
+    make.ns = 5;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 1; n < 20; n++)
+        make_put_head16(file, &make, n, 109, 100 * n);
+    make_drop_trace(file, &make, 7); // the output is in the order of the lines
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    odd_assert_note(cube, "they are ignored");
+    const char *const names[] = {"starts.su", "starts.sgy"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *path = g_build_filename(odd_folder, names[k], NULL);
+        g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+        g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, NULL);
+        g_assert_cmpint(again->grid.axis[2].n, ==, make.ns);
+        g_assert_cmpfloat(again->grid.axis[2].first, ==, cube->grid.axis[2].first);
+        odd_assert_samples(&make, again);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -350,6 +388,8 @@ int main(int argc, char **argv)
     g_test_add_func("/written/swapped-extension", test_swapped_extension);
     g_test_add_func("/written/first-header", test_first_header);
     g_test_add_func("/written/quotation-marks", test_quotation_marks);
+    g_test_add_func("/written/dead-depths", test_dead_depths);
+    g_test_add_func("/written/ignored-starts", test_ignored_starts);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

@@ -48,13 +48,23 @@ static const char *last_change(const char *text, const char *what)
     return text ? g_strrstr(text, words) : NULL;
 }
 
+// The first head of a trace that lives: programs that put dead traces into gaps leave their start
+// at 0, which says nothing. The lead where all are dead.
+static guint first_alive(const LithoHeads *heads)
+{
+    for (guint k = litho_heads_lead(heads); k < heads->n; k++)
+        if (litho_head_i16(heads, k, 29) != 2 && !heads->foreign[k] && !litho_head_empty(heads, k))
+            return k;
+    return litho_heads_lead(heads);
+}
+
 // A depth axis is believed when the user says so, when the file was written by a step that changed
 // the axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a
 // hint, as text headers are copied from file to file. SU has a trace identification for it.
 static gboolean is_depth(LithoSurvey *survey, const LithoHeads *heads,
                          const LithoOpenOptions *options)
 {
-    const guint lead = litho_heads_lead(heads);
+    const guint lead = first_alive(heads);
     if (options->domain)
         return options->domain == 2;
     if (survey->kind == LITHO_FILE_SU && lead < heads->n)
@@ -156,16 +166,6 @@ static gboolean start_is_true(const LithoGrid *grid, double start)
     return fabs(start) <= (grid->is_depth ? 1e5 : 1e3);
 }
 
-// The first head of a trace that lives: programs that put dead traces into gaps leave their start
-// at 0, which says nothing. The lead where all are dead.
-static guint first_alive(const LithoHeads *heads)
-{
-    for (guint k = litho_heads_lead(heads); k < heads->n; k++)
-        if (litho_head_i16(heads, k, 29) != 2 && !heads->foreign[k] && !litho_head_empty(heads, k))
-            return k;
-    return litho_heads_lead(heads);
-}
-
 static void choose_start(LithoSurvey *survey, const LithoHeads *heads)
 {
     LithoGrid *grid = &survey->grid;
@@ -242,6 +242,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
                           "delays at byte 109 vary from %d to %d, more than four trace "
                           "lengths; they are ignored",
                           low, high);
+        survey->starts_ignored = TRUE;
         return TRUE;
     }
     if (!start_is_true(&survey->grid, low * factor) ||
@@ -249,6 +250,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
         litho_survey_note(survey,
                           "delays at byte 109 of %g to %g %s cannot be true and are ignored",
                           low * factor, high * factor, axis->unit);
+        survey->starts_ignored = TRUE;
         return TRUE;
     }
     gint64 cells = litho_grid_traces(&survey->grid), n2 = survey->grid.axis[1].n;

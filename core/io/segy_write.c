@@ -479,6 +479,8 @@ static void compare_source(LithoWriter *w)
     w->set_delay = fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
     w->source_order = aligned && !w->elsewhere && s->files->len == 1 && c->missing == 0 &&
                       c->duplicates == 0 && s->traces == litho_grid_traces(&s->grid);
+    // In another order they would be read as another start, in SU they would be believed.
+    w->set_delay |= s->starts_ignored && (w->kind == LITHO_FILE_SU || !w->source_order);
 }
 
 // A migration's result carries the text of its input on, which speaks of the other axis. Without
