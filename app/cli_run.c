@@ -528,8 +528,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, ranks, error))
         return FALSE;
-    const gboolean watched = o->watched && !litho_cli_pipe_to_stdout(&o->files);
-    return !survey || !speaks || !o->files.out || !(is_judged(o) || watched) ||
+    const gboolean watched = o->watched && o->files.out && !litho_cli_pipe_to_stdout(&o->files);
+    return !survey || !speaks || !(is_judged(o) || watched) ||
            tell_quality(flow, survey, device, o, run, error);
 }
 

@@ -113,6 +113,14 @@ def compare_tells_what_it_leaves_out():
 
 
 @test
+def a_report_is_written_where_volumes_alone_are():
+    survey, truth = holes()
+    r = cli("run", "patch", "-i", survey, "--volume", "coherence=c.npy", "--report", "volume.json", "--reference", truth)
+    assert json.load(open("volume.json"))["snr_db"] > 0 and "true SNR" in r.stdout, r.stdout
+    assert os.path.exists("c.npy")
+
+
+@test
 def figures_of_a_survey_that_goes_to_standard_output_go_to_standard_error():
     """The bytes of the survey are those of a run that is not judged; nothing that was asked for is left out."""
     survey, truth = holes()
