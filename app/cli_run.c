@@ -349,6 +349,25 @@ static gboolean plan_volumes(const LithoFlow *flow, LithoSurvey *survey, const O
     return TRUE;
 }
 
+// Names and formats that no file can have are told before anything is computed: a volume's turn
+// comes behind the result.
+static gboolean check_written(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
+                              const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                              LithoRun *run, GError **error)
+{
+    if (o->files.out &&
+        !litho_writer_check(o->files.out, &plan->out, survey, &options->save, error))
+        return FALSE;
+    for (char **v = o->volumes; v && *v; v++) {
+        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
+        LithoStreamPlan own;
+        if (!asked || !litho_stream_plan(asked, survey, options, run, &own, error) ||
+            !litho_writer_check(file_of(*v), &own.out, survey, &options->save, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 // Every volume is a run of its own: what the steps before it give is computed again.
 static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
                             const LithoStreamOptions *options, LithoRun *run, GError **error)
@@ -486,7 +505,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         options.device_memory = peers->least(litho_stream_device_memory(&options) / on_one);
     }
     LithoStreamPlan plan;
-    if (!litho_stream_plan(flow, survey, &options, run, &plan, error))
+    if (!litho_stream_plan(flow, survey, &options, run, &plan, error) ||
+        !check_written(flow, survey, o, &options, &plan, run, error))
         return FALSE;
     if (o->dry_run)
         return plan_volumes(flow, survey, o, &options, run, &plan, error) &&

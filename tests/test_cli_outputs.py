@@ -195,4 +195,14 @@ def closed_descriptors_are_given_to_no_file():
     assert r.returncode == 1 and "standard input: Bad file descriptor" in r.stderr, r
 
 
+@test
+def names_that_no_file_can_have_are_told_before_anything_is_computed():
+    """A survey in several slabs is not measured first, and no result is computed whose volume cannot be written."""
+    if not os.path.exists("wide.sgy"):
+        cli("synth", "planes", "inlines=60", "xlines=40", "samples=200", "-o", "wide.sgy", "--no-truth")
+    for words in (["-o", "never.txt"], ["-o", "never.npy", "--volume", "coherence=never-c.txt"], ["-o", "never.txt", "--dry-run"]):
+        r = cli("run", "patch", "-i", "wide.sgy", *words, "--memory", "0.1", "--progress", "plain", status=1)
+        assert "the format follows the name" in r.stderr and "noise level" not in r.stderr, r.stderr
+        assert not [f for f in os.listdir(".") if f.startswith("never")], words
+
 run()

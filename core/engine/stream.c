@@ -584,6 +584,8 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     const LithoStreamOptions *o = s->options;
     const gboolean writes = !o->peers || o->peers->rank == 0;
     LithoJournalHead head = {0};
+    if (writes && !litho_writer_check(path, &s->plan.out, s->survey, &o->save, error))
+        return FALSE; // before the whole survey is measured
     if (writes) {
         const LithoBackend *backend = o->device.backend ? o->device.backend : litho_backend_cpu();
         litho_journal_head_init(&head, flow, s->survey, &s->plan.out, &o->save, backend->key);

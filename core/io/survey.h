@@ -148,6 +148,10 @@ typedef struct LithoSaveOptions {
 typedef struct LithoWriter LithoWriter;
 LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
                               const LithoSaveOptions *options, GError **error);
+// FALSE with the sentence of litho_writer_new() about a name, a format or a grid that no file can
+// have; touches no file. For the start of a long job.
+gboolean litho_writer_check(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                            const LithoSaveOptions *options, GError **error);
 // Samples of one slab of whole inlines; slabs in increasing inline order without gaps.
 gboolean litho_writer_put(LithoWriter *writer, const LithoCube *slab, LithoRun *run,
                           GError **error);

@@ -79,10 +79,15 @@ static gboolean choose_format(LithoWriter *w, GError **error)
     return FALSE;
 }
 
+static GByteArray *make_head(LithoWriter *w, GError **error)
+{
+    const gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    return headed ? litho_segy_head(w, error) : litho_regular_head(w, error);
+}
+
 static gboolean write_head(LithoWriter *w, GError **error)
 {
-    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
-    g_autoptr(GByteArray) head = headed ? litho_segy_head(w, error) : litho_regular_head(w, error);
+    g_autoptr(GByteArray) head = make_head(w, error);
     if (!head)
         return FALSE;
     w->first = head->len;
@@ -96,8 +101,9 @@ static void hold_source(const LithoSurvey *like, void (*change)(LithoFileId))
         change(g_array_index(like->files, LithoTraceFile, k).id);
 }
 
-LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
-                              const LithoSaveOptions *options, GError **error)
+// A writer without a file.
+static LithoWriter *begin_writer(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                                 const LithoSaveOptions *options, GError **error)
 {
     LithoFileKind kind;
     if (!litho_grid_check(grid, error) || !kind_for(path, &kind, error))
@@ -114,9 +120,27 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
     w->note = g_strdup(w->options.note);
     w->options.note = w->note;
     if (!choose_format(w, error))
-        goto fail;
+        g_clear_pointer(&w, litho_writer_free);
+    return w;
+}
+
+gboolean litho_writer_check(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                            const LithoSaveOptions *options, GError **error)
+{
+    LithoWriter *w = begin_writer(path, grid, like, options, error);
+    g_autoptr(GByteArray) head = w ? make_head(w, error) : NULL;
+    litho_writer_free(w);
+    return head != NULL;
+}
+
+LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                              const LithoSaveOptions *options, GError **error)
+{
+    LithoWriter *w = begin_writer(path, grid, like, options, error);
+    if (!w)
+        return NULL;
     LithoReplace replace = w->options.force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
-    if (kind == LITHO_FILE_RSF) {
+    if (w->kind == LITHO_FILE_RSF) {
         w->data_path = g_strconcat(path, "@", NULL);
         if (!(w->text = litho_output_new(path, replace, error)))
             goto fail;
