@@ -24,6 +24,17 @@ void litho_cli_part_clear(LithoCliPart *part)
     litho_noise_clear(&part->noise);
 }
 
+gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error)
+{
+    if (!(judge->sigma >= 0 && isfinite(judge->sigma)))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--sigma is %g; it must be a number above 0 (0 = estimated)",
+                            judge->sigma);
+    return (judge->hide >= 0 && judge->hide < 100) ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--hide is %g; it must be percent from 0, below 100", judge->hide);
+}
+
 // --- the area -----------------------------------------------------------------------------------
 
 // "LO:HI" in units of the axis, both ends included; "" = all.

@@ -44,6 +44,8 @@ typedef struct LithoCliPart {
 void litho_cli_part_clear(LithoCliPart *part);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
 
+// FALSE with a sentence when --sigma or --hide is no number that can be asked for.
+gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error);
 // Reads the part of the area asked for, or of the survey, that figures are told of
 // (litho_quality_area()), or one of `most` samples where that is not 0, and measures its noise.
 // FALSE sets `error`.

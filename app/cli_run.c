@@ -573,7 +573,7 @@ static gboolean check_numbers(Options *o, GError **error)
     if (o->journal && o->no_journal)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--journal and --no-journal exclude each other");
-    return litho_cli_threads(o->threads, error);
+    return litho_cli_threads(o->threads, error) && litho_cli_judge_numbers(&o->judge, error);
 }
 
 // Checks volumes, input and output together: one sentence names all that is missing.

@@ -8,6 +8,7 @@ gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
 {
     *run = (LithoRun){.threads = trial->threads};
     return litho_cli_threads(trial->threads, error) &&
+           litho_cli_judge_numbers(&trial->judge, error) &&
            litho_cli_progress_init(progress, trial->progress ? trial->progress : "auto", run,
                                    error);
 }

@@ -26,7 +26,7 @@ typedef struct LithoCliTrial {
 // clang-format on
 
 // Fills `run` and shows its progress until litho_cli_progress_end(). FALSE sets
-// LITHO_ERROR_PARAMETER: --threads or --progress says nonsense.
+// LITHO_ERROR_PARAMETER: --threads, --progress or a number of the judgement says nonsense.
 gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
                                LithoCliProgress *progress, GError **error);
 void litho_cli_trial_clear(LithoCliTrial *trial);

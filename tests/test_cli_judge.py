@@ -133,4 +133,28 @@ def figures_of_a_survey_that_goes_to_standard_output_go_to_standard_error():
     r = cli("run", "fx", "-i", survey, "-o", "judged.sgy", "--reference", truth)
     assert "true SNR" in r.stdout and "true SNR" not in r.stderr
 
+
+@test
+def numbers_that_nobody_can_judge_by_are_refused():
+    survey, _ = holes()
+    for words in (["--sigma", "-3"], ["--sigma", "nan"], ["--sigma", "inf"], ["--hide", "-5"], ["--hide", "nan"], ["--hide", "100"]):
+        r = cli("run", "fx", "-i", survey, "-o", "odd.npy", "--report", "odd.json", *words, status=2)
+        assert f"{words[0]} is {words[1]}" in r.stderr, r.stderr
+        r = cli("report", "fx", "-i", survey, "--json", "odd.json", *words, status=2)
+        assert f"{words[0]} is {words[1]}" in r.stderr, r.stderr
+    assert not os.path.exists("odd.json") and not os.path.exists("odd.npy")
+
+
+@test
+def a_report_holds_numbers_alone():
+    """Samples whose squares leave the range of a float: their noise level is no number, and JSON has none for it."""
+    x = np.random.default_rng(1).standard_normal((20, 20, 100)).astype("f4")
+    x[:, 10:] *= 1e25
+    np.save("loud.npy", x)
+    def refuse(word):
+        raise ValueError(word)
+    cli("run", "fx", "-i", "loud.npy", "-o", "loud-out.npy", "--report", "loud.json")
+    told = json.load(open("loud.json"), parse_constant=refuse)
+    assert "sigma_of_frequency" in told["noise"], told
+
 run()

@@ -98,13 +98,16 @@ static JsonObject *noise_json(const LithoNoise *noise)
     JsonObject *object = json_object_new();
     JsonArray *sigma = json_array_new();
     for (guint f = 0; f < noise->n; f++)
-        json_array_add_double_element(sigma, noise->sigma[f]);
-    json_object_set_double_member(object, "sigma", noise->total);
-    json_object_set_double_member(object, "low", noise->low);
-    json_object_set_double_member(object, "high", noise->high);
+        if (isfinite(noise->sigma[f]))
+            json_array_add_double_element(sigma, noise->sigma[f]);
+        else
+            json_array_add_null_element(sigma); // of samples beyond what a float can square
+    add_number(object, "sigma", noise->total);
+    add_number(object, "low", noise->low);
+    add_number(object, "high", noise->high);
     if (noise->lumps > 0)
-        json_object_set_double_member(object, "lumps", noise->lumps);
-    json_object_set_double_member(object, "df", noise->df);
+        add_number(object, "lumps", noise->lumps);
+    add_number(object, "df", noise->df);
     json_object_set_array_member(object, "sigma_of_frequency", sigma);
     return object;
 }
