@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,8 +127,8 @@ static void listen_to_signals(GCancellable *cancel)
 static void print_time_left(const LithoProgress *p)
 {
     if (p->seconds_left >= 60)
-        fprintf(stderr, _(", %.0f min %02.0f s left"), p->seconds_left / 60,
-                (double)((int)p->seconds_left % 60));
+        fprintf(stderr, _(", %.0f min %02.0f s left"), floor(p->seconds_left / 60),
+                floor(fmod(p->seconds_left, 60)));
     else if (p->seconds_left >= 0)
         fprintf(stderr, _(", %.0f s left"), p->seconds_left);
 }

@@ -237,4 +237,23 @@ def a_cancelled_command_computes_no_further():
     print("# " + ", ".join(f"{w}: {own:.3f} of {after:.3f} s" for w, (own, after) in worst.items()), flush=True)
 
 
+@test
+def the_time_left_is_told_in_whole_minutes_and_seconds():
+    """100 s are 1 min 40 s."""
+    cli("synth", "planes", "inlines=200", "xlines=200", "samples=500", "events=2", "-o", "t.npy", "--no-truth", "--force")
+    p = subprocess.Popen([CLI, "run", "fx", "half_width=8", "window=60", "-i", "t.npy", "-o", "long.npy", "--threads", "1",
+                          "--backend", "cpu", "--progress", "plain"], stderr=subprocess.PIPE, text=True)
+    told = 0
+    for line in p.stderr:
+        m = re.search(r": (\d+) of (\d+) \w+, ([\d.e+-]+)/s, (\d+) min (\d+) s left", line)
+        if m:
+            left = (int(m[2]) - int(m[1])) / float(m[3])
+            assert abs(60 * int(m[4]) + int(m[5]) - left) < 1.5 + 1e-3 * left, line
+            told += int(m[5]) >= 30  # where rounding of minutes shows
+        if told == 3:
+            break
+    p.send_signal(signal.SIGINT)
+    p.stderr.read()
+    assert p.wait(100) == 3 and told == 3, told
+
 run()
