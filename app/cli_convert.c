@@ -53,6 +53,7 @@ static gboolean convert(Convert *c, LithoRun *run, GError **error)
     if (!writer)
         return FALSE;
     gboolean good = copy_slabs(survey, c->scale, writer, run, error);
+    litho_cli_progress_erase(); // notes follow
     const GPtrArray *notes[] = {litho_survey_notes(survey), litho_writer_notes(writer)};
     for (int list = 0; good && list < 2; list++)
         for (guint k = 0; k < notes[list]->len; k++)

@@ -297,6 +297,7 @@ static int list_files(char **paths, const LithoOpenOptions *open, gboolean json,
         GError *error = NULL;
         const char *const one[] = {*paths, NULL};
         LithoSurvey *survey = litho_survey_open(one, open, run, &error);
+        litho_cli_progress_erase();
         add_file(b, *paths, survey, error);
         if (!survey)
             status = litho_cli_fail(error);

@@ -72,6 +72,7 @@ static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gi
                     MIN(a->first, last), MAX(a->first, last), *a->unit ? " " : "", a->unit);
         return FALSE;
     }
+    litho_cli_progress_erase();
     if (fabs(at - (double)*index) > 1e-3)
         fprintf(stderr, _("note: the nearest %s to %.10g%s%s is %.10g%s%s\n"), name, value,
                 *a->unit ? " " : "", a->unit, litho_axis_value(a, (double)*index),

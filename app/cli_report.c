@@ -104,6 +104,7 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
     gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error) &&
                   make_cubes(r, litho_judge_output(judge), error) && draw(r, survey, run, error);
     litho_judge_free(judge);
+    litho_cli_progress_erase();
     if (ok)
         litho_cli_print_quality(stdout, &r->quality, &r->part);
     ok = ok &&

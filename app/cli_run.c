@@ -194,6 +194,7 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
         ok = litho_cli_save_json(litho_cli_quality_json(&quality, &part, &o->judge, flow,
                                                         litho_survey_name(survey), NULL),
                                  o->report, o->force, &problem);
+    litho_cli_progress_erase();
     if (ok) // standard output may be the survey's
         litho_cli_print_quality(litho_cli_pipe_to_stdout(&o->files) ? stderr : stdout, &quality,
                                 &part);
@@ -473,6 +474,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (survey && (!litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error) ||
                    !check_judged(o, flow, litho_survey_grid(survey), error)))
         return FALSE;
+    litho_cli_progress_erase(); // notes follow
     if (!peers || peers->peers.rank == 0) {
         tell_defaults(flow, words);
         tell_bands(flow, words, survey ? litho_survey_grid(survey) : NULL);
@@ -508,6 +510,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (!litho_stream_plan(flow, survey, &options, run, &plan, error) ||
         !check_written(flow, survey, o, &options, &plan, run, error))
         return FALSE;
+    litho_cli_progress_erase(); // the plan or notes follow
     if (o->dry_run)
         return plan_volumes(flow, survey, o, &options, run, &plan, error) &&
                tell_plan(o, flow, survey, &plan, &options, peers, litho_now_ms() - opening, run,
@@ -529,6 +532,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     if (!run_volumes(ran ? ran : flow, survey, o, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
+    litho_cli_progress_erase(); // notes follow
     if (speaks && survey)
         litho_cli_tell_masked(survey);
     if (survey && !peers && o->files.out && litho_flow_fills_alone(flow) &&

@@ -337,6 +337,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
               litho_sheet_save(s.sheet, o->trial.files.out, o->force, error)) &&
              (!o->json || save_json(&s, litho_survey_name(survey), error));
     }
+    litho_cli_progress_erase();
     for (guint k = 0; ok && k < columns * rows; k++)
         print_cell(&s.sheet->cells[k]);
     g_free(s.told);

@@ -162,6 +162,7 @@ static gboolean verify(const Options *o, const char *output, LithoRun *run, GErr
                 LITHO_VERSION);
     if (!litho_verify_run(&ask, run, &verified, error))
         return FALSE;
+    litho_cli_progress_erase();
     if (o->json)
         print_json(&ask, &verified, (guint)o->seed);
     else if (verified.agreement != LITHO_DIFFERS)

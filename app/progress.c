@@ -150,6 +150,15 @@ static void print_json(const LithoProgress *p)
             p->what, p->done, p->total, p->unit ? p->unit : "", p->per_second, p->seconds_left);
 }
 
+static LithoCliProgress *standing; // its line stands at the terminal without an end; or NULL
+
+void litho_cli_progress_erase(void)
+{
+    if (standing)
+        fprintf(stderr, "\r\033[K");
+    standing = NULL;
+}
+
 static void on_progress(const LithoProgress *p, gpointer data)
 {
     LithoCliProgress *progress = data;
@@ -165,7 +174,7 @@ static void on_progress(const LithoProgress *p, gpointer data)
     case FORM_LINE:
         fprintf(stderr, "\r\033[K");
         print_line(p);
-        progress->shown = TRUE;
+        standing = progress;
         break;
     case FORM_PLAIN:
     case FORM_SLOW:
@@ -213,9 +222,7 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
 
 void litho_cli_progress_end(LithoCliProgress *progress)
 {
-    if (progress->shown)
-        fprintf(stderr, "\r\033[K");
-    progress->shown = FALSE;
+    litho_cli_progress_erase();
     listening = 0; // from now on a signal ends the program: nothing is left to clean up
     g_clear_object(&progress->cancel);
 }

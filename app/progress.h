@@ -21,7 +21,6 @@ gboolean litho_cli_pipe_closed(void);
 typedef struct LithoCliProgress {
     GCancellable *cancel;
     int form;        // private
-    gboolean shown;  // private: a line stands without its end
     gint64 last_us;  // private
     gboolean talks;  // private: to a person
     double start_ms; // private
@@ -32,7 +31,10 @@ typedef struct LithoCliProgress {
 // LITHO_ERROR_PARAMETER. Listens to signals; one at a time per process. Fills run's cancel and progress.
 gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, LithoRun *run,
                                  GError **error);
-// Ends the line and frees. Call before printing anything else.
+// Takes the line of progress off the terminal, for something else that is printed before the end.
+// In the thread that runs the job.
+void litho_cli_progress_erase(void);
+// Erases the line and frees.
 void litho_cli_progress_end(LithoCliProgress *progress);
 // Tells the person at the terminal that `path` was written and how long the command took; says
 // nothing where progress goes to a program or nowhere. After litho_cli_progress_end().

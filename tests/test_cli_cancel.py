@@ -6,6 +6,7 @@ Prints TAP.
 """
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -240,12 +241,11 @@ def a_cancelled_command_computes_no_further():
 @test
 def the_time_left_is_told_in_whole_minutes_and_seconds():
     """100 s are 1 min 40 s."""
-    cli("synth", "planes", "inlines=200", "xlines=200", "samples=500", "events=2", "-o", "t.npy", "--no-truth", "--force")
-    p = subprocess.Popen([CLI, "run", "fx", "half_width=8", "window=60", "-i", "t.npy", "-o", "long.npy", "--threads", "1",
+    p = subprocess.Popen([CLI, "run", "twsm", "model=syncline", "algorithm=alg1", "cells_per_wavelength=6", "-o", "long.npy",
                           "--backend", "cpu", "--progress", "plain"], stderr=subprocess.PIPE, text=True)
     told = 0
     for line in p.stderr:
-        m = re.search(r": (\d+) of (\d+) \w+, ([\d.e+-]+)/s, (\d+) min (\d+) s left", line)
+        m = re.search(r": (\d+) of (\d+) [\w ]+, ([\d.e+-]+)/s, (\d+) min (\d+) s left", line)
         if m:
             left = (int(m[2]) - int(m[1])) / float(m[3])
             assert abs(60 * int(m[4]) + int(m[5]) - left) < 1.5 + 1e-3 * left, line
@@ -255,5 +255,36 @@ def the_time_left_is_told_in_whole_minutes_and_seconds():
     p.send_signal(signal.SIGINT)
     p.stderr.read()
     assert p.wait(100) == 3 and told == 3, told
+
+
+def at_a_terminal(*args):
+    """All that a command writes to its terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(CLI, [CLI, *args])
+    told = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # its end
+            break
+        if not piece:
+            break
+        told += piece
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, told
+    return told.decode()
+
+
+@test
+def nothing_is_printed_behind_the_line_of_progress():
+    """At a terminal the line is erased before notes and figures."""
+    cli("synth", "survey", "inlines=24", "xlines=24", "samples=100", "-o", "l.sgy", "--no-truth")
+    for args in (["run", "fx", "-i", "l.sgy", "-o", "l1.sgy"], ["convert", "l.sgy", "l2.npy"], ["report", "fx", "-i", "l.sgy", "--json", "l.json"],
+                 ["sweep", "fx", "half_width=1,2", "-i", "l.sgy", "--json", "s.json"], ["info", "l.sgy", "l1.sgy"],
+                 ["run", "fx", "-i", "l.sgy", "-o", "l3.sgy", "--dry-run"], ["verify", "l1.sgy"]):
+        told = at_a_terminal(*args)
+        for line in told.replace("\r\n", "\n").split("\n"):
+            rest = line.rsplit("\r\x1b[K", 1)[-1]
+            assert rest.startswith("note: ") or not re.match(r"[\w -]+: \d+ of \d+", rest), (args, rest)
 
 run()
