@@ -36,6 +36,8 @@ static void print_json(const LithoDifference *d)
     printf("%s\n", text);
 }
 
+enum { SECONDS = 20, SEED = 1 }; // without the options
+
 // --- operators against each other ---------------------------------------------------------------
 
 typedef struct Options {
@@ -132,9 +134,36 @@ static int compare_cubes(const Options *o, char **paths, GError **error)
     return LITHO_EXIT_OK;
 }
 
+// Options of the other form of the command, which would do nothing here.
+static gboolean check_form(const Options *o, GError **error)
+{
+    const struct {
+        const char *name;
+        gboolean given, is_of_table;
+    } options[] = {
+        {"--mask", o->mask != NULL, FALSE},        {"--json", o->json, FALSE},
+        {"--output", o->out != NULL, TRUE},        {"--pictures", o->pictures != NULL, TRUE},
+        {"--rows", o->rows != NULL, TRUE},         {"--methods", o->methods != NULL, TRUE},
+        {"--size", o->size != NULL, TRUE},         {"--seconds", o->seconds != SECONDS, TRUE},
+        {"--seed", o->seed != SEED, TRUE},         {"--resume", o->resume, TRUE},
+        {"--backend", o->backend != NULL, TRUE},   {"--threads", o->threads != 0, TRUE},
+        {"--progress", o->progress != NULL, TRUE}, {"--force", o->force, TRUE},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(options); k++)
+        if (options[k].given && options[k].is_of_table != o->operators)
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                o->operators ? _("%s does nothing with --operators; leave it out")
+                                             : _("%s does nothing without --operators; leave it out"),
+                                options[k].name);
+    if (!(o->seconds >= 0))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--seconds is %g; it must be a number from 0", o->seconds);
+    return litho_cli_threads(o->threads, error);
+}
+
 int litho_cli_compare(int argc, char **argv)
 {
-    g_auto(Options) o = {.seed = 1, .seconds = 20};
+    g_auto(Options) o = {.seed = SEED, .seconds = SECONDS};
     const GOptionEntry entries[] = {
         {"mask", 0, 0, G_OPTION_ARG_FILENAME, &o.mask,
          _("Compare where this cube's traces are live"), "FILE"},
@@ -175,5 +204,7 @@ int litho_cli_compare(int argc, char **argv)
                     argc - 1);
         return litho_cli_misused("compare", error);
     }
+    if (!check_form(&o, &error))
+        return litho_cli_misused("compare", error);
     return o.operators ? compare_operators(&o, &error) : compare_cubes(&o, argv + 1, &error);
 }

@@ -157,4 +157,18 @@ def a_report_holds_numbers_alone():
     told = json.load(open("loud.json"), parse_constant=refuse)
     assert "sigma_of_frequency" in told["noise"], told
 
+
+@test
+def compare_refuses_options_of_its_other_form():
+    """'compare A B -o FILE' wrote no file and said so nowhere."""
+    survey, truth = holes()
+    for words in (["-o", "x.md"], ["--backend", "cpu"], ["--threads", "2"], ["--force"], ["--seed", "2"], ["--size", "24x24x48"]):
+        r = cli("compare", survey, truth, *words, status=2)
+        assert "does nothing without --operators" in r.stderr, r.stderr
+    for words in (["--mask", survey], ["--json"]):
+        r = cli("compare", "--operators", "-o", "x.md", *words, status=2)
+        assert f"{words[0]} does nothing with --operators" in r.stderr, r.stderr
+    r = cli("compare", "--operators", "-o", "x.md", "--threads", "-4", status=2)
+    assert "--threads is -4" in r.stderr and not os.path.exists("x.md"), r.stderr
+
 run()
