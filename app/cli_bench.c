@@ -36,14 +36,15 @@ static gboolean parse_size(const Options *o, LithoGrid *grid, GError **error)
 static gboolean add_backend(GArray *runs, const char *word, GError **error)
 {
     BenchRun run = {.device = litho_device_cpu()};
-    if (strcmp(word, "cpu1") == 0 || strcmp(word, "cpu") == 0) {
-        g_strlcpy(run.key, word, sizeof run.key);
-        run.threads = strcmp(word, "cpu1") == 0 ? 1 : litho_run_threads(NULL);
+    const gboolean one = strcmp(word, "cpu1") == 0;
+    if (!one && !litho_device_parse(word, &run.device, error))
+        return FALSE;
+    if (run.device.backend == litho_backend_cpu()) { // "auto" may be that, too
+        g_strlcpy(run.key, one ? word : "cpu", sizeof run.key);
+        run.threads = one ? 1 : litho_run_threads(NULL);
         g_array_append_val(runs, run);
         return TRUE;
     }
-    if (!litho_device_parse(word, &run.device, error))
-        return FALSE;
     const gboolean all = strcmp(word, "cuda") == 0;
     const int n = all ? run.device.backend->n_devices : 1, first = all ? 0 : run.device.index;
     for (int k = 0; k < n; k++) {
@@ -199,7 +200,7 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
                                        "an operator is needed, see 'lithoscope-cli list'");
     Bench b = {.op = op,
                .variants = g_array_new(FALSE, FALSE, sizeof(BenchVariant)),
-               .repeat = MAX(o->repeat, 1),
+               .repeat = (guint)o->repeat,
                .seconds = o->seconds,
                .runs = g_array_new(FALSE, FALSE, sizeof(BenchRun))};
     g_array_set_clear_func(b.variants, clear_variant);
@@ -229,6 +230,11 @@ static gboolean check_numbers(Options *o, GError **error)
     if (o->dt_words && !litho_cli_interval(o->dt_words, &o->dt, error))
         return FALSE;
     litho_cli_note_interval(o->dt, "--dt ");
+    if (o->repeat < 1 || !(o->seconds >= 0))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--repeat is %d and --seconds %g; they must be a whole number from 1 "
+                            "and a number from 0",
+                            o->repeat, o->seconds);
     return (o->missing >= 0 && o->missing < 100) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--missing is %g; it must be percent from 0, below 100", o->missing);

@@ -72,6 +72,17 @@ for words in (["nonsense"], ["fx", "--size", "3x3"], ["fx", "window=zero"], ["fx
     done = subprocess.run([cli, "bench", *words], capture_output=True, text=True)
     check(done.returncode == 2 and done.stderr.strip(), f"{words} gave {done.returncode}")
 
+# "auto" on a machine without a GPU is the CPU, and is called so.
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "auto.json"
+    done = subprocess.run([cli, "bench", "fx", "--size", "12x12x64", "--backends", "auto", "--repeat", "1", "--json", str(path)],
+                          capture_output=True, text=True, env=dict(os.environ, CUDA_VISIBLE_DEVICES=""))
+    keys = [r["backend"] for r in json.loads(path.read_text())["runs"]]
+    check(keys == ["cpu"], f"--backends auto is called {keys}")
+    for words in (["--repeat", "0"], ["--seconds", "nan"], ["--seconds", "-1"]):
+        done = subprocess.run([cli, "bench", "fx", "--size", "12x12x64", "--backends", "cpu", *words], capture_output=True, text=True)
+        check(done.returncode == 2 and words[0] in done.stderr, f"{words} gave {done.returncode}: {done.stderr}")
+
 # Without a GPU the comparison with other libraries says what it needs, and no file is made.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "peers.json"
