@@ -155,8 +155,11 @@ static void tell(LithoSheetCell *cell, const LithoQuality *q)
         cell->lines[1] = g_strdup_printf(_("expected SNR %s"), expected);
     else // what settings are ranked by
         cell->lines[1] = g_steal_pointer(&hidden);
-    cell->lines[2] = g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"),
-                                     100 * q->leak.share, 100 * q->removed, 1e3 * q->seconds);
+    cell->lines[2] = // nothing is a share of an input of zeros
+        isfinite(q->removed)
+            ? g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"), 100 * q->leak.share,
+                              100 * q->removed, 1e3 * q->seconds)
+            : g_strdup_printf(_("%.0f ms"), 1e3 * q->seconds);
     cell->lines[3] = truth && hidden ? g_strdup_printf("%s, %s", truth, hidden)
                      : truth         ? g_steal_pointer(&truth)
                                      : g_steal_pointer(&hidden);
@@ -332,7 +335,10 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),
                                          litho_survey_name(survey));
-        s.sheet->caption = g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total);
+        s.sheet->caption =
+            s.part.noise.n > 0
+                ? g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total)
+                : g_strdup_printf(_("%s; noise level not known"), area);
         ok = (!o->trial.files.out ||
               litho_sheet_save(s.sheet, o->trial.files.out, o->force, error)) &&
              (!o->json || save_json(&s, litho_survey_name(survey), error));

@@ -171,4 +171,11 @@ def compare_refuses_options_of_its_other_form():
     r = cli("compare", "--operators", "-o", "x.md", "--threads", "-4", status=2)
     assert "--threads is -4" in r.stderr and not os.path.exists("x.md"), r.stderr
 
+
+@test
+def a_sheet_tells_no_number_of_an_input_of_zeros():
+    np.save("zeros.npy", np.zeros((20, 20, 100), "f4"))
+    r = cli("sweep", "fx", "half_width=1,2", "-i", "zeros.npy", "-o", "zeros.svg", "--json", "zeros.json")
+    assert "nan" not in r.stdout and "removed" not in r.stdout and len(r.stdout.splitlines()) == 2, r.stdout
+
 run()
