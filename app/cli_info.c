@@ -259,7 +259,8 @@ static void print_json(const Info *info)
 static void print_line(const char *path, LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
-    printf(_("%s: %" PRId64 " x %" PRId64 " x %" PRId64 ", every %g %s, %s\n"), path, g->axis[0].n,
+    g_autofree char *name = litho_text_visible(path);
+    printf(_("%s: %" PRId64 " x %" PRId64 " x %" PRId64 ", every %g %s, %s\n"), name, g->axis[0].n,
            g->axis[1].n, g->axis[2].n, g->axis[2].step, g->axis[2].unit,
            litho_survey_format(survey));
 }
@@ -297,12 +298,13 @@ static int list_files(char **paths, const LithoOpenOptions *open, gboolean json,
         GError *error = NULL;
         const char *const one[] = {*paths, NULL};
         LithoSurvey *survey = litho_survey_open(one, open, run, &error);
+        g_autofree char *name = litho_cli_pipe_words(*paths);
         litho_cli_progress_erase();
-        add_file(b, *paths, survey, error);
+        add_file(b, name, survey, error);
         if (!survey)
             status = litho_cli_fail(error);
         else if (!json)
-            print_line(*paths, survey);
+            print_line(name, survey);
         litho_survey_unref(survey);
     }
     json_builder_end_array(b);

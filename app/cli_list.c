@@ -244,6 +244,11 @@ int litho_cli_list(int argc, char **argv)
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("list", error);
+    if (argc > 2) {
+        litho_refuse(&error, LITHO_ERROR_PARAMETER, "'%s' is one word too many: one operator",
+                     argv[2]);
+        return litho_cli_misused("list", error);
+    }
     const char *only = argc > 1 ? argv[1] : NULL;
     if (only && !litho_operator_find(only)) {
         litho_cli_no_operator(only, &error);

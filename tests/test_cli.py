@@ -27,6 +27,7 @@ def usage_errors_exit_2_and_name_the_trouble():
         (["run", "fx", "window=-3", "-i", "a.npy", "-o", "b.npy"], "window"),
         (["synth", "nothing", "-o", "x.npy"], "there is no cube"), (["synth", "mix", "inlines=0", "-o", "x.npy"], "inlines"),
         (["compare", "one-area.npy"], "two"), (["compare", "--operators"], "-o TABLE.md"), (["list", "nooperator"], "nooperator"),
+        (["list", "fx", "patch"], "'patch'"),
     ]:
         r = cli(*args, status=2)
         assert word in r.stderr, (args, r.stderr)
@@ -214,6 +215,10 @@ def pipes_carry_surveys():
     with open("p.sgy", "rb") as source:
         told = cli("info", "-", stdin=source, env=env).stdout
     assert told.startswith("file         standard input\n"), told
+    for words, begin in ([], "standard input: "), (["--json"], '{\n  "files" : [\n    {\n      "file" : "standard input"'):
+        with open("p.sgy", "rb") as source:  # beside others, too
+            told = cli("info", "-", "p-in.sgy", *words, stdin=source, env=env).stdout
+        assert told.startswith(begin), told
     cli("convert", "-i", "-", "-i", "-", "-o", "p-out.npy", status=2, stdin=subprocess.DEVNULL, env=env)
     p = subprocess.Popen([CLI, "convert", "-", "p-never.npy"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     p.stdin.write(b"x" * 70000)
