@@ -80,6 +80,7 @@ static void test_columns(void)
     } cases[] = {{64, 1024, "mode=fill", NULL, FALSE, 64, 256, 4},
                  {64, 1000, "mode=both", NULL, FALSE, 64, 250, 4},
                  {900, 520, "mode=fill", NULL, FALSE, 225, 260, 2},
+                 {900, 40, "mode=fill", NULL, FALSE, 225, 40, 1},
                  {64, 1024, "mode=fill", LITHO_PATCH_DIP_IL, FALSE, 64, 1024, 1},
                  {64, 1024, "mode=fill", NULL, TRUE, 64, 1024, 1},
                  {64, 300, "mode=fill", NULL, FALSE, 64, 300, 1},

@@ -150,47 +150,56 @@ static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
     return multiple;
 }
 
-// TRUE when no step computes much twice where rows of n inlines are cut: less than twice as much as
-// of whole rows. A step behind one that works in blocks would need the blocks all around.
-static gboolean cuts_well(LithoWalk *walk, const LithoStreamPlan *plan, gint64 n)
+// TRUE when no step computes much twice where `whole` is cut into n pieces like `piece`: less than
+// twice as much in all. A step behind one that works in blocks would need the blocks all around.
+static gboolean cuts_well(LithoWalk *walk, LithoBox whole, LithoBox piece, gint64 n)
 {
-    const LithoBox piece = middle_slab(plan, n, n);
-    LithoBox row = piece;
-    row.lo[1] = 0;
-    row.hi[1] = plan->out.axis[1].n;
-    g_autofree gint64 *whole = g_new0(gint64, walk->n);
-    litho_walk_want(walk, &row);
+    g_autofree gint64 *once = g_new0(gint64, walk->n);
+    litho_walk_want(walk, &whole);
     for (guint k = 0; k < walk->n; k++)
-        whole[k] = litho_box_count(walk->step[k].need);
+        once[k] = litho_box_count(walk->step[k].need);
     litho_walk_want(walk, &piece);
     for (guint k = 0; k < walk->n; k++)
-        if (plan->columns * litho_box_count(walk->step[k].need) >= 2 * whole[k])
+        if (n * litho_box_count(walk->step[k].need) >= 2 * once[k])
             return FALSE;
     return TRUE;
 }
 
-// Cuts slabs along the crosslines where a step allows it: into pieces that depend on nothing but
-// the flow and the grid, so that any run can go on from those of another.
-static void cut_across(const LithoFlow *flow, LithoWalk *walk, gint64 multiple,
-                       LithoStreamPlan *plan)
+// Crosslines of a block of the flow's steps, 0 where none works in blocks.
+static gint64 block_across(const LithoFlow *flow, const LithoWalk *walk)
 {
-    const gint64 all = plan->out.axis[1].n;
-    plan->across = all;
-    plan->columns = 1;
-    if (!litho_flow_is_local(flow))
-        return;
-    for (guint k = 0; k < walk->n; k++) {
+    gint64 across = 0;
+    for (guint k = 0; litho_flow_is_local(flow) && k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         const LithoOperator *op = l->step->op;
-        const gint64 across = op->across && l->has_in ? op->across(&l->in, l->step->params) : 0;
-        if (across > 0)
-            plan->across = MIN(across, all);
+        if (op->across && l->has_in)
+            across = MAX(across, op->across(&l->in, l->step->params));
     }
-    plan->columns = (all + plan->across - 1) / plan->across;
-    if (plan->columns > 1 && cuts_well(walk, plan, MIN(multiple, plan->out.axis[0].n)))
-        return;
-    plan->across = all;
+    return across;
+}
+
+// Cuts the output into single blocks where a step works in them: into rows of `inlines`, and these
+// along the crosslines. Such slabs depend on nothing but the flow and the grid, so that any run can
+// go on from those of another. FALSE: rows may have any height.
+static gboolean cut_blocks(const LithoFlow *flow, LithoWalk *walk, gint64 inlines,
+                           LithoStreamPlan *plan)
+{
+    const LithoBox all = litho_box_full(&plan->out);
+    const gint64 across = block_across(flow, walk), crosslines = all.hi[1];
+    plan->across = crosslines;
     plan->columns = 1;
+    if (across == 0)
+        return FALSE;
+    const LithoBox row = middle_slab(plan, inlines, inlines);
+    const gint64 rows = (all.hi[0] + inlines - 1) / inlines;
+    plan->across = MIN(across, crosslines);
+    plan->columns = (crosslines + plan->across - 1) / plan->across;
+    if (plan->columns > 1 &&
+        cuts_well(walk, row, middle_slab(plan, inlines, inlines), plan->columns))
+        return TRUE;
+    plan->across = crosslines;
+    plan->columns = 1;
+    return rows > 1 && cuts_well(walk, all, row, rows);
 }
 
 guint64 litho_stream_device_memory(const LithoStreamOptions *options)
@@ -257,8 +266,7 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     // small cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)plan->engines * rank_count(options);
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
-    cut_across(flow, walk, multiple, plan);
-    if (plan->columns > 1)
+    if (cut_blocks(flow, walk, multiple, plan))
         n = MIN(n, multiple);
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
