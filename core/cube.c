@@ -226,6 +226,7 @@ void litho_cube_note(LithoCube *cube, const char *format, ...)
 void litho_cube_touch(LithoCube *cube)
 {
     cube->serial = next_serial();
+    cube->source = 0;
 }
 
 const float *litho_cube_host(const LithoCube *cube, GError **error)

@@ -29,6 +29,8 @@ typedef struct LithoCube {
     float loudest, loudness;
 
     guint64 serial;   // unique per cube; says "other data" to caches
+    guint64 source; // the serial of one of several cubes that hold equal samples where their boxes
+                    // overlap: parts of one input, and what a step makes of them. 0 = not known
     gint refs;        // atomic
     gboolean fetched; // `samples` came from the device: their memory serves the next result
     const struct LithoBackend *pinned; // that has pinned the memory of `samples`, or NULL
@@ -53,8 +55,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoCube, litho_cube_unref)
 void litho_cube_inherit(LithoCube *cube, const LithoCube *from);
 void litho_cube_note(LithoCube *cube, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-// A new serial: its maker has written samples again, and caches must not take the cube for what it
-// was. The device copy, if any, is left alone.
+// A new serial and no source: its maker has written samples again, and caches must not take the
+// cube for what it was. The device copy, if any, is left alone.
 void litho_cube_touch(LithoCube *cube);
 
 // Host samples, downloaded from the device at the first call. Stays valid as long as the cube.

@@ -4,6 +4,7 @@
 // and how often a cancel is looked for.
 #include <string.h>
 
+#include "core/engine/engine.h"
 #include "core/engine/stream_plan.h"
 #include "core/error.h"
 #include "core/mute.h"
@@ -375,6 +376,53 @@ static void test_level_looks(void)
     litho_noise_windows_free(job);
 }
 
+static LithoCube *run_slab(LithoEngine *engine, const LithoFlow *flow, const LithoCube *whole,
+                           LithoBox region, guint64 source, guint *filled)
+{
+    LithoBox need;
+    Looks looks = {.stage = "filling"};
+    LithoRun run = {.threads = 1, .superseded = count_look, .superseded_data = &looks};
+    looks.run = &run;
+    g_assert_true(litho_walk_input_box(flow, &whole->grid, region, NULL, &need, NULL));
+    g_autoptr(LithoCube) in = litho_cube_copy_box(whole, need, NULL);
+    in->source = source;
+    LithoCube *out = litho_engine_run(engine, flow, in, &region, &run, NULL);
+    g_assert_nonnull(out);
+    *filled = looks.n;
+    return out;
+}
+
+// Property: a step behind a filling asks for the neighbouring rows of blocks, too. Slabs of one
+// input fill each row once: the second of two has both from the first, and its samples are those of
+// a fresh engine. Another input's are filled anew.
+static void test_slabs_fill_once(void)
+{
+    g_autoptr(LithoCube) in = with_gaps(520, 6, 24);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoBox slab[2] = {{{0, 0, 0}, {260, 6, 24}}, {{260, 0, 0}, {520, 6, 24}}};
+    guint filled[4];
+    litho_flow_append(flow, &litho_operator_patch);
+    litho_flow_append(flow, &litho_operator_patch);
+    *(LithoPatchParams *)litho_flow_step(flow, 0)->params =
+        patch_settings("mode=fill iterations=2 overlap=2 sigma=1 erratic=0");
+    *(LithoPatchParams *)litho_flow_step(flow, 1)->params =
+        patch_settings("overlap=2 sigma=1 erratic=0");
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoEngine *fresh = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) first = run_slab(engine, flow, in, slab[0], in->serial, &filled[0]);
+    g_autoptr(LithoCube) second = run_slab(engine, flow, in, slab[1], in->serial, &filled[1]);
+    g_autoptr(LithoCube) expected = run_slab(fresh, flow, in, slab[1], 0, &filled[2]);
+    patch_assert_part(expected, second);
+    g_assert_cmpuint(filled[0], >, 0);
+    g_assert_cmpuint(filled[1], ==, 0);
+    g_assert_cmpuint(filled[2], >, 0);
+    g_autoptr(LithoCube) other = run_slab(engine, flow, in, slab[0], in->serial + 1, &filled[3]);
+    patch_assert_part(first, other);
+    g_assert_cmpuint(filled[3], ==, filled[0]);
+    litho_engine_free(engine);
+    litho_engine_free(fresh);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -384,6 +432,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-runs/columns", test_columns);
     g_test_add_func("/patch-runs/fill-rule", test_fill_rule);
     g_test_add_func("/patch-runs/kept-blocks", test_kept_blocks);
+    g_test_add_func("/patch-runs/slabs-fill-once", test_slabs_fill_once);
     g_test_add_func("/patch-runs/mute", test_mute);
     g_test_add_func("/patch-runs/level-volume", test_level_volume);
     g_test_add_func("/patch-runs/fill-memory", test_fill_memory);

@@ -74,6 +74,7 @@ SETTINGS = [
     (16, "patch mode=both iterations=5 holes.npy", 0, 1),
     (2, "patch mode=fill iterations=2 overlap=2 rows.npy", 0, 1),
     (2, "patch mode=fill iterations=2 overlap=2 columns.npy", 0.9, 4),
+    (2, "patch mode=fill iterations=2 overlap=2 + fx erratic=0 fill_passes=0 chain.npy", 0.07, 9),
     (2, "patch sigma=1 erratic=0 overlap=2 dips.npy --volume coherence=coherence.npy", 0, 1),
     (2, "patch small.npy", 0, 1),
     (2, "wavepacket block=32 narrow.npy", 0.03, 2),
@@ -101,9 +102,10 @@ def the_plan_tells_the_memory():
     """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
     for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
                        ("deep", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
-                       ("narrow", "160 48 64"), ("rows", "600 40 60"), ("columns", "40 900 60"), ("dips", "12 500 400")):
+                       ("narrow", "160 48 64"), ("rows", "600 40 60"), ("columns", "40 900 60"), ("chain", "2300 24 60"),
+                       ("dips", "12 500 400")):
         words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
-        if name in ("holes", "deep", "rows", "columns"):
+        if name in ("holes", "deep", "rows", "columns", "chain"):
             words.append("missing=20")
         cli("synth", "planes", *words, "-o", f"{name}.npy", "--no-truth", "--force")
     programs, wrong = {}, []

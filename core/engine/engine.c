@@ -18,6 +18,7 @@ typedef struct Node {
     gpointer params;             // of the last attempt
     gpointer plan;               // NULL until made
     guint64 in_serial;           // of the last attempt
+    guint64 in_source, source;   // of its input and of what it made of that
     int devices;                 // that its last attempt was given
     LithoMeasured *measured;     // likewise, or NULL; a reference
     int dirty;                   // first stage whose caches cannot be trusted; G_MAXINT = all can
@@ -254,6 +255,17 @@ static LithoCube *take_output(LithoEngine *engine, Node *node, const LithoWalkSt
     return make_plan(node, l, run, error) ? new_output(engine, l, in, error) : NULL;
 }
 
+// Says whether `out` is a part of what the step makes of parts of one input. `same`: the step is
+// the one of the last attempt.
+static void tell_source(Node *node, const LithoCube *in, LithoCube *out, gboolean same)
+{
+    const guint64 source = in ? in->source : 0;
+    if (!same || source != node->in_source)
+        node->source = source != 0 ? out->serial : 0;
+    node->in_source = source;
+    out->source = node->source;
+}
+
 // Runs one step. Returns a new reference, or NULL.
 static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
                            const LithoCube *in, LithoRun *run, GError **error)
@@ -261,6 +273,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
     run->devices = litho_device_sharing(engine->device, node->op, l->has_in ? &l->in : NULL,
                                         l->step->params);
     int first = stage_to_start(node, l, in, run->devices);
+    gboolean planned = FALSE;
     gboolean other_grid = node->op->needs_input &&
                           (!litho_grid_equal(&node->in_grid, &l->in) ||
                            litho_grid_spacing(&node->in_grid, 0) != litho_grid_spacing(&l->in, 0) ||
@@ -269,6 +282,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         if (!make_plan(node, l, run, error))
             return NULL;
         first = 1;
+        planned = TRUE;
     } else {
         litho_report_repeat(node->planned, run->report);
         if (first == G_MAXINT && node->out && node->volume == l->volume &&
@@ -278,9 +292,13 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         }
     }
 
+    const gboolean same =
+        !planned && node->measured == l->measured && node->volume == l->volume &&
+        litho_params_first_stage(&node->op->params, node->params, l->step->params) == G_MAXINT;
     LithoCube *out = take_output(engine, node, l, in, run, &first, error);
     if (!out)
         return NULL;
+    tell_source(node, in, out, same);
     memcpy(node->params, l->step->params, node->op->params.size);
     node->in_serial = in ? in->serial : 0;
     node->devices = run->devices;

@@ -35,6 +35,7 @@ typedef struct Stream {
 
     GMutex reader;        // slabs are begun and read one after the other
     float loudest;        // of what was read
+    guint64 source;       // of all slabs' inputs (cube.h)
     gboolean is_refused;  // for it: its slabs are of no use
     LithoCube *last_read; // this and the next one: guarded by `reader`
     gint64 read_bytes;    // as float32, of files
@@ -144,6 +145,8 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     s->read_ms += litho_now_ms() - start;
     s->n_read++;
     g_mutex_unlock(&s->lock);
+    if (cube)
+        cube->source = s->source = s->source ? s->source : cube->serial;
     s->loudest = cube ? MAX(s->loudest, cube->loudest) : s->loudest;
     gint64 inlines = litho_box_size(need, 0);
     if (s->last_read)

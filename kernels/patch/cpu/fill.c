@@ -17,15 +17,37 @@ struct PatchFilled {
     float *samples;
 };
 
+static void drop(PatchPlan *p, PatchFilled **at)
+{
+    PatchFilled *block = *at;
+    *at = block->next;
+    p->filled_bytes -= litho_box_count(block->box) * sizeof(float);
+    free(block->samples);
+    g_free(block);
+}
+
 void patch_fill_forget(PatchPlan *p)
 {
-    while (p->filled) {
-        PatchFilled *next = p->filled->next;
-        free(p->filled->samples);
-        g_free(p->filled);
-        p->filled = next;
-    }
-    p->filled_bytes = 0;
+    while (p->filled)
+        drop(p, &p->filled);
+}
+
+static void forget_oldest(PatchPlan *p)
+{
+    PatchFilled **at = &p->filled;
+    while ((*at)->next)
+        at = &(*at)->next;
+    drop(p, at);
+}
+
+// Regions of one input come in ascending order: blocks beyond this one are not needed again.
+static void forget_others(PatchPlan *p, LithoBox region)
+{
+    for (PatchFilled **at = &p->filled; *at;)
+        if (litho_box_empty(litho_box_intersect((*at)->box, region)))
+            drop(p, at);
+        else
+            at = &(*at)->next;
 }
 
 // A look at a cancel from any thread of a loop, whose `stop` is one for all of them.
@@ -197,15 +219,15 @@ static const PatchFilled *find(const PatchPlan *p, LithoBox box)
     return NULL;
 }
 
-// Keeps the block's own traces for regions to come, while the budget allows (the newest always);
-// without memory, or cancelled, it does not.
+// Keeps the block's own traces for regions to come, and as many of the last blocks beside it as the
+// budget allows; without memory, or cancelled, it does not.
 static void keep(PatchPlan *p, const Frame *f, LithoBox box, const LithoRun *run)
 {
     const guint64 bytes = litho_box_count(box) * sizeof(float);
     const gint64 nx = litho_box_size(box, 1), nt = litho_box_size(box, 2);
     gint stop = 0;
-    if (p->filled_bytes + bytes > p->budget)
-        patch_fill_forget(p);
+    while (p->filled && p->filled_bytes + bytes > p->budget)
+        forget_oldest(p);
     float *samples = malloc(bytes);
     if (!samples)
         return;
@@ -227,15 +249,27 @@ static void keep(PatchPlan *p, const Frame *f, LithoBox box, const LithoRun *run
     p->filled_bytes += bytes;
 }
 
+// TRUE where a region holds a part of a block: a neighbouring one holds the rest.
+static gboolean cuts_blocks(const LithoGrid *grid, LithoBox region)
+{
+    const LithoPatchBlocks blocks = litho_patch_blocks(grid);
+    for (int a = 0; a < 2; a++)
+        if (region.lo[a] % blocks.traces[a] != 0 ||
+            (region.hi[a] % blocks.traces[a] != 0 && region.hi[a] != grid->axis[a].n))
+            return TRUE;
+    return region.lo[2] != 0 || region.hi[2] != grid->axis[2].n;
+}
+
 guint64 patch_fill_kept_bytes(const LithoGrid *grid, LithoBox region, guint64 budget)
 {
     const LithoPatchBlocks blocks = litho_patch_blocks(grid);
     guint64 sum = 0, newest = 0;
+    if (!cuts_blocks(grid, region))
+        return 0;
     for (int i = 0; i < blocks.n[0]; i++)
         for (int j = 0; j < blocks.n[1]; j++) {
             const LithoBox box = litho_patch_block(grid, i, j);
-            if (litho_box_empty(litho_box_intersect(box, region)) ||
-                litho_box_contains(region, box))
+            if (litho_box_empty(litho_box_intersect(box, region)))
                 continue;
             newest = litho_box_count(box) * sizeof(float);
             sum += newest;
@@ -282,7 +316,8 @@ static gboolean write_block(const float *samples, LithoBox held, LithoBox block,
     return !stop || litho_run_stopped(error);
 }
 
-// `in`: the input without bursts. A block that the region holds is not needed a second time.
+// `in`: the input without bursts. A block that the region holds is not needed a second time, except
+// by the next of several regions of one input that overlap.
 static gboolean fill_block(PatchPlan *p, const LithoPass *pass, const LithoCube *in, int i, int j,
                            LithoRun *run, GError **error)
 {
@@ -297,7 +332,8 @@ static gboolean fill_block(PatchPlan *p, const LithoPass *pass, const LithoCube 
         frame_init(&f, in, pass->in->live, litho_patch_block_frame(&p->grid, i, j), run, error) &&
         run_frame(p, &f, pass->params, run, error) &&
         write_block(f.x, f.box, block, pass, run, error);
-    if (ok && !litho_box_contains(pass->region, block))
+    const gboolean overlap = pass->in->source != 0 && cuts_blocks(&p->grid, pass->region);
+    if (ok && (overlap || !litho_box_contains(pass->region, block)))
         keep(p, &f, block, run);
     frame_clear(&f);
     return ok;
@@ -306,10 +342,14 @@ static gboolean fill_block(PatchPlan *p, const LithoPass *pass, const LithoCube 
 static void update_filled(PatchPlan *p, const LithoPass *pass)
 {
     const LithoParamTable *table = &litho_operator_patch.params;
-    if (p->serial != pass->in->serial || p->stamp != p->levels.stamp ||
+    const gboolean one_input = pass->in->source != 0 && p->source == pass->in->source;
+    if ((p->serial != pass->in->serial && !one_input) || p->stamp != p->levels.stamp ||
         litho_params_first_stage(table, &p->params, pass->params) != G_MAXINT)
         patch_fill_forget(p);
+    if (one_input)
+        forget_others(p, pass->region);
     p->serial = pass->in->serial;
+    p->source = pass->in->source;
     p->stamp = p->levels.stamp;
     p->params = *(const LithoPatchParams *)pass->params;
 }

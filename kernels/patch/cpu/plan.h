@@ -19,7 +19,7 @@ typedef struct PatchPlan {
     // Blocks that are filled already, for the cube, level and parameters below.
     PatchFilled *filled; // list
     guint64 filled_bytes, budget;
-    guint64 serial;
+    guint64 serial, source;
     guint stamp; // of the levels
     LithoPatchParams params;
 } PatchPlan;
