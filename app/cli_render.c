@@ -20,7 +20,8 @@ typedef struct Render {
     char *against, *colormap, *size, *title, *progress;
     char **slices[3]; // --inline, --xline, --time or --depth; each may be given several times
     char **depths;
-    double clip, scale, gain;
+    double clip, scale, gain, power;
+    int agc;
     gboolean scene, wiggle, grid, nearest, cpu, force;
     double width, height; // from --size
     const LithoColormap *map;
@@ -223,6 +224,8 @@ static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *ot
     picture.title = r->title ? r->title : title;
     picture.with = r->cpu ? LITHO_DRAW_CPU : LITHO_DRAW_AUTO;
     picture.look.removed_gain = r->gain;
+    picture.look.time_power = r->power;
+    picture.look.agc = r->agc;
     picture.look.wiggle = r->wiggle ? LITHO_WIGGLE_FILL : LITHO_WIGGLE_OFF;
     picture.look.grid_lines = r->grid;
     picture.look.nearest = r->nearest;
@@ -286,6 +289,13 @@ static gboolean check(Render *r, char **words, GError **error)
                     _("--scale is 0.5 to 8 and --difference-gain above 0"));
         return FALSE;
     }
+    if (r->agc < 0 || r->agc > 100000 || !(r->power >= 0 && r->power <= 4) ||
+        (r->agc > 0 && r->power > 0)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    _("--agc is a window of samples and --time-gain a power of 0 to 4; one of "
+                      "them is enough"));
+        return FALSE;
+    }
     return !r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL;
 }
 
@@ -320,6 +330,10 @@ static GOptionContext *options(Render *r)
          _("Second file: both and their difference, one clip"), "FILE2"},
         {"difference-gain", 0, 0, G_OPTION_ARG_DOUBLE, &r->gain,
          _("Shows the difference enlarged (default 1)"), "X"},
+        {"agc", 0, 0, G_OPTION_ARG_INT, &r->agc,
+         _("Automatic gain of the sections over so many samples (default none)"), "SAMPLES"},
+        {"time-gain", 0, 0, G_OPTION_ARG_DOUBLE, &r->power,
+         _("Amplitudes times this power of time or depth (default none)"), "POWER"},
         {"clip", 0, 0, G_OPTION_ARG_DOUBLE, &r->clip,
          _("Percentile of amplitude at the end of the colours (default 99)"), "PCT"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap,

@@ -470,6 +470,16 @@ def what_is_copied_as_command_is_safe_in_a_shell():
 
 
 @test
+def pictures_take_the_gains_of_the_window():
+    def picture(*words):
+        cli("render", "n.npy", "-o", "gain.png", "--cpu", "--size", "400x300", "--force", *words)
+        return read("gain.png")
+    assert len({picture(), picture("--agc", "50"), picture("--time-gain", "2")}) == 3
+    for wrong in (("--agc", "-5"), ("--time-gain", "9"), ("--agc", "50", "--time-gain", "1")):
+        assert "--agc" in cli("render", "n.npy", "-o", "gain.png", *wrong, status=2).stderr
+
+
+@test
 def names_of_formats_and_colour_maps():
     cli("convert", "n.npy", "f1.sgy", "--format", "ibm")
     cli("convert", "n.npy", "f2.sgy", "--format", "1")
