@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Where pictures over and beside the sections lie, and how places are told; without a display.
+// Where pictures over and beside the sections lie, how places are told, and the pictures of a
+// sweep; without a display.
+#include <string.h>
+
+#include "kernels/kernels.h"
 #include "ui/panel/area_panel.h"
+#include "ui/panel/sweep_run.h"
 #include "ui/view/fk_view.h"
 #include "ui/view/medium_picture.h"
 
@@ -91,12 +96,60 @@ static void test_medium_place(void)
     }
 }
 
+// --- sweeps -------------------------------------------------------------------------------------
+
+static void count_colours(LithoSweepShot *shot, gpointer data)
+{
+    cairo_surface_t *picture = shot->picture[LITHO_SWEEP_OUTPUT];
+    g_assert_cmpstr(shot->refused, ==, NULL);
+    const guint8 *pixels = cairo_image_surface_get_data(picture);
+    const int n = cairo_image_surface_get_stride(picture);
+    gboolean uniform = TRUE;
+    for (int k = 4; k < n; k++)
+        uniform = uniform && pixels[k] == pixels[k % 4];
+    *(guint *)data += !uniform;
+    litho_sweep_shot_free(shot);
+}
+
+// Property: a setting whose result ends above the depth slice in front has a picture all the same:
+// that of its last depth.
+static void test_sweep_of_depths(void)
+{
+    LithoGrid grid = litho_grid_new(6, 12, 120);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)(k * 7919 % 101) - 50;
+    const LithoOperator *op = litho_operator_find("migrate");
+    LithoSweepTask *task = g_new0(LithoSweepTask, 1);
+    task->flow = litho_flow_new();
+    LithoStep *step = litho_flow_step(task->flow, litho_flow_append(task->flow, op));
+    const char *const words[] = {"velocity=2000", "dz=10", "degree=9"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        g_assert_true(litho_operator_set(op, step->params, words[k], NULL));
+    litho_sweep_axis_fill(&task->axis[0], litho_param_find(&op->params, "nz"), 10, 40, 2, NAN);
+    task->in = litho_cube_ref(cube);
+    task->device = litho_device_cpu();
+    task->look = litho_look_default();
+    grid.axis[LITHO_SAMPLE].n = 40;
+    task->view = litho_slice_view(&grid, LITHO_SAMPLE, 35);
+    task->view.keep_aspect = FALSE;
+    task->width = task->height = 60;
+    litho_look_set_clip(&task->look, 1e-3); // any amplitude has a colour
+    guint drawn = 0;
+    LithoRun run = {.threads = 1};
+    g_assert_true(litho_sweep_run(task, &run, count_colours, &drawn, NULL));
+    g_assert_cmpuint(drawn, ==, 2);
+    litho_sweep_task_free(task);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
     g_test_add_func("/view-places/fk", test_fk_place);
     g_test_add_func("/view-places/fk-reduced", test_fk_reduced);
     g_test_add_func("/view-places/area", test_area_place);
     g_test_add_func("/view-places/medium", test_medium_place);
+    g_test_add_func("/view-places/sweep-of-depths", test_sweep_of_depths);
     return g_test_run();
 }

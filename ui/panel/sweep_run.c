@@ -98,6 +98,9 @@ static cairo_surface_t *draw(const LithoSweepTask *task, const LithoCube *in, co
                           .look = *look,
                           .show = show,
                           .scale = 1};
+    // Another setting may give fewer depths than the one that the slice was chosen in.
+    const gint64 last = raster.grid->axis[task->view.axis].n - 1;
+    raster.view.index = MIN(raster.view.index, last);
     return litho_raster_slice(&raster, task->width, task->height, error);
 }
 
