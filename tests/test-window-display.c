@@ -18,6 +18,7 @@
 #include "ui/session/points.h"
 #include "ui/session/presets.h"
 #include "ui/view/cube_view_private.h"
+#include "ui/view/plot.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -262,6 +263,22 @@ static void test_area(void)
     g_autofree char *waves = description_of(view);
     g_test_message("%s", waves);
     g_assert_nonnull(strstr(waves, metric ? "1/km" : "cycles a trace"));
+    // Letters twice as large do not take the room of the curves: at 2.5 nothing was left of it.
+    GtkWidget *right = litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT);
+    GtkWidget *const charts[] = {view, gui_find_type(right, LITHO_TYPE_PLOT)};
+    GtkSettings *settings = gtk_widget_get_settings(view);
+    int usual, height[2][2];
+    g_object_get(settings, "gtk-xft-dpi", &usual, NULL);
+    for (int large = 0; large < 2; large++) {
+        g_object_set(settings, "gtk-xft-dpi", (1 + large) * 96 * 1024, NULL);
+        gui_spin(&gui, 0.3); // the next frame has the letters
+        for (int k = 0; k < 2; k++)
+            gtk_widget_measure(charts[k], GTK_ORIENTATION_VERTICAL, -1, &height[large][k], NULL,
+                               NULL, NULL);
+    }
+    g_object_set(settings, "gtk-xft-dpi", usual, NULL);
+    for (int k = 0; k < 2; k++)
+        g_assert_cmpint(height[1][k], ==, 2 * height[0][k]);
     litho_area_pictures_show(LITHO_AREA_PICTURES(pictures), TRUE);
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "display-fx");

@@ -174,9 +174,9 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
 static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
                     int *natural, int *minimum_baseline, int *natural_baseline)
 {
-    (void)widget;
     (void)for_size;
-    *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 160 : HEIGHT;
+    const double high = HEIGHT * MAX(litho_text_scale(widget), 1); // of letters, too
+    *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 160 : (int)ceil(high);
     *minimum_baseline = *natural_baseline = -1;
 }
 

@@ -481,7 +481,9 @@ static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
 {
     (void)for_size;
     gboolean across = orientation == GTK_ORIENTATION_HORIZONTAL;
-    *minimum = *natural = across ? 160 : LITHO_PLOT(widget)->height;
+    // Larger letters take room around the curves: these keep theirs.
+    const double scale = MAX(litho_text_scale(widget), 1);
+    *minimum = *natural = across ? 160 : (int)ceil(LITHO_PLOT(widget)->height * scale);
     *minimum_baseline = *natural_baseline = -1;
 }
 
