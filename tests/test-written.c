@@ -239,6 +239,14 @@ static void test_numbers_as_floats(void)
     g_assert_cmpint(again->grid.axis[1].n, ==, make.n2);
     g_assert_cmpint(litho_survey_counts(again->survey).missing, ==, 0);
     g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&again->grid, 0), 25, 0.05);
+    g_autofree char *su =
+        g_build_filename(odd_folder, "floats.su", NULL); // floats are its own there
+    g_assert_true(litho_cube_save(cube, su, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+    g_autoptr(LithoCube) whole = litho_cube_load(su, NULL, NULL, NULL);
+    g_assert_cmpint(whole->grid.axis[0].n, ==, make.n1);
+    g_assert_cmpint(whole->grid.axis[1].n, ==, make.n2);
+    g_assert_cmpfloat(whole->grid.axis[0].first, ==, make.inline_first);
+    g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&whole->grid, 0), 25, 0.5);
 }
 
 // Property: an interval given for a file whose revision 2 stands in the second byte is the

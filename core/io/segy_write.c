@@ -169,7 +169,8 @@ static gint32 line_number(const LithoAxis *axis, gint64 index)
 // there.
 static void put_number(const LithoWriter *w, guint8 *header, int byte, double value)
 {
-    const gboolean is_float = has_source_traces(w) && w->like->float_word[byte] == 1;
+    const gboolean is_float =
+        has_source_traces(w) && w->kind == LITHO_FILE_SEGY && w->like->float_word[byte] == 1;
     const float single = (float)value;
     guint32 bits = (guint32)(gint32)CLAMP(rint(value), -2147483647.0, 2147483647.0);
     if (is_float)
@@ -238,6 +239,20 @@ static void reorder_headers(const LithoWriter *w, guint8 *header, gint64 n, Lith
     litho_segy_reorder_survey(w->like, header, from, w->order);
     if (n >= 2 * LITHO_HEADER_BYTES)
         litho_segy_reorder_extension(header + LITHO_HEADER_BYTES, from, w->order);
+}
+
+// SU has floats of its own from 181 on: line numbers and coordinates that are floats become whole.
+static void make_whole(const LithoWriter *w, guint8 *header)
+{
+    const LithoSurvey *s = w->like;
+    const int bytes[] = {s->key_byte[0], s->key_byte[1], s->xy_byte[0], s->xy_byte[1]};
+    for (guint k = 0; k < G_N_ELEMENTS(bytes); k++) {
+        const gint32 word = bytes[k] ? litho_get_i32(header + bytes[k] - 1, w->order) : 0;
+        float value;
+        memcpy(&value, &word, sizeof value);
+        if (bytes[k] && s->float_word[bytes[k]] == 1)
+            put_number(w, header, bytes[k], isfinite(value) ? value : 0);
+    }
 }
 
 // Header of a trace that no source has.
@@ -317,6 +332,8 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
     if (!litho_file_read_all(file, header, n, litho_file_trace_at(file, trace - file->base), error))
         return FALSE;
     reorder_headers(w, header, n, file->order);
+    if (w->kind == LITHO_FILE_SU)
+        make_whole(w, header);
     put_axis(w, header);
     put_identity(w, header, si, sj, live);
     return TRUE;
