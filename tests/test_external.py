@@ -519,6 +519,30 @@ def a_neural_network_is_an_operator():
 
 
 @test
+def an_interrupted_run_goes_on_with_the_same_program_only():
+    """Slabs of the program as it was are not put beside those of the program as it is now."""
+    act = "import os; m = globals().get('m', 0) + 1; m > 2 and os.path.exists('stop') and os._exit(1)"
+    folder = own("going-on", act)
+    cube()
+    words = ["--operators", folder, "run", "own", "-i", "in.npy", "-o", "going.npy", "--memory", "0.001", "--journal", "--dt", "0.004"]
+    for changed in (False, True):
+        open(f"{folder}/stop", "w").close()
+        r = cli(*words, "--force", status=1)
+        assert "inlines are kept" in r.stderr, r.stderr
+        os.remove(f"{folder}/stop")
+        if changed:
+            kept = read("going.npy.journal")
+            with open(f"{folder}/own.py", "a", encoding="utf-8") as f:
+                f.write("# mended\n")
+            r = cli(*words, "--force", status=1)
+            assert "another panel or program" in r.stderr and "--restart" in r.stderr, r.stderr
+            assert read("going.npy.journal") == kept
+        r = cli(*words, "--force", *(["--restart"] if changed else []))
+        assert ("were kept" in r.stderr) != changed, r.stderr
+        assert not os.path.exists("going.npy.journal") and not os.path.exists("going.npy.part")
+
+
+@test
 def the_package_has_it_as_a_function():
     source = os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     home = os.path.abspath("python-home")

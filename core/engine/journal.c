@@ -16,6 +16,7 @@
 #include "core/io/survey_private.h"
 #include "core/io/writer_private.h"
 #include "core/json.h"
+#include "core/operator_files.h"
 #include "core/text.h"
 
 enum { FORMAT = 5 };
@@ -46,21 +47,27 @@ struct LithoJournal {
 
 // --- what a run computes --------------------------------------------------------------------------
 
-// Files that steps read: their size and time stand for their contents.
+// Size and time of a file stand for its contents.
+static void add_file(GString *text, const char *name, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT ".%09ld\n", name,
+                               (gint64)info.st_size, (gint64)info.st_mtim.tv_sec,
+                               (long)info.st_mtim.tv_nsec);
+}
+
+// Files that steps read.
 static void add_step_files(GString *text, const LithoStep *step)
 {
     const LithoParamTable *table = &step->op->params;
     for (guint k = 0; k < table->n; k++) {
         const LithoParam *row = &table->rows[k];
-        struct stat info;
         if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, step->params) ||
             litho_param_is_written(table, row, step->params))
             continue;
         g_autofree char *path = litho_param_print(row, step->params);
-        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT ".%09ld\n",
-                                   row->key, (gint64)info.st_size, (gint64)info.st_mtim.tv_sec,
-                                   (long)info.st_mtim.tv_nsec);
+        add_file(text, row->key, path);
     }
 }
 
@@ -76,6 +83,19 @@ static char *hash_of(GString *text)
     char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
     g_string_free(text, TRUE);
     return hash;
+}
+
+// Panels and programs of operators that are the user's own; "" = there are none.
+static char *programs_of(const LithoFlow *flow)
+{
+    GString *text = g_string_new(NULL);
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        char *const *file = step->enabled ? litho_operator_files(step->op) : NULL;
+        for (; file && *file; file++)
+            add_file(text, *file, *file);
+    }
+    return text->len > 0 ? hash_of(text) : g_string_free(text, FALSE);
 }
 
 void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, LithoSurvey *survey,
@@ -100,6 +120,7 @@ void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, Lit
                            .reading = g_strdup(survey && survey->reading ? survey->reading : ""),
                            .output = hash_of(output),
                            .recipe = g_compute_checksum_for_string(G_CHECKSUM_SHA256, recipe, -1),
+                           .programs = programs_of(asked),
                            .device = device};
 }
 
@@ -109,6 +130,7 @@ void litho_journal_head_clear(LithoJournalHead *head)
     g_free(head->reading);
     g_free(head->output);
     g_free(head->recipe);
+    g_free(head->programs);
 }
 
 // --- reading --------------------------------------------------------------------------------------
@@ -323,6 +345,8 @@ gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GE
         !is_same(j, "reading", head->reading, _("on an input that was read with other options"),
                  error) ||
         !is_same(j, "output", head->output, _("with another output format or grid"), error) ||
+        !is_same(j, "programs", head->programs,
+                 _("with another panel or program of an operator of your own"), error) ||
         !is_same(j, "device", head->device, _("on another kind of device (--backend)"), error))
         return FALSE;
     JsonNode *flow = json_object_get_member(object, "flow");
@@ -385,6 +409,7 @@ void litho_journal_begin(LithoJournal *j, const LithoJournalHead *head)
     json_object_set_string_member(object, "reading", head->reading);
     json_object_set_string_member(object, "recipe", head->recipe);
     json_object_set_string_member(object, "output", head->output);
+    json_object_set_string_member(object, "programs", head->programs);
     json_object_set_member(object, "flow", litho_flow_to_json(head->flow));
     write_line(j, object);
 }

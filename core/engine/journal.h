@@ -20,6 +20,7 @@ typedef struct LithoJournalHead {
     char *input;           // sizes and times of the files read, and the survey's grid
     char *reading;         // options that the survey was read with
     char *recipe;          // as it was asked for
+    char *programs;        // panels and programs of the user's own operators, sizes and times
     char *output;          // grid and format of the output
     const char *device;    // "cpu"
     const LithoFlow *flow; // with what was measured for it

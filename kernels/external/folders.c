@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/output.h"
+#include "core/operator_files.h"
 #include "core/show/script.h"
 #include "core/text.h"
 #include "kernels/external/external.h"
@@ -45,14 +46,18 @@ static const ExternalPanel *panel_of_key(const char *key)
     return NULL;
 }
 
-// No output replaces a panel or a file of its program: both are inputs of the command.
+// No output replaces a panel or a file of its program: both are inputs of the command. An
+// interrupted run does not go on with others.
 static void hold_files(const ExternalPanel *panel)
 {
     litho_input_hold_path(panel->path);
+    litho_operator_files_note(&panel->op, panel->path);
     for (char *const *word = panel->command; *word; word++) {
         g_autofree char *file = g_canonicalize_filename(*word, panel->folder);
-        if (g_file_test(file, G_FILE_TEST_IS_REGULAR)) // outputs may lie in a folder
-            litho_input_hold_path(file);
+        if (!g_file_test(file, G_FILE_TEST_IS_REGULAR)) // outputs may lie in a folder
+            continue;
+        litho_input_hold_path(file);
+        litho_operator_files_note(&panel->op, file);
     }
 }
 
