@@ -204,5 +204,7 @@ def names_that_no_file_can_have_are_told_before_anything_is_computed():
         r = cli("run", "patch", "-i", "wide.sgy", *words, "--memory", "0.1", "--progress", "plain", status=1)
         assert "the format follows the name" in r.stderr and "noise level" not in r.stderr, r.stderr
         assert not [f for f in os.listdir(".") if f.startswith("never")], words
+    for name in ("can.sgy", "can.su", "can.npy", "can.rsf", "can.bin"):  # and those that one can have are not
+        cli("run", "fx", "half_width=1", "window=10", "-i", "wide.sgy", "-o", name)
 
 run()

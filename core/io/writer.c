@@ -110,6 +110,7 @@ static LithoWriter *begin_writer(const char *path, const LithoGrid *grid, LithoS
         return NULL;
     LithoWriter *w = g_new0(LithoWriter, 1);
     w->path = g_strdup(path);
+    w->data_path = kind == LITHO_FILE_RSF ? g_strconcat(path, "@", NULL) : NULL;
     w->kind = kind;
     w->grid = *grid;
     w->like = like ? litho_survey_ref(like) : NULL;
@@ -140,11 +141,8 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
     if (!w)
         return NULL;
     LithoReplace replace = w->options.force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
-    if (w->kind == LITHO_FILE_RSF) {
-        w->data_path = g_strconcat(path, "@", NULL);
-        if (!(w->text = litho_output_new(path, replace, error)))
-            goto fail;
-    }
+    if (w->data_path && !(w->text = litho_output_new(path, replace, error)))
+        goto fail;
     const char *samples = w->data_path ? w->data_path : path;
     w->out = w->options.lasting ? litho_output_resume(samples, replace, w->options.resume, error)
                                 : litho_output_new(samples, replace, error);
