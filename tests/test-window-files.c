@@ -432,6 +432,11 @@ static void assert_input_stays(const char *path, void (*write)(const char *path)
     g_assert_cmpmem(before, size, after, size_after);
 }
 
+static void points_to(const char *path)
+{
+    litho_window_save_points(gui.window, path);
+}
+
 static void export_to(const char *path)
 {
     litho_window_export(gui.window, path);
@@ -457,6 +462,7 @@ static void test_inputs_stay(void)
     gui_open_with_gain(&gui, path, 2);
     name_velocity(velocity);
     assert_input_stays(path, save_to);
+    assert_input_stays(path, points_to);
     assert_input_stays(truth, save_to);
     assert_input_stays(velocity, save_to);
     name_velocity(table);

@@ -10,6 +10,7 @@
 #include "tests/gui/files.h"
 #include "core/json.h"
 #include "ui/panel/snapshot_bar.h"
+#include "ui/session/points.h"
 #include "ui/show/recorder.h"
 #include "ui/window/measure.h"
 #include "ui/window/window_private.h"
@@ -139,6 +140,68 @@ static void test_steps(void)
     litho_podium_play(gui.window->podium, "turo");
     g_assert_nonnull(strstr(litho_window_error(gui.window), "tour"));
     gui_settle(&gui);
+}
+
+// Property: a file that is opened while a demonstration plays ends it: no later step touches the
+// file, its flow is its own or that of before, and what was open keeps its session.
+static void test_open_during(void)
+{
+    g_autofree char *path = write_script(), *mine = gui_write_cube(&gui, "mine.npy", 9, 10, 40);
+    g_autofree char *other = gui_write_cube(&gui, "other.npy", 7, 8, 30);
+    gui_open_with_gain(&gui, mine, 3);
+    litho_podium_play(gui.window->podium, path);
+    gui_spin(&gui, 0.5);
+    gui_open_file(&gui, other);
+    g_assert_false(litho_player_is_playing(player()));
+    gui_spin(&gui, 1);
+    g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 8);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 3);
+    gui_set_gain(&gui, 5);
+    gui_open_file(&gui, mine);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 3);
+    gui_settle(&gui);
+}
+
+// Property: what is not saved with a file comes back behind a demonstration, too: noted points, the
+// area tool, the reference and whether it is compared with.
+static void test_place(void)
+{
+    g_autofree char *path = write_script();
+    LithoPoints *points = litho_points_of(gui.session);
+    LithoCube *in = litho_session_input(gui.session);
+    const LithoArea area = {.on = TRUE, .axis = LITHO_INLINE, .box = {{2, 1, 5}, {3, 7, 20}}};
+    litho_points_add(points, (const gint64[]){1, 2, 3});
+    litho_session_set_area(gui.session, &area);
+    litho_judgement_set_truth(gui.window->judgement, in, "Kept");
+    litho_session_set_reference(gui.session, in, "Kept");
+    litho_podium_play(gui.window->podium, path);
+    g_assert_true(gui_wait(at_end, &gui, 60));
+    g_assert_cmpuint(litho_points_count(points), ==, 0);
+    litho_player_end(player());
+    g_assert_cmpuint(litho_points_count(points), ==, 1);
+    g_assert_true(litho_box_equal(litho_session_area(gui.session)->box, area.box));
+    g_assert_true(litho_judgement_truth(gui.window->judgement, NULL) == in);
+    g_assert_cmpstr(litho_session_reference_name(gui.session), ==, "Kept");
+    gui_activate(&gui, "win.reference-forget");
+    litho_session_set_area(gui.session, NULL);
+    gui_settle(&gui);
+}
+
+// Property: what is being recorded is not thrown away by a demonstration.
+static void test_record_stays(void)
+{
+    g_autofree char *path = write_script();
+    g_autofree char *mine = gui_write_cube(&gui, "mine.npy", 9, 10, 40);
+    LithoPodium *podium = gui.window->podium;
+    gui_open_file(&gui, mine);
+    litho_podium_record(podium);
+    litho_podium_play(podium, path);
+    g_assert_false(litho_player_is_playing(player()));
+    g_assert_nonnull(strstr(litho_window_error(gui.window), "recording"));
+    g_autoptr(GVariant) state =
+        g_action_group_get_action_state(G_ACTION_GROUP(gui.window), "record");
+    g_assert_true(g_variant_get_boolean(state));
+    gui_reopen(&gui); // ends it
 }
 
 // Property: a script that is presented has the window to itself: neither an earlier error nor the
@@ -367,6 +430,8 @@ int main(int argc, char **argv)
     g_test_add_func("/show/play", test_play);
     g_test_add_func("/show/race-fits", test_race_fits);
     g_test_add_func("/show/steps", test_steps);
+    g_test_add_func("/show/open-during", test_open_during);
+    g_test_add_func("/show/place", test_place);
     g_test_add_func("/show/nothing-above", test_nothing_above);
     g_test_add_func("/show/present", test_present);
     g_test_add_func("/show/record", test_record);
@@ -374,6 +439,7 @@ int main(int argc, char **argv)
     g_test_add_func("/show/measure", test_measure);
     g_test_add_func("/show/present-nothing", test_present_nothing);
     g_test_add_func("/show/present-closed", test_present_closed);
+    g_test_add_func("/show/record-stays", test_record_stays);
     int status = g_test_run();
     gui_close(&gui);
     return status;

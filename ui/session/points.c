@@ -34,6 +34,18 @@ void litho_points_clear(LithoPoints *self)
     g_signal_emit(self, changed_signal, 0);
 }
 
+GArray *litho_points_copy(LithoPoints *self)
+{
+    return g_array_copy(self->list);
+}
+
+void litho_points_set(LithoPoints *self, const GArray *list)
+{
+    g_array_set_size(self->list, 0);
+    g_array_append_vals(self->list, list->data, list->len);
+    g_signal_emit(self, changed_signal, 0);
+}
+
 // The line of a file that is being opened comes and may go again: the points are of what is open.
 static void on_cube(LithoPoints *self)
 {

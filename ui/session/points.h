@@ -22,6 +22,9 @@ LithoPoints *litho_points_of(LithoSession *session); // borrowed: the session's 
 // Notes the sample at these grid indices; returns its number, from 1; 0: it lies outside.
 guint litho_points_add(LithoPoints *points, const gint64 at[3]);
 void litho_points_clear(LithoPoints *points);
+// All of them for litho_points_set(), of LithoPoint; g_array_unref().
+GArray *litho_points_copy(LithoPoints *points);
+void litho_points_set(LithoPoints *points, const GArray *list); // in place of those that are there
 guint litho_points_count(LithoPoints *points);
 const LithoPoint *litho_points_get(LithoPoints *points, guint k); // from 0; borrowed
 // Grid indices in the grid that is shown; FALSE when it has another kind of samples.

@@ -3,6 +3,7 @@
 
 #include "core/json.h"
 #include "core/memory.h"
+#include "ui/session/points.h"
 #include "ui/window/window_private.h"
 
 struct LithoPlace {
@@ -12,7 +13,40 @@ struct LithoPlace {
     char **paths, *key, *truth;
     LithoOpenOptions open;
     JsonNode *state; // as it is saved with a file
+    // What is not saved with it: noted points, the area tool, the known reference, and whether it
+    // is compared with.
+    GArray *points;
+    LithoArea area;
+    LithoCube *reference; // or NULL
+    char *reference_name;
+    gboolean compared;
 };
+
+static void remember_more(LithoPlace *place)
+{
+    LithoSession *session = place->window->session;
+    const char *name;
+    LithoCube *reference = litho_judgement_truth(place->window->judgement, &name);
+    place->points = litho_points_copy(litho_points_of(session));
+    place->area = *litho_session_area(session);
+    if (!reference)
+        return;
+    place->reference = litho_cube_ref(reference);
+    place->reference_name = g_strdup(name);
+    place->compared = litho_session_against(session) == reference;
+}
+
+static void return_more(const LithoPlace *place)
+{
+    LithoWindow *window = place->window;
+    litho_points_set(litho_points_of(window->session), place->points);
+    if (place->area.on)
+        litho_session_set_area(window->session, &place->area);
+    if (place->reference)
+        litho_judgement_set_truth(window->judgement, place->reference, place->reference_name);
+    if (place->compared)
+        litho_session_set_reference(window->session, place->reference, place->reference_name);
+}
 
 LithoPlace *litho_place_remember(LithoWindow *window)
 {
@@ -30,6 +64,7 @@ LithoPlace *litho_place_remember(LithoWindow *window)
     place->truth = g_strdup(litho_open_file_truth(window->file));
     place->open = *litho_open_file_options(window->file);
     place->state = litho_json_parse(text, -1, NULL); // our own text
+    remember_more(place);
     return place;
 }
 
@@ -43,6 +78,9 @@ void litho_place_free(LithoPlace *place)
     g_strfreev(place->paths);
     g_free(place->key);
     g_free(place->truth);
+    g_array_unref(place->points);
+    litho_cube_unref(place->reference);
+    g_free(place->reference_name);
     g_clear_pointer(&place->state, json_node_unref);
     g_free(place);
 }
@@ -72,6 +110,7 @@ void litho_place_return(LithoPlace *place)
             litho_open_file_set_truth(window->file, place->truth);
         }
         litho_window_state_restore(window, place->state, FALSE);
+        return_more(place);
         litho_window_show_title(window);
         litho_window_update_start(window);
     }

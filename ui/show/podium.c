@@ -231,14 +231,17 @@ void litho_podium_play(LithoPodium *podium, const char *name)
                                 _("Something is being opened or saved; cancel it or wait."), NULL);
         return;
     }
+    if (podium->recorder) {
+        litho_window_show_error(
+            podium->window, _("A recording is under way; Ctrl+Shift+R ends and saves it."), NULL);
+        return;
+    }
     g_autofree char *path = litho_script_find(name, &error);
     LithoScript *script = path ? litho_script_load(path, &error) : NULL;
     if (!script) {
         litho_window_show_error(podium->window, error->message, NULL);
         return;
     }
-    if (podium->recorder)
-        litho_script_free(litho_recorder_stop(g_steal_pointer(&podium->recorder)));
     litho_start_page_greeted(podium->window->settings);
     litho_window_clear_error(podium->window); // it tells of something before
     litho_player_play(podium->player, script);
@@ -257,6 +260,8 @@ static void on_race_over(LithoPodium *podium)
     podium->raced_op = first_operator(podium);
 }
 
+static void ask_file(LithoPodium *podium, LithoScript *script);
+
 typedef struct Asking {
     LithoWindow *window; // a reference
     LithoScript *script; // to be saved; NULL = one is opened
@@ -269,12 +274,15 @@ static void on_answer(GtkNativeDialog *dialog, int response, Asking *a)
     g_autofree char *path = file ? g_file_get_path(file) : NULL;
     g_autoptr(GError) error = NULL;
     if (response == GTK_RESPONSE_ACCEPT && path && a->window->session) {
-        if (!a->script)
+        g_autoptr(LithoInputs) inputs = litho_window_inputs(a->window); // never replaced
+        if (!a->script) {
             litho_podium_play(a->window->podium, path);
-        else if (litho_script_save(a->script, path, &error))
+        } else if (litho_script_save(a->script, path, &error)) {
             litho_window_notice_saved(a->window, path);
-        else
+        } else { // what was recorded is not lost with a wrong place
             litho_window_show_error(a->window, error->message, NULL);
+            ask_file(a->window->podium, g_steal_pointer(&a->script));
+        }
     }
     litho_script_free(a->script);
     g_object_unref(a->window);

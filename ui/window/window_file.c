@@ -291,6 +291,12 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     litho_window_tell_done(self, cube != NULL);
 }
 
+// It goes back to what was open before: its steps are not for another file, nor is its flow.
+static void end_demonstration(LithoWindow *self)
+{
+    litho_player_end(litho_podium_player(self->podium));
+}
+
 void litho_window_open_as(LithoWindow *self, const char *const *paths,
                           const LithoOpenOptions *options, LithoOpenMode mode)
 {
@@ -310,6 +316,7 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->has_options = options != NULL;
     if (options)
         o->options = *options;
+    end_demonstration(self); // the names may be those of what is open: they are copied by now
     litho_window_start_job(self, "open", paths ? _("Opening") : _("Making the demo cube"), &funcs,
                            o);
 }
@@ -341,6 +348,8 @@ void litho_window_open_demo(LithoWindow *self)
 {
     LithoSession *session = litho_window_session(self);
     const LithoOperator *op = litho_operator_first_choice();
+    if (!litho_window_is_busy(self))
+        end_demonstration(self);
     if (op && litho_flow_length(litho_session_flow(session)) == 0) {
         g_autoptr(LithoFlow) flow = litho_flow_new();
         LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
@@ -362,6 +371,7 @@ void litho_window_load_recipe(LithoWindow *self, const char *path)
         litho_window_show_error(self, error->message, NULL);
         return;
     }
+    end_demonstration(self);
     litho_window_clear_error(self);
     litho_session_set_flow(self->session, flow, _("Open recipe"));
     if (flow->note)

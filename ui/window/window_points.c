@@ -31,6 +31,7 @@ void litho_window_forget_points(LithoWindow *self)
 void litho_window_save_points(LithoWindow *self, const char *path)
 {
     g_autoptr(GError) error = NULL;
+    g_autoptr(LithoInputs) inputs = litho_window_inputs(self); // never replaced
     g_autofree char *text = litho_points_csv(litho_points_of(self->session));
     // The chooser has asked about overwriting.
     if (litho_output_save(path, text, -1, LITHO_REPLACE_ANY, &error))
