@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/snapshot_bar.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -167,13 +168,24 @@ static void set_class(GtkWidget *widget, const char *css, gboolean on)
         gtk_widget_remove_css_class(widget, css);
 }
 
+// "computing Window 12 traces, 34 %".
+static char *computing_text(const char *name, double part)
+{
+    return isnan(part) ? g_strdup_printf(_("computing %s"), name)
+                       : litho_text_printf(_("computing %s, %.0f %%"), name, 100 * part);
+}
+
 static void show_chip(LithoSnapshotBar *self, GtkWidget *box, guint k)
 {
     const LithoSnapshot *s = litho_snapshots_get(self->snapshots, k);
     Chip *chip = g_object_get_data(G_OBJECT(box), parts_key);
     gboolean present = litho_snapshots_present(self->snapshots) == (int)k;
     gboolean compared = litho_snapshots_compared(self->snapshots) == (int)k;
-    g_autofree char *shown = compared ? g_strdup_printf(_("vs %s"), s->name) : g_strdup(s->name);
+    double part;
+    const gboolean computing = compared && litho_snapshots_is_computing(self->snapshots, &part);
+    g_autofree char *shown = computing  ? computing_text(s->name, part)
+                             : compared ? g_strdup_printf(_("vs %s"), s->name)
+                                        : g_strdup(s->name);
     gtk_label_set_text(GTK_LABEL(chip->name), shown);
     if (!gtk_widget_get_mapped(chip->entry)) // not while it is being typed
         gtk_editable_set_text(GTK_EDITABLE(chip->entry), s->name);
@@ -182,7 +194,9 @@ static void show_chip(LithoSnapshotBar *self, GtkWidget *box, guint k)
     set_class(box, "litho-compared", compared);
     g_autofree char *tip = g_strdup_printf(
         "%s\n%s%s%s", s->name, present ? _("Shown now") : _("Click or Enter goes back to it"),
-        compared ? _("; the output is compared with it") : "",
+        computing  ? _("; it is being computed for the comparison, Escape stops that")
+        : compared ? _("; the output is compared with it")
+                   : "",
         s->result ? _("; its result is kept") : "");
     g_autofree char *label =
         g_strdup_printf(_("Snapshot %c: %s%s%s"), s->letter, s->name,
@@ -270,6 +284,7 @@ GtkWidget *litho_snapshot_bar_new(LithoSnapshots *snapshots)
     LithoSnapshotBar *self = g_object_new(LITHO_TYPE_SNAPSHOT_BAR, NULL);
     self->snapshots = g_object_ref(snapshots);
     g_signal_connect_object(snapshots, "changed", G_CALLBACK(on_changed), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(snapshots, "progress", G_CALLBACK(on_changed), self, G_CONNECT_SWAPPED);
     on_changed(self);
     return GTK_WIDGET(self);
 }

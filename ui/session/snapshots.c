@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/snapshots.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -16,12 +17,17 @@ struct _LithoSnapshots {
     guint64 input_serial; // whose results are kept
     int compared;         // -1 = the input
     char wanted;          // letter of the snapshot that is being computed, 0 = none
-    LithoJob *job;
+    LithoJob *job;        // the newest one
+    guint serial;         // of that job
+    double part;          // of it that is done; NAN = not known
+    gint64 told_us;       // when that was told, or when it began
 };
 
 G_DEFINE_TYPE(LithoSnapshots, litho_snapshots, G_TYPE_OBJECT)
 
-static guint changed_signal;
+enum { TOLD_US = 500000 }; // between two tellings of how far a snapshot has been computed
+
+static guint changed_signal, progress_signal;
 
 static LithoSnapshot *at(LithoSnapshots *self, guint k)
 {
@@ -130,6 +136,13 @@ static void attach(LithoSnapshots *self)
     changed(self);
 }
 
+// Nobody waits for the one that is being computed any more.
+static void drop_wish(LithoSnapshots *self)
+{
+    litho_job_cancel(self->job);
+    self->wanted = 0;
+}
+
 static void on_cube(LithoSession *session, LithoSnapshots *self)
 {
     LithoCube *cube = litho_session_input(session);
@@ -137,8 +150,7 @@ static void on_cube(LithoSession *session, LithoSnapshots *self)
     if (litho_session_previews(session) || serial == self->input_serial)
         return; // a preview may go again
     self->input_serial = serial;
-    litho_job_cancel(self->job);
-    self->wanted = 0;
+    drop_wish(self);
     for (guint k = 0; k < self->list->len; k++)
         forget_result(self, k);
     changed(self);
@@ -152,6 +164,7 @@ typedef struct Question {
     LithoCube *in;
     LithoDevice device;
     guint64 input_serial;
+    guint serial;
 } Question;
 
 static void question_free(gpointer data)
@@ -179,6 +192,19 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
     return result;
 }
 
+static void on_progress(const LithoProgress *progress, gpointer data)
+{
+    const Question *q = data;
+    LithoSnapshots *self = q->self;
+    const gint64 now = g_get_monotonic_time();
+    if (!self->wanted || q->serial != self->serial || progress->total <= 0 ||
+        now - self->told_us < TOLD_US)
+        return;
+    self->part = CLAMP((double)progress->done / (double)progress->total, 0, 1);
+    self->told_us = now;
+    g_signal_emit(self, progress_signal, 0);
+}
+
 static void refer(LithoSnapshots *self, int k)
 {
     LithoSnapshot *s = at(self, k);
@@ -193,10 +219,16 @@ static void computed(gpointer data, const GError *error, gpointer question)
     Question *q = question;
     LithoSnapshots *self = q->self;
     LithoResult *result = data;
-    int k = self->wanted ? find_letter(self, self->wanted) : -1;
+    const gboolean newest = q->serial == self->serial;
+    int k = newest && self->wanted ? find_letter(self, self->wanted) : -1;
     gboolean mine = k >= 0 && litho_flow_equal(at(self, k)->flow, q->flow) &&
                     q->input_serial == self->input_serial;
-    self->job = NULL;
+    if (newest)
+        self->job = NULL;
+    if (!self->session) { // the window has gone
+        litho_result_unref(result);
+        return;
+    }
     if (mine && result) {
         self->wanted = 0;
         litho_result_unref(at(self, k)->result);
@@ -212,22 +244,24 @@ static void computed(gpointer data, const GError *error, gpointer question)
 
 static void start_computing(LithoSnapshots *self, int k)
 {
-    static const LithoJobFuncs funcs = {compute, NULL, computed, question_free};
+    static const LithoJobFuncs funcs = {compute, on_progress, computed, question_free};
     LithoCube *in = litho_session_input(self->session);
-    litho_job_cancel(self->job);
     self->wanted = at(self, k)->letter;
+    self->part = NAN;
+    self->told_us = g_get_monotonic_time();
     Question *q = g_new0(Question, 1);
     *q = (Question){.self = g_object_ref(self),
                     .flow = litho_flow_copy(at(self, k)->flow),
                     .in = in ? litho_cube_ref(in) : NULL,
                     .device = litho_session_device(self->session),
-                    .input_serial = self->input_serial};
+                    .input_serial = self->input_serial,
+                    .serial = ++self->serial};
     self->job = litho_job_start(&funcs, q);
 }
 
 void litho_snapshots_compare(LithoSnapshots *self, int k)
 {
-    self->wanted = 0;
+    drop_wish(self);
     if (k < 0 || k >= (int)self->list->len) {
         self->compared = -1;
         litho_session_set_reference(self->session, NULL, NULL);
@@ -245,6 +279,12 @@ void litho_snapshots_compare(LithoSnapshots *self, int k)
 int litho_snapshots_compared(LithoSnapshots *self)
 {
     return self->wanted ? find_letter(self, self->wanted) : self->compared;
+}
+
+gboolean litho_snapshots_is_computing(LithoSnapshots *self, double *part)
+{
+    *part = self->part;
+    return self->wanted != 0;
 }
 
 // --- the list -----------------------------------------------------------------------------------
@@ -294,7 +334,7 @@ void litho_snapshots_remove(LithoSnapshots *self, guint k)
     if (k >= self->list->len)
         return;
     if (self->wanted == at(self, k)->letter)
-        self->wanted = 0;
+        drop_wish(self);
     forget_result(self, k);
     g_ptr_array_remove_index(self->list, k);
     if (self->compared > (int)k)
@@ -326,8 +366,6 @@ void litho_snapshots_adopt(LithoSnapshots *self, guint k)
 
 void litho_snapshots_clear(LithoSnapshots *self)
 {
-    litho_job_cancel(self->job);
-    self->wanted = 0;
     litho_snapshots_compare(self, -1);
     g_ptr_array_set_size(self->list, 0);
     changed(self);
@@ -379,8 +417,7 @@ static void litho_snapshots_init(LithoSnapshots *self)
 static void dispose(GObject *object)
 {
     LithoSnapshots *self = LITHO_SNAPSHOTS(object);
-    litho_job_cancel(self->job);
-    self->wanted = 0;
+    drop_wish(self);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_snapshots_parent_class)->dispose(object);
 }
@@ -397,6 +434,8 @@ static void litho_snapshots_class_init(LithoSnapshotsClass *klass)
     G_OBJECT_CLASS(klass)->finalize = finalize;
     changed_signal = g_signal_new("changed", LITHO_TYPE_SNAPSHOTS, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 0);
+    progress_signal = g_signal_new("progress", LITHO_TYPE_SNAPSHOTS, G_SIGNAL_RUN_LAST, 0, NULL,
+                                   NULL, NULL, G_TYPE_NONE, 0);
     // Computing a snapshot for a comparison failed: one sentence.
     g_signal_new("failed", LITHO_TYPE_SNAPSHOTS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                  G_TYPE_NONE, 1, G_TYPE_STRING);

@@ -8,6 +8,7 @@
 // saved with the session without their results. Main thread.
 //
 // Signal "changed": another list, another name, a result arrived, or another one is compared with.
+// Signal "progress": the one that is being computed has come further.
 #define LITHO_TYPE_SNAPSHOTS (litho_snapshots_get_type())
 G_DECLARE_FINAL_TYPE(LithoSnapshots, litho_snapshots, LITHO, SNAPSHOTS, GObject)
 
@@ -36,9 +37,11 @@ gboolean litho_snapshots_useful(LithoSnapshots *snapshots);
 // Index of the snapshot whose flow is the present one, -1 = none.
 int litho_snapshots_present(LithoSnapshots *snapshots);
 // The snapshot in the input's place in comparisons; -1 = the input. A snapshot without a result is
-// computed first, in a thread; until then the input stays.
+// computed first, in a thread; until then the input stays. Another choice ends that.
 void litho_snapshots_compare(LithoSnapshots *snapshots, int k);
 int litho_snapshots_compared(LithoSnapshots *snapshots);
+// TRUE while litho_snapshots_compared() is being computed; `part` of it is done, NAN = not known.
+gboolean litho_snapshots_is_computing(LithoSnapshots *snapshots, double *part);
 // Another file: everything is forgotten.
 void litho_snapshots_clear(LithoSnapshots *snapshots);
 // [ { "letter", "name", "recipe" }, ... ]. Entries that make no sense are left out.

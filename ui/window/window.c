@@ -315,6 +315,8 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->panels, litho_panels_free);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->writer, litho_state_writer_free);
+    if (self->snapshots)
+        g_object_run_dispose(G_OBJECT(self->snapshots)); // its job holds a reference
     g_clear_object(&self->snapshots);
     if (self->judgement)
         g_object_run_dispose(G_OBJECT(self->judgement)); // its jobs hold references

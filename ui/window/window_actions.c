@@ -70,12 +70,15 @@ ACTION(do_copy_command)
 ACTION(do_cancel)
 {
     SELF;
+    double part;
     if (litho_window_is_busy(self))
         litho_window_cancel_job(self);
     else if (litho_session_progress(self->session, NULL)) {
         litho_session_cancel(self->session);
         litho_window_notice(self,
                             "Stopped: the result is not whole. Ctrl+Return computes it again.");
+    } else if (litho_snapshots_is_computing(self->snapshots, &part)) {
+        litho_snapshots_compare(self->snapshots, -1);
     } else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
         gtk_window_unfullscreen(GTK_WINDOW(self));
 }

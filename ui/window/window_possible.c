@@ -33,6 +33,8 @@ void litho_window_actions_update(LithoWindow *self)
     gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
     gboolean paged = litho_session_is_paged(self->session);
     gboolean playing = litho_player_is_playing(litho_podium_player(self->podium));
+    double part;
+    gboolean compares = litho_snapshots_is_computing(self->snapshots, &part);
     gboolean points = litho_points_count(litho_points_of(self->session)) > 0;
     const struct {
         const char *name;
@@ -67,7 +69,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"import", idle && (litho_open_file_path(self->file) ||
                                       litho_open_file_failed(self->file))},
                   {"pause", idle && computing},
-                  {"cancel", !idle || computing || full},
+                  {"cancel", !idle || computing || compares || full},
                   {"removed", comparable},
                   {"split", comparable},
                   {"blink", comparable},
