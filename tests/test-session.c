@@ -663,6 +663,40 @@ static void test_job(void)
     g_assert_cmpuint(freed_elsewhere, ==, 0);
 }
 
+static gpointer stop_slowly(LithoRun *run, gpointer data, GError **error)
+{
+    while (litho_run_checkpoint(run))
+        g_usleep(1000);
+    g_usleep(200000);
+    litho_run_stopped(error);
+    (void)data;
+    return NULL;
+}
+
+static void note_end(gpointer result, const GError *error, gpointer ended)
+{
+    (void)result, (void)error;
+    ++*(guint *)ended;
+}
+
+// Property: the end of the program waits for the jobs that it cancels, and not for one that does
+// not obey.
+static void test_jobs_end(void)
+{
+    static const LithoJobFuncs slow = {stop_slowly, NULL, note_end, NULL};
+    guint ended = 0;
+    litho_jobs_end(10); // there are none
+    for (int k = 0; k < 3; k++)
+        litho_job_start(&slow, &ended);
+    litho_jobs_end(20);
+    g_assert_cmpuint(ended, ==, 3);
+    litho_job_start(&slow, &ended);
+    litho_jobs_end(0.02);
+    g_assert_cmpuint(ended, ==, 3);
+    litho_jobs_end(20);
+    g_assert_cmpuint(ended, ==, 4);
+}
+
 int main(int argc, char **argv)
 {
     g_autofree char *states = g_dir_make_tmp("lithoscope-session-XXXXXX", NULL);
@@ -683,6 +717,7 @@ int main(int argc, char **argv)
     g_test_add_func("/session/area", test_area);
     g_test_add_func("/session/state-writer", test_state_writer);
     g_test_add_func("/session/job", test_job);
+    g_test_add_func("/session/jobs-end", test_jobs_end);
     g_test_add_func("/session/phases", test_phases);
     g_test_add_func("/session/phases-text", test_phases_text);
     int status = g_test_run();

@@ -40,6 +40,8 @@ static gboolean show_progress(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
+static GPtrArray *running; // jobs whose done() has not been called; of the main thread
+
 static void post(LithoJob *job, GSourceFunc func)
 {
     g_atomic_int_inc(&job->refs);
@@ -61,6 +63,7 @@ static void on_progress(const LithoProgress *progress, gpointer data)
 static gboolean finish(gpointer data)
 {
     LithoJob *job = data;
+    g_ptr_array_remove_fast(running, job);
     job->funcs.done(g_steal_pointer(&job->result), job->error, job->data);
     return G_SOURCE_REMOVE;
 }
@@ -88,6 +91,9 @@ LithoJob *litho_job_start(const LithoJobFuncs *funcs, gpointer data)
     job->cancel = g_cancellable_new();
     job->refs = 1;
     g_mutex_init(&job->lock);
+    if (!running)
+        running = g_ptr_array_new();
+    g_ptr_array_add(running, job);
     g_thread_unref(g_thread_new("litho-job", thread_main, job));
     return job;
 }
@@ -96,4 +102,23 @@ void litho_job_cancel(LithoJob *job)
 {
     if (job)
         g_cancellable_cancel(job->cancel);
+}
+
+static gboolean ring(gpointer late)
+{
+    *(gboolean *)late = TRUE;
+    return G_SOURCE_REMOVE;
+}
+
+void litho_jobs_end(double seconds)
+{
+    gboolean late = FALSE;
+    guint alarm = g_timeout_add((guint)(1000 * seconds), ring, &late);
+    while (running && running->len > 0 && !late) {
+        for (guint k = 0; k < running->len; k++) // also those that an end has started
+            litho_job_cancel(g_ptr_array_index(running, k));
+        g_main_context_iteration(NULL, TRUE);
+    }
+    if (!late)
+        g_source_remove(alarm);
 }

@@ -22,3 +22,6 @@ typedef struct LithoJobFuncs {
 LithoJob *litho_job_start(const LithoJobFuncs *funcs, gpointer data);
 // Asks it to stop; done() follows with G_IO_ERROR_CANCELLED (or its result, if it was quicker).
 void litho_job_cancel(LithoJob *job); // NULL is fine
+// Cancels all jobs and runs the main loop until they have ended, `seconds` at most: the program
+// ends. A thread that goes on into exit() would leave its half of a file behind. Main thread.
+void litho_jobs_end(double seconds);

@@ -347,7 +347,9 @@ static void startup(GApplication *app)
 
 static void shutdown_app(GApplication *app)
 {
+    enum { PATIENCE_S = 3 };
     end_warm_up(LITHO_APPLICATION(app));
+    litho_jobs_end(PATIENCE_S);
     G_APPLICATION_CLASS(litho_application_parent_class)->shutdown(app);
     g_clear_pointer(&LITHO_APPLICATION(app)->settings, litho_settings_free);
 }

@@ -296,6 +296,8 @@ static gboolean before_event(GSignalInvocationHint *hint, guint n_values, const 
 static gboolean close_request(GtkWindow *window)
 {
     LithoWindow *self = LITHO_WINDOW(window);
+    if (!litho_window_may_close(self))
+        return TRUE;
     litho_podium_present(self->podium, FALSE); // what it puts away is no choice to remember
     remember(self);
     litho_window_state_flush(self);

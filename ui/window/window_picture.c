@@ -40,8 +40,8 @@ static void picture_free(gpointer data)
 
 static gpointer picture_work(LithoRun *run, gpointer data, GError **error)
 {
-    (void)run;
     Picture *p = data;
+    p->picture.run = run;
     return litho_picture_save(&p->picture, p->path, error) ? p->path : NULL;
 }
 

@@ -33,6 +33,7 @@ struct _LithoWindow {
     GtkWidget *params, *status;
     LithoBlink *blink;
     gboolean by_keyboard; // Tab has moved the focus since the last click
+    enum { LITHO_CLOSING_NOT, LITHO_CLOSING_WHEN_SAVED, LITHO_CLOSING_NOW } closing; // as answered
     LithoJobBar *job; // opening, saving, picture: one at a time; and a save that waits
 
     GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
@@ -75,6 +76,9 @@ void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
 // FALSE when the window has been closed meanwhile: then there is nobody to tell.
 gboolean litho_window_end_job(LithoWindow *self, const GError *error);
 void litho_window_tell_done(LithoWindow *self, gboolean ok);
+// window_close.c: FALSE while a file is being written; then a question is open.
+gboolean litho_window_may_close(LithoWindow *self);
+void litho_window_close_saved(LithoWindow *self, gboolean ok); // a job has ended: as was answered
 // window_notice.c: a sentence that goes by itself, for what needs no answer
 void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder

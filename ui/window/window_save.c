@@ -52,6 +52,8 @@ void litho_window_tell_done(LithoWindow *self, gboolean ok)
         g_autofree char *path = litho_job_bar_take_save(self->job, &force);
         litho_window_save(self, path, force);
     }
+    if (self->session)
+        litho_window_close_saved(self, ok);
 }
 
 void litho_window_cancel_job(LithoWindow *self)
@@ -59,6 +61,7 @@ void litho_window_cancel_job(LithoWindow *self)
     litho_job_bar_cancel(self->job);
     if (litho_job_bar_save(self->job)) {
         litho_job_bar_set_save(self->job, NULL, FALSE);
+        litho_window_close_saved(self, FALSE);
         litho_job_bar_hide(self->job);
         litho_window_actions_update(self); // no longer busy
     }
