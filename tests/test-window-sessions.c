@@ -9,6 +9,8 @@
 #include "core/io/survey.h"
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
+#include "tests/gui/teller.h"
+#include "ui/panel/snapshot_bar.h"
 #include "ui/session/state_store.h"
 #include "ui/window/window_private.h"
 
@@ -393,6 +395,116 @@ static void test_snapshots(void)
     g_assert_cmpint(litho_snapshots_get(s, 0)->letter, ==, 'B');
 }
 
+// Property: the colours of an image that has amplitudes of its own come back with the image: those
+// of its record stay automatic, and the other way round. Closing before the image is there loses
+// nothing.
+static void test_colours_of_result(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "colours.sgy", 12, 12, 60);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, &gui_teller);
+    gui_set_param(&gui, &gui_teller, "mode", 2);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+    g_assert_true(litho_session_grid(gui.session)->is_depth);
+    litho_session_set_clip(gui.session, 0.0625);
+    gui_settle(&gui);
+    for (int k = 0; k < 2; k++) {
+        gui_reopen(&gui);
+        gui_open_file(&gui, path);
+        if (k == 0) { // it is closed before
+            litho_session_cancel(gui.session);
+            litho_window_state_touched(gui.window);
+            continue;
+        }
+        g_assert_cmpfloat(litho_session_clip(gui.session), !=, 0.0625); // of the record
+        g_assert_true(gui_wait(gui_has_output, &gui, 20));
+        gui_settle(&gui);
+        g_assert_cmpfloat(litho_session_clip(gui.session), ==, 0.0625);
+        gui_activate(&gui, "win.show('input')");
+        gui_settle(&gui);
+        g_assert_true(litho_session_clip_is_automatic(gui.session));
+        g_assert_cmpfloat(litho_session_clip(gui.session), >, 0.5);
+    }
+    gui_forget_flow(&gui);
+}
+
+static gboolean tells_minutes(Gui *g)
+{
+    return gui_label_says(litho_busy_line_words(g->window->busy), " min ");
+}
+
+// Property: the time that is left of a long pass is told in minutes and seconds.
+static void test_minutes_left(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "long.sgy", 12, 12, 40);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, &gui_teller);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 200000);
+    litho_session_cancel(gui.session);
+    litho_session_recompute(gui.session);
+    g_assert_true(gui_wait(tells_minutes, &gui, 20));
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
+    gui_settle(&gui);
+    gui_forget_flow(&gui);
+}
+
+static gboolean computes(Gui *g, double *part)
+{
+    return litho_snapshots_is_computing(g->window->snapshots, part);
+}
+
+static gboolean has_come_further(Gui *g)
+{
+    double part;
+    return computes(g, &part) && part > 0;
+}
+
+// A job that computes a snapshot holds the list of snapshots.
+static guint refs_at_rest;
+
+static gboolean is_at_rest(Gui *g)
+{
+    double part;
+    return !computes(g, &part) && G_OBJECT(g->window->snapshots)->ref_count == refs_at_rest;
+}
+
+// Property: computing a snapshot for a comparison is told as it goes, and ends when nobody waits
+// for it any more: with Escape, with another choice, and with the window.
+static void test_snapshot_stops(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "snap-long.sgy", 12, 12, 40);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, &gui_teller);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 60000);
+    gui_activate(&gui, "win.snapshot");
+    gui_set_param(&gui, &gui_teller, "wait_ms", 900);
+    gui_activate(&gui, "win.snapshot");
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    LithoSnapshots *s = gui.window->snapshots;
+    refs_at_rest = G_OBJECT(s)->ref_count;
+    litho_snapshots_compare(s, 0);
+    g_assert_true(gui_wait(has_come_further, &gui, 20));
+    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
+    g_assert_true(gui_label_says(bar, "computing"));
+    g_assert_true(g_action_group_get_action_enabled(G_ACTION_GROUP(gui.window), "cancel"));
+    gui_activate(&gui, "win.cancel");
+    g_assert_false(gui_label_says(bar, "computing"));
+    g_assert_true(gui_wait(is_at_rest, &gui, 20));
+    litho_snapshots_compare(s, 0);
+    litho_snapshots_compare(s, 1); // the first is computed no longer, and takes nothing with it
+    litho_snapshots_compare(s, -1);
+    g_assert_true(gui_wait(is_at_rest, &gui, 20));
+    litho_snapshots_compare(s, 1);
+    gui_reopen(&gui);
+    gui_spin(&gui, 2);
+    gui_forget_flow(&gui);
+}
+
 // --- beyond memory ------------------------------------------------------------------------------
 
 // All three slices on screen have been read.
@@ -574,6 +686,7 @@ static void test_time_slice_in_strips(void)
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
+    gui_register(&gui_teller);
     gui_open_sized(&gui);
     g_test_add_func("/sessions/session", test_session);
     g_test_add_func("/sessions/other-file", test_other_file);
@@ -582,6 +695,9 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);
     g_test_add_func("/sessions/snapshots", test_snapshots);
+    g_test_add_func("/sessions/colours-of-result", test_colours_of_result);
+    g_test_add_func("/sessions/minutes-left", test_minutes_left);
+    g_test_add_func("/sessions/snapshot-stops", test_snapshot_stops);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
     g_test_add_func("/sessions/time-slice-in-strips", test_time_slice_in_strips);
     int status = g_test_run();

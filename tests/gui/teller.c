@@ -225,7 +225,7 @@ static const LithoParam rows[] = {
               .special_text = "as needed", .unit = "turns", .def = 0, .min = 0, .max = 50,
               .stage = 1, .doc = "Turns of the careful mode; 0 = as many as it needs."),
     LITHO_INT(TellerParams, wait_ms, .label = "Duration", .unit = "ms", .def = 0, .min = 0,
-              .max = 60000, .soft_max = 5000, .stage = 1, .advanced = true,
+              .max = 300000, .soft_max = 5000, .stage = 1, .advanced = true,
               .doc = "How long a pass takes at least."),
 };
 

@@ -212,6 +212,11 @@ void litho_session_set_colours(LithoSession *session, gboolean of_unsigned,
 // "Input", "Removed", ..., with the reference's name where it takes the input's place; g_free().
 char *litho_session_show_label(LithoSession *session, LithoShow show);
 gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has touched it
+// Ends of the colours of the input (LITHO_NUMBERS_IN) or of a result of another kind
+// (LITHO_NUMBERS_OUT) that somebody has set; FALSE: they are automatic.
+gboolean litho_session_range_set(LithoSession *session, int which, double range[2]);
+// Whether the ends of the colours on show are those of a result of another kind.
+gboolean litho_session_shows_own_range(LithoSession *session);
 // Percentage of samples within the colours, of the input, or of a result of another shape; < 0 =
 // not known.
 double litho_session_clip_percent(LithoSession *session);

@@ -114,6 +114,19 @@ gboolean litho_session_clip_is_automatic(LithoSession *self)
     return !litho_ranges_is_set(self->ranges, litho_session_numbers_shown(self));
 }
 
+gboolean litho_session_range_set(LithoSession *self, int which, double range[2])
+{
+    const LithoRange *own = litho_ranges_get(self->ranges, which);
+    range[0] = own->lo;
+    range[1] = own->hi;
+    return litho_ranges_is_set(self->ranges, which);
+}
+
+gboolean litho_session_shows_own_range(LithoSession *self)
+{
+    return litho_session_numbers_shown(self) == LITHO_NUMBERS_OUT;
+}
+
 void litho_session_set_range(LithoSession *self, double lo, double hi)
 {
     LithoLook *look = &self->display.look;

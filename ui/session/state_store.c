@@ -176,6 +176,7 @@ static const Member members[] = {
     {"look", "split", NUMBER},      {"look", "wiggle", NUMBER},
     {"look", "clip", NUMBER},       {"look", "time_power", NUMBER},
     {"look", "agc", NUMBER},        {"look", "no_density", NUMBER},
+    {"look", "range", LIST},        {"look", "result_range", LIST},
     {"views", "maximised", NUMBER},
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/busy_line.h"
 
+#include <math.h>
+
 #include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/window/bar.h"
@@ -15,6 +17,14 @@ struct LithoBusyLine {
     gint64 since; // when the worker began to be busy, 0 = idle
     guint timeout;
 };
+
+static char *left_text(double seconds)
+{
+    const double s = rint(seconds);
+    if (s >= 60)
+        return litho_text_printf(_(", %.0f min %02.0f s left"), floor(s / 60), fmod(s, 60));
+    return s >= 1 ? litho_text_printf(_(", %.0f s left"), s) : g_strdup("");
+}
 
 static gboolean look(gpointer data)
 {
@@ -33,8 +43,7 @@ static gboolean look(gpointer data)
         return G_SOURCE_CONTINUE;
     double fraction = p.total > 0 ? CLAMP((double)p.done / p.total, 0, 1) : 0;
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(line->bar), fraction);
-    g_autofree char *left =
-        p.seconds_left >= 1 ? litho_text_printf(_(", %.0f s left"), p.seconds_left) : g_strdup("");
+    g_autofree char *left = left_text(p.seconds_left);
     const gboolean paused = litho_session_is_paused(line->session);
     g_autofree char *text = litho_text_printf("%s %.0f %%%s", p.what ? litho_text(p.what) : "",
                                               100 * fraction, paused ? _(", paused") : left);

@@ -37,8 +37,14 @@ void litho_open_file_set_profile(LithoOpenFile *file, const char *name);
 const char *litho_open_file_profile(const LithoOpenFile *file);
 
 // Slices, zoom and camera, as a session keeps them: those that wait for a result of their shape,
-// and those of what is open while the first line of another file is shown.
-typedef enum { LITHO_VIEWS_WAITING, LITHO_VIEWS_BEFORE, LITHO_N_VIEWS_KEPT } LithoViewsKept;
+// and those of what is open while the first line of another file is shown. LOOK_WAITING: a look
+// whose colours of the result wait for that.
+typedef enum {
+    LITHO_VIEWS_WAITING,
+    LITHO_VIEWS_BEFORE,
+    LITHO_LOOK_WAITING,
+    LITHO_N_VIEWS_KEPT
+} LithoViewsKept;
 void litho_open_file_keep_views(LithoOpenFile *file, LithoViewsKept which,
                                 JsonObject *views); // referenced; NULL = none
 JsonObject *litho_open_file_views(const LithoOpenFile *file, LithoViewsKept which); // borrowed

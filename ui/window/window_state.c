@@ -34,18 +34,35 @@ static JsonArray *integers_to_json(const gint64 *x, guint n)
 static const char *const colour_keys[2] = {"colours",
                                            "colours_unsigned"}; // litho_session_colours()
 
-static JsonObject *look_to_json(LithoSession *session)
+static const char result_range_key[] = "result_range";
+
+// Input and result may be of different kinds, and somebody may have set the colours of either.
+static void ranges_to_json(LithoWindow *self, JsonObject *object)
 {
+    double range[2];
+    JsonObject *waiting = litho_open_file_views(self->file, LITHO_LOOK_WAITING);
+    if (litho_session_range_set(self->session, LITHO_NUMBERS_IN, range)) {
+        if (range[0] == -range[1])
+            json_object_set_double_member(object, "clip", range[1]);
+        else
+            json_object_set_array_member(object, "range", numbers_to_json(range, 2));
+    }
+    if (waiting)
+        json_object_set_member(object, result_range_key,
+                               json_object_dup_member(waiting, result_range_key));
+    else if (litho_session_range_set(self->session, LITHO_NUMBERS_OUT, range))
+        json_object_set_array_member(object, result_range_key, numbers_to_json(range, 2));
+}
+
+static JsonObject *look_to_json(LithoWindow *self)
+{
+    LithoSession *session = self->session;
     const LithoLook *look = &litho_session_display(session)->look;
     JsonObject *object = json_object_new();
     for (int k = 0; k < 2; k++)
         json_object_set_string_member(object, colour_keys[k],
                                       litho_session_colours(session, k)->name);
-    const double range[] = {look->lo, look->hi};
-    if (!litho_session_clip_is_automatic(session) && litho_look_is_signed(look))
-        json_object_set_double_member(object, "clip", look->hi);
-    else if (!litho_session_clip_is_automatic(session))
-        json_object_set_array_member(object, "range", numbers_to_json(range, 2));
+    ranges_to_json(self, object);
     json_object_set_double_member(object, "gain", look->gain);
     json_object_set_double_member(object, "removed_gain", look->removed_gain);
     json_object_set_int_member(object, "wiggle", look->wiggle);
@@ -90,7 +107,10 @@ char *litho_window_state_text(LithoWindow *self)
     JsonObject *root = json_object_new();
     json_object_set_int_member(root, "lithoscope-session", 1);
     json_object_set_int_member(root, "saved", g_get_real_time() / G_USEC_PER_SEC);
-    json_object_set_string_member(root, "name", litho_header_title(self->header));
+    JsonObject *before = litho_open_file_views(self->file, LITHO_VIEWS_BEFORE);
+    const char *title = litho_header_title(self->header);
+    json_object_set_string_member(root, "name",
+                                  before ? litho_json_string_or(before, "name", title) : title);
     json_object_set_array_member(root, "paths", paths_to_json(litho_open_file_paths(self->file)));
     json_object_set_object_member(root, "open",
                                   litho_open_options_to_json(litho_open_file_options(self->file)));
@@ -98,8 +118,7 @@ char *litho_window_state_text(LithoWindow *self)
     json_object_set_int_member(root, "selected", litho_session_selected(session));
     json_object_set_string_member(root, "show",
                                   litho_show_keys[litho_session_display(session)->show]);
-    json_object_set_object_member(root, "look", look_to_json(session));
-    JsonObject *before = litho_open_file_views(self->file, LITHO_VIEWS_BEFORE);
+    json_object_set_object_member(root, "look", look_to_json(self));
     if (before)
         json_object_set_object_member(root, "views", json_object_ref(before));
     else if (litho_session_grid(session))
@@ -134,8 +153,8 @@ static void write_failed(const GError *error, gpointer window)
     litho_window_show_error(window, error->message, NULL);
 }
 
-// The line of a file being opened has a grid, slices and zoom of its own: those of the file that is
-// open, whose state is still the one being kept, are put aside meanwhile.
+// The line of a file being opened has a name, a grid, slices and zoom of its own: those of the file
+// that is open, whose state is still the one being kept, are put aside meanwhile.
 void litho_window_state_preview(LithoWindow *self, gboolean on)
 {
     if (!on) {
@@ -143,6 +162,7 @@ void litho_window_state_preview(LithoWindow *self, gboolean on)
     } else if (!litho_open_file_views(self->file, LITHO_VIEWS_BEFORE) &&
                litho_session_grid(self->session)) {
         JsonObject *views = views_to_json(self);
+        json_object_set_string_member(views, "name", litho_header_title(self->header));
         litho_open_file_keep_views(self->file, LITHO_VIEWS_BEFORE, views);
         json_object_unref(views);
     }
@@ -204,6 +224,21 @@ static void restore_look(LithoWindow *self, JsonObject *object)
         litho_session_set_range(session, range[0], range[1]);
     if (json_object_has_member(object, "clip"))
         litho_session_set_clip(session, member_number(object, "clip", 0, 0, 1e30));
+    const gboolean waits = read_numbers(object, result_range_key, range, 2);
+    litho_open_file_keep_views(self->file, LITHO_LOOK_WAITING, waits ? object : NULL);
+}
+
+// The colours of the result, once they are the ones on show.
+static void restore_result_range(LithoWindow *self)
+{
+    double range[2];
+    JsonObject *look = litho_open_file_views(self->file, LITHO_LOOK_WAITING);
+    if (!look || !litho_session_result(self->session) ||
+        !litho_session_shows_own_range(self->session))
+        return;
+    if (read_numbers(look, result_range_key, range, 2))
+        litho_session_set_range(self->session, range[0], range[1]);
+    litho_open_file_keep_views(self->file, LITHO_LOOK_WAITING, NULL);
 }
 
 // FALSE when the views show a grid of another size: a result may bring the right one later.
@@ -280,6 +315,7 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
     g_autoptr(LithoFlow) flow =
         litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
     litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, NULL);
+    litho_open_file_keep_views(self->file, LITHO_LOOK_WAITING, NULL);
     if (!flow) {
         g_autofree char *text = g_strdup_printf(
             _("The recipe saved with this file cannot be used and was left aside: %s"),
@@ -309,6 +345,7 @@ void litho_window_state_result(LithoWindow *self)
     JsonObject *views = litho_open_file_views(self->file, LITHO_VIEWS_WAITING);
     if (views && restore_views(self, views))
         litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, NULL);
+    restore_result_range(self);
 }
 
 // --- where one left off -------------------------------------------------------------------------
