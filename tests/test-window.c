@@ -283,6 +283,35 @@ static void test_keys(void)
     gtk_window_destroy(gui_window_titled("Commands"));
 }
 
+// Property: a command that has become impossible while the palette shows it is not replaced by the
+// one that stands in its place now; and one of a snapshot that is not there is not offered.
+static void test_palette_changes(void)
+{
+    GAction *pause = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "pause");
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(pause), TRUE);
+    litho_palette_open(gui.window);
+    GtkWindow *palette = gui_window_titled("Commands");
+    GtkWidget *entry = gui_find_type(GTK_WIDGET(palette), GTK_TYPE_SEARCH_ENTRY);
+    GtkListBox *list = GTK_LIST_BOX(gui_find_type(GTK_WIDGET(palette), GTK_TYPE_LIST_BOX));
+    gtk_editable_set_text(GTK_EDITABLE(entry), "full");
+    gtk_editable_set_text(GTK_EDITABLE(entry), "pa");
+    GtkListBoxRow *row;
+    int k = 0;
+    while ((row = gtk_list_box_get_row_at_index(list, k)) &&
+           !gui_find_label(GTK_WIDGET(row), "Pause and go on"))
+        k++;
+    g_assert_nonnull(row);
+    g_assert_nonnull(gtk_list_box_get_row_at_index(list, k + 1));
+    gtk_list_box_select_row(list, row);
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(pause), FALSE);
+    g_signal_emit_by_name(entry, "activate");
+    g_assert_true(gui_window_titled("Commands") == palette);
+    g_assert_null(gui_find_label(GTK_WIDGET(palette), "Pause and go on"));
+    gtk_window_destroy(palette);
+    g_autofree char *none = litho_palette_first(gui.window, "go snapshot D");
+    g_assert_cmpstr(none, ==, NULL);
+}
+
 // Property: the palette finds commands by the beginnings of their words, operators also by the keys
 // of the command line, and sets parameters.
 static void test_palette(void)
@@ -659,6 +688,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/views", test_views);
     g_test_add_func("/window/save", test_save);
     g_test_add_func("/window/palette", test_palette);
+    g_test_add_func("/window/palette-changes", test_palette_changes);
     g_test_add_func("/window/keys", test_keys);
     g_test_add_func("/window/sweep", test_sweep);
     g_test_add_func("/window/sweep-automatic", test_sweep_automatic);

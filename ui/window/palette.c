@@ -9,6 +9,7 @@
 #include "ui/window/commands.h"
 #include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
+#include "ui/window/window_private.h"
 
 enum { MAX_HITS = 12 };
 
@@ -172,9 +173,26 @@ static gboolean clip_matches(LithoSession *session, char **words, Hit *hit)
     return TRUE;
 }
 
+// A command of a letter is one of a snapshot.
+static gboolean has_snapshot(LithoWindow *window, const char *letter)
+{
+    LithoSnapshots *snapshots = window->snapshots;
+    for (guint k = 0; k < litho_snapshots_count(snapshots); k++)
+        if (litho_snapshots_get(snapshots, k)->letter == *letter)
+            return TRUE;
+    return FALSE;
+}
+
 // What would do nothing now is not offered.
 static gboolean is_possible(LithoWindow *window, const LithoWindowCommand *command)
 {
+    g_autoptr(GVariant) target = g_str_has_prefix(command->action, "win.snapshot-")
+                                     ? g_variant_ref_sink(litho_command_target(command))
+                                     : NULL;
+    const char *letter = target ? g_variant_get_string(target, NULL) : "";
+    if (*letter && !has_snapshot(window, letter))
+        return FALSE;
+
     const char *name = g_str_has_prefix(command->action, "win.") ? command->action + 4 : NULL;
     GAction *action = name ? g_action_map_lookup_action(G_ACTION_MAP(window), name) : NULL;
     return !action || g_action_get_enabled(action);
@@ -305,6 +323,8 @@ static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
     return litho_label_new(text, "dim-label");
 }
 
+static const char hit_key[] = "litho-hit"; // title of a line's hit
+
 static void fill(Palette *p)
 {
     Hit hits[MAX_HITS];
@@ -321,12 +341,15 @@ static void fill(Palette *p)
         gtk_box_append(GTK_BOX(line), title);
         if (hint)
             gtk_box_append(GTK_BOX(line), hint);
+        g_object_set_data_full(G_OBJECT(line), hit_key, g_strdup(hits[k].title), g_free);
         gtk_list_box_append(GTK_LIST_BOX(p->list), line);
     }
     GtkListBoxRow *first = gtk_list_box_get_row_at_index(GTK_LIST_BOX(p->list), 0);
     gtk_list_box_select_row(GTK_LIST_BOX(p->list), first);
 }
 
+// What is possible changes while the palette is open: the hit that was chosen is known by its
+// title, and what has become impossible is not replaced by what stands in its place now.
 static void activate(Palette *p)
 {
     GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(p->list));
@@ -334,11 +357,17 @@ static void activate(Palette *p)
         return;
     Hit hits[MAX_HITS];
     g_auto(GStrv) words = g_strsplit(gtk_editable_get_text(GTK_EDITABLE(p->entry)), " ", -1);
-    guint n = find(p->window, words, hits), k = gtk_list_box_row_get_index(row);
+    const char *title = g_object_get_data(G_OBJECT(gtk_list_box_row_get_child(row)), hit_key);
+    guint n = find(p->window, words, hits), k = 0;
+    while (k < n && strcmp(hits[k].title, title) != 0)
+        k++;
+    if (k == n) {
+        fill(p);
+        return;
+    }
     g_autoptr(LithoWindow) window = g_object_ref(p->window);
     gtk_window_destroy(GTK_WINDOW(p->dialog)); // frees p
-    if (k < n)
-        run_hit(window, &hits[k]);
+    run_hit(window, &hits[k]);
 }
 
 static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
