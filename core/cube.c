@@ -205,6 +205,15 @@ static void copy_live(LithoCube *to, const LithoCube *from)
                from->live + litho_cube_trace_index(from, i, b.lo[1]), nj);
 }
 
+void litho_cube_set_name(LithoCube *cube, const char *name)
+{
+    g_autofree char *valid = g_utf8_make_valid(name, -1);
+    const char *end = valid + MIN(strlen(valid), sizeof cube->name - 1);
+    if (*end) // a letter that is cut is none
+        end = g_utf8_find_prev_char(valid, end + 1);
+    g_strlcpy(cube->name, valid, (gsize)(end - valid) + 1);
+}
+
 void litho_cube_inherit(LithoCube *cube, const LithoCube *from)
 {
     copy_live(cube, from);

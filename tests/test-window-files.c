@@ -653,6 +653,31 @@ static void test_recent(void)
     gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
     g_autofree char *last = litho_recent_last_path();
     g_assert_cmpstr(last, ==, good);
+
+    // Names as long as a file system allows: in letters of two bytes, where it is cut between two,
+    // and in wide ones, which the start page has no room for.
+    g_autoptr(GString) name = g_string_new(NULL);
+    while (name->len < 240)
+        g_string_append(name, "\u0444");
+    g_string_append(name, ".sgy");
+    g_autofree char *tall = gui_write_cube(&gui, name->str, 8, 9, 40);
+    gui_open_file(&gui, tall);
+    g_assert_true(g_utf8_validate(litho_session_input(gui.session)->name, -1, NULL));
+    g_string_truncate(name, 0);
+    while (name->len < 240)
+        g_string_append_c(name, 'w');
+    g_string_append(name, ".npy");
+    g_autofree char *wide = gui_write_cube(&gui, name->str, 8, 9, 40);
+    gui_open_file(&gui, wide);
+    gui_spin(&gui, 0.5);
+    gui_reopen(&gui);
+    gui_spin(&gui, 0.5);
+    int least;
+    GtkWidget *page = litho_start_page_widget(litho_middle_start(gui.window->middle));
+    GtkWidget *inside = gtk_widget_get_first_child(page); // of what scrolls
+    gtk_widget_measure(inside, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    g_assert_cmpint(least, <=, 1280);
+    gui_screenshot(&gui, "files-long-name");
 }
 
 int main(int argc, char **argv)

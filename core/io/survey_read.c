@@ -617,7 +617,7 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     LithoCube *cube = litho_cube_new_box(&survey->grid, held, error);
     if (!cube)
         return NULL;
-    g_strlcpy(cube->name, survey->name, sizeof cube->name);
+    litho_cube_set_name(cube, survey->name);
     cube->survey = litho_survey_ref(survey);
     Reader reader = {
         .survey = survey,

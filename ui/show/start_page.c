@@ -97,6 +97,7 @@ static GtkWidget *make_way(const char *icon, const char *title, const char *text
     gtk_image_set_pixel_size(GTK_IMAGE(image), 24);
     GtkWidget *body = litho_label_new(text, "dim-label");
     gtk_label_set_wrap(GTK_LABEL(body), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(body), PANGO_WRAP_WORD_CHAR); // names of files have no blanks
     gtk_label_set_max_width_chars(GTK_LABEL(body), 24);
     gtk_box_append(GTK_BOX(words), litho_label_new(title, "heading"));
     gtk_box_append(GTK_BOX(words), body);

@@ -57,7 +57,11 @@ static GtkWidget *recent_button(GtkRecentInfo *info, gboolean with_folder)
     g_autofree char *path = g_filename_from_uri(gtk_recent_info_get_uri(info), NULL, NULL);
     g_autofree char *folder = path ? g_path_get_dirname(path) : g_strdup("");
     GtkWidget *button = gtk_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    gtk_box_append(GTK_BOX(line), litho_label_new(gtk_recent_info_get_display_name(info), NULL));
+    GtkWidget *name = litho_label_new(gtk_recent_info_get_display_name(info), NULL);
+    gtk_label_set_ellipsize(GTK_LABEL(name),
+                            PANGO_ELLIPSIZE_MIDDLE); // begin and end tell files apart
+    gtk_label_set_max_width_chars(GTK_LABEL(name), 60);
+    gtk_box_append(GTK_BOX(line), name);
     if (with_folder) {
         GtkWidget *where = litho_label_new(folder, "dim-label");
         gtk_label_set_ellipsize(GTK_LABEL(where), PANGO_ELLIPSIZE_START);
