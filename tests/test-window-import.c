@@ -91,6 +91,19 @@ static void test_import(void)
     g_assert_false(litho_profile_save("a/b", litho_open_file_options(gui.window->file), "", NULL));
 }
 
+static gpointer rest(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run, (void)error;
+    g_usleep(500000);
+    return data;
+}
+
+static void rested(gpointer result, const GError *error, gpointer data)
+{
+    (void)result;
+    litho_window_end_job(data, error);
+}
+
 // Property: a file that says IBM and holds IEEE floats does not open silently; the error offers the
 // import view, which shows the traces decoded both ways, and the other one opens with the right
 // samples. Traces in file order work there, too.
@@ -129,6 +142,12 @@ static void test_import_doubt(void)
     gui_await_label(&gui, "Import doubt.sgy", "1 inline × 168");
     gtk_drop_down_set_selected(GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 0);
     gui_await_label(&gui, "Import doubt.sgy", "12 inlines × 14");
+    static const LithoJobFuncs funcs = {rest, NULL, rested, NULL};
+    litho_window_start_job(gui.window, "test", "Resting", &funcs, gui.window);
+    gui_click(dialog, "_Open"); // refused: what was chosen stays
+    g_assert_true(gui_window_titled("Import doubt.sgy") == dialog);
+    gui_await_label(&gui, "Import doubt.sgy", "cancel it or wait");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     gui_click(dialog, "_Open");
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_null(litho_window_error(gui.window));
@@ -317,6 +336,8 @@ static void cancel_preview(LithoSession *session)
 {
     if (litho_session_previews(session)) {
         saw_preview = TRUE;
+        g_autofree char *state = litho_window_state_text(gui.window);
+        g_assert_nonnull(strstr(state, "\"name\" : \"mine.sgy\"")); // of what is still open
         gui_activate(&gui, "win.cancel");
     }
 }
@@ -468,6 +489,44 @@ static void test_drop(void)
     g_assert_cmpstr(recent, ==, path);
 }
 
+// Property: "Read otherwise…" beside the survey's headers is dead while a job is at work, and opens
+// the import view in the place of its window after it.
+static void test_otherwise(void)
+{
+    static const LithoJobFuncs funcs = {rest, NULL, rested, NULL};
+    g_autofree char *path = gui_write_cube(&gui, "otherwise.sgy", 8, 9, 40);
+    gui_open_file(&gui, path);
+    gui_activate(&gui, "win.survey");
+    GtkWindow *survey = gui_window_titled("Survey");
+    GtkWidget *button = gui_button(survey, "Read otherwise…");
+    g_assert_true(gtk_widget_get_sensitive(button));
+    litho_window_start_job(gui.window, "test", "Resting", &funcs, gui.window);
+    g_assert_false(gtk_widget_get_sensitive(button));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_signal_emit_by_name(button, "clicked");
+    g_assert_null(gui_window_titled("Survey"));
+    GtkWindow *dialog = gui_window_titled("Import otherwise.sgy");
+    g_assert_nonnull(dialog);
+    gtk_window_destroy(dialog);
+}
+
+// Property: a file that was refused can be read otherwise also once its sentence has been closed,
+// where nothing else is open.
+static void test_refused_later(void)
+{
+    g_autofree char *bad = gui_path(&gui, "refused.sgy"), *bytes = g_strnfill(5000, 'x');
+    gui_reopen(&gui);
+    g_assert_true(g_file_set_contents(bad, bytes, -1, NULL));
+    gui_open_file(&gui, bad);
+    g_assert_nonnull(litho_window_error(gui.window));
+    litho_bar_hide(litho_tellers_error(gui.window->tellers));
+    g_assert_true(g_action_group_get_action_enabled(G_ACTION_GROUP(gui.window), "import"));
+    gui_activate(&gui, "win.import");
+    GtkWindow *dialog = gui_window_titled("Import refused.sgy");
+    g_assert_nonnull(dialog);
+    gtk_window_destroy(dialog);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -482,6 +541,8 @@ int main(int argc, char **argv)
     g_test_add_func("/import/irregular", test_irregular);
     g_test_add_func("/import/real", test_real_files);
     g_test_add_func("/import/drop", test_drop);
+    g_test_add_func("/import/otherwise", test_otherwise);
+    g_test_add_func("/import/refused-later", test_refused_later);
     int status = test_run();
     gui_close(&gui);
     return status;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <string.h>
 
 #include "core/io/sample_codec.h"
@@ -129,7 +130,7 @@ static int parse_number(GtkSpinButton *spin, double *value, gpointer words)
     g_autofree char *plain = g_strstrip(g_strdup(text));
     litho_text_unmark(plain);
     *value = g_ascii_strtod(plain, &end);
-    return end != plain && !*end ? TRUE : GTK_INPUT_ERROR;
+    return end != plain && !*end && isfinite(*value) ? TRUE : GTK_INPUT_ERROR;
 }
 
 static void add_row(GtkWidget *grid, int row, const char *label, const char *doc, GtkWidget *widget)

@@ -345,6 +345,10 @@ static GtkWidget *make_right(LithoImport *self)
 static void on_open(LithoImport *self)
 {
     LithoWindow *window = self->window;
+    if (litho_window_is_busy(window)) { // what was typed here stays
+        litho_import_say(self, _("Something is being opened or saved; cancel it or wait."));
+        return;
+    }
     char **open = litho_open_file_paths(window->file);
     gboolean same =
         open && g_strv_equal((const char *const *)open, (const char *const *)self->paths);

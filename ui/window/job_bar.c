@@ -25,6 +25,7 @@ LithoJobBar *litho_job_bar_new(void)
     gtk_label_set_ellipsize(GTK_LABEL(bar->label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(bar->label, TRUE);
     bar->progress = gtk_progress_bar_new();
+    litho_name_widget(bar->progress, _("Progress of opening, saving or drawing"));
     gtk_widget_set_valign(bar->progress, GTK_ALIGN_CENTER);
     gtk_widget_set_size_request(bar->progress, 180, -1);
     gtk_box_append(GTK_BOX(bar->box), bar->label);

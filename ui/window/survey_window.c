@@ -91,12 +91,9 @@ static GtkWidget *add_page(GtkWidget *notebook, const char *title, const char *t
     return label;
 }
 
-static void on_otherwise(GtkButton *button, GtkWindow *dialog)
+static void on_otherwise(GtkWindow *dialog)
 {
-    (void)button;
-    GtkWindow *window = gtk_window_get_transient_for(dialog);
-    gtk_widget_activate_action(GTK_WIDGET(window), "win.import", NULL);
-    gtk_window_destroy(dialog);
+    gtk_window_destroy(dialog); // the action has opened the other window
 }
 
 static GtkWidget *make_otherwise(const LithoCube *cube, GtkWidget *dialog)
@@ -104,10 +101,15 @@ static GtkWidget *make_otherwise(const LithoCube *cube, GtkWidget *dialog)
     GtkWidget *button = gtk_button_new_with_label(_("Read otherwise…"));
     gtk_widget_set_tooltip_text(button,
                                 _("Other header bytes, sample format or order (Ctrl+Shift+I)"));
-    gtk_widget_set_sensitive(button, cube->survey != NULL);
+    if (cube->survey) // dead as the action is, while something is opened or saved
+        gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "main.import");
+    else
+        gtk_widget_set_sensitive(button, FALSE);
     gtk_widget_set_margin_end(button, 6);
     gtk_widget_show(button);
-    g_signal_connect(button, "clicked", G_CALLBACK(on_otherwise), dialog);
+    // Behind the button's own handler, which activates the action.
+    g_signal_connect_data(button, "clicked", G_CALLBACK(on_otherwise), dialog, NULL,
+                          G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     return button;
 }
 
@@ -120,6 +122,7 @@ void litho_survey_open_window(LithoWindow *window)
     const LithoDisplay *d = litho_session_display(session);
     GtkWidget *notebook = gtk_notebook_new();
     GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), _("Survey"), 760, 560);
+    gtk_widget_insert_action_group(dialog, "main", G_ACTION_GROUP(window));
     g_autofree char *candidates = candidates_text(cube->survey);
     gtk_notebook_append_page(GTK_NOTEBOOK(notebook), litho_survey_page_new(cube),
                              gtk_label_new(_("Survey")));

@@ -90,13 +90,14 @@ ACTION(do_pause)
     litho_window_actions_update(self);
 }
 
-// The file that could not be opened while the bar says so, or else the one that is open.
+// The file that could not be opened while the bar says so, or else the one that is open. Without an
+// open one the closed bar's file is still the only one that can be meant.
 ACTION(do_import)
 {
     SELF;
     const LithoOpenOptions none = {0};
     char **failed = litho_open_file_failed(self->file), **paths = litho_open_file_paths(self->file);
-    if (failed && litho_bar_text(litho_tellers_error(self->tellers)))
+    if (failed && (!paths || litho_bar_text(litho_tellers_error(self->tellers))))
         litho_import_open(self, (const char *const *)failed, &none);
     else if (paths)
         litho_import_open(self, (const char *const *)paths, litho_open_file_options(self->file));

@@ -172,8 +172,10 @@ static const char *why_not(LithoWindow *self)
         return _("Something is being opened or saved; cancel it or wait.");
     if (!litho_judgement_applies(self->session))
         return _("A report compares input and output; this flow has an output of another shape.");
-    if (!litho_session_output(self->session) || litho_session_progress(self->session, NULL))
+    if (litho_session_progress(self->session, NULL))
         return _("The result is being computed; the report needs all of it.");
+    if (!litho_session_output(self->session)) // it was stopped, or has failed
+        return _("There is no result yet. Ctrl+Return computes it.");
     return NULL;
 }
 
