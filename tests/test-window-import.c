@@ -336,9 +336,9 @@ static void cancel_preview(LithoSession *session)
 {
     if (litho_session_previews(session)) {
         saw_preview = TRUE;
+        gui_activate(&gui, "win.cancel"); // first: the file may be there soon
         g_autofree char *state = litho_window_state_text(gui.window);
         g_assert_nonnull(strstr(state, "\"name\" : \"mine.sgy\"")); // of what is still open
-        gui_activate(&gui, "win.cancel");
     }
 }
 
@@ -353,7 +353,7 @@ static gboolean has_snapshot(Gui *g)
 static void test_cancel_preview(void)
 {
     g_autofree char *mine = gui_write_cube(&gui, "mine.sgy", 8, 9, 40);
-    g_autofree char *next = gui_write_cube(&gui, "next.sgy", 160, 120, 400);
+    g_autofree char *next = gui_write_cube(&gui, "next.sgy", 320, 200, 400);
     gui_open_with_gain(&gui, mine, 2);
     LithoCube *in = litho_session_input(gui.session);
     LithoPoints *points = litho_points_of(gui.session);
