@@ -275,6 +275,9 @@ static void test_area(void)
         for (int k = 0; k < 2; k++)
             gtk_widget_measure(charts[k], GTK_ORIENTATION_VERTICAL, -1, &height[large][k], NULL,
                                NULL, NULL);
+        const LithoCubeView *section = litho_canvas_view(litho_window_canvas(gui.window), 0);
+        const LithoViewPanel *panel = &section->panel[0]; // whose title has the whole panel's width
+        g_assert_cmpint(panel->frame.title.x == panel->area.x, ==, large);
     }
     g_object_set(settings, "gtk-xft-dpi", usual, NULL);
     for (int k = 0; k < 2; k++)

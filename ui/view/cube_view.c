@@ -59,6 +59,14 @@ static void share_upright(LithoCubeView *self, const LithoAxesStyle *style, gboo
     rects[1].w -= move;
 }
 
+// TRUE where titles need the room above the numbers of the upright axis: beside a result of another
+// kind each panel has a name and a number to tell, and large letters cut the number of a slice.
+static gboolean begins_left(LithoCubeView *self)
+{
+    const double large = 1.2;
+    return self->panel[0].of_input || litho_text_scale(GTK_WIDGET(self)) > large;
+}
+
 void litho_cube_view_layout(LithoCubeView *self)
 {
     LithoAxesStyle style = litho_cube_view_style(self);
@@ -97,7 +105,7 @@ void litho_cube_view_layout(LithoCubeView *self)
         panel->frame = litho_axes_layout(&style, &panel->grid, self->axis, rects[k],
                                          bar && (panel->of_input || k + 1 == self->n_panels));
         panel->map = litho_slice_map(&panel->grid, &panel->view, panel->frame.data);
-        if (self->panel[0].of_input) { // each has a name and a number of its own to tell
+        if (begins_left(self)) {
             panel->frame.title.w += panel->frame.title.x - rects[k].x;
             panel->frame.title.x = rects[k].x;
         }
