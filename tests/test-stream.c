@@ -166,6 +166,43 @@ static void test_too_little(void)
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
+// TRUE while a file of the folder that begins with "written" holds samples.
+static gboolean is_writing(gpointer data)
+{
+    (void)data;
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *path = in_folder(name);
+        GStatBuf info;
+        if (g_str_has_prefix(name, "written") && g_stat(path, &info) == 0 && info.st_size > 4096)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+// Property: a cancel is seen between the blocks of a slab that are written, and no file is left. A
+// slab may hold a gigabyte, and a disk may be slow.
+static void test_cancel_while_writing(void)
+{
+    LithoGrid grid = litho_grid_new(64, 64, 1024);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    g_autofree char *in = in_folder("long.npy"), *out = in_folder("written.npy");
+    g_autoptr(GError) error = NULL;
+    litho_cube_save(cube, in, &(LithoSaveOptions){.force = TRUE}, NULL, &error);
+    g_assert_no_error(error);
+    const char *paths[] = {in, NULL};
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    LithoRun run = {.superseded = is_writing};
+    LithoStreamOptions options = {.save = {.force = TRUE}};
+    g_assert_false(litho_stream_run(flow, survey, out, &options, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_assert_false(is_writing(NULL));
+}
+
 // Property: a cancel between slabs ends the run as cancelled and removes the temporary file.
 typedef struct Fuse {
     GCancellable *cancel;
@@ -484,6 +521,7 @@ int main(int argc, char **argv)
     g_test_add_func("/stream/large", test_large);
     g_test_add_func("/stream/too-little", test_too_little);
     g_test_add_func("/stream/cancel", test_cancel);
+    g_test_add_func("/stream/cancel-while-writing", test_cancel_while_writing);
     g_test_add_func("/stream/ranks", test_ranks);
     g_test_add_func("/stream/rank-fails", test_rank_fails);
     g_test_add_func("/stream/devices", test_devices);

@@ -354,9 +354,9 @@ static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *w
     if (!writer && s->ranks == 1)
         return TRUE;
     double start = litho_now_ms();
-    gboolean ok = writer
-                      ? litho_stream_put(&s->plan, slab, cube, writer, s->journal, &s->row, error)
-                      : send_slab(s, cube, error);
+    gboolean ok =
+        writer ? litho_stream_put(&s->plan, slab, cube, writer, s->journal, &s->row, s->run, error)
+               : send_slab(s, cube, error);
     litho_run_time(s->run, writer ? "write" : "send",
                    writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                    4.0 * litho_cube_held_samples(cube), 0);

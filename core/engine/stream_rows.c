@@ -2,9 +2,12 @@
 #include "core/engine/stream_rows.h"
 
 static gboolean put_inlines(const LithoCube *inlines, LithoWriter *writer, LithoJournal *journal,
-                            GError **error)
+                            LithoRun *run, GError **error)
 {
-    if (!litho_writer_put(writer, inlines, NULL, error))
+    LithoRun quiet = run ? *run : (LithoRun){0};
+    quiet.on_progress = NULL; // of slabs, not of the traces of one
+    quiet.threads = 0;        // as many as the file takes the blocks of
+    if (!litho_writer_put(writer, inlines, &quiet, error))
         return FALSE;
     if (journal)
         litho_journal_mark(journal, writer);
@@ -13,10 +16,10 @@ static gboolean put_inlines(const LithoCube *inlines, LithoWriter *writer, Litho
 
 gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoCube *cube,
                           LithoWriter *writer, LithoJournal *journal, LithoCube **row,
-                          GError **error)
+                          LithoRun *run, GError **error)
 {
     if (plan->columns == 1)
-        return put_inlines(cube, writer, journal, error);
+        return put_inlines(cube, writer, journal, run, error);
     if (!*row)
         *row = litho_cube_new_box(&plan->out, litho_stream_row_box(plan, slab), error);
     if (!*row)
@@ -27,7 +30,7 @@ gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoC
             litho_journal_keep(journal, cube);
         return TRUE;
     }
-    const gboolean ok = put_inlines(*row, writer, journal, error);
+    const gboolean ok = put_inlines(*row, writer, journal, run, error);
     g_clear_pointer(row, litho_cube_unref);
     return ok;
 }

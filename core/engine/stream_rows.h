@@ -7,11 +7,12 @@
 // are a part of theirs meet in a row, and wait in the journal meanwhile. The caller's thread.
 
 // Puts slab `slab` of the plan into the file or into *row, which goes into the file with its last
-// slab; slabs come in order. *row: NULL at first; what is left of it is the caller's. `journal` may
+// slab; slabs come in order. A cancel of `run` (may be NULL) is seen
+// between blocks of 2 MB. *row: NULL at first; what is left of it is the caller's. `journal` may
 // be NULL.
 gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoCube *cube,
                           LithoWriter *writer, LithoJournal *journal, LithoCube **row,
-                          GError **error);
+                          LithoRun *run, GError **error);
 // Slabs of the plan's first row that the journal of an interrupted run has kept, which become a
 // part of *row. 0: none, or there is no memory.
 gint64 litho_stream_take_kept(const LithoStreamPlan *plan, LithoJournal *journal, LithoCube **row);
