@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The first look at a stack's image against the migration that replaces it.
+#include <fftw3.h>
+
 #include "tests/migrate_helpers.h"
 #include "kernels/migrate/cpu/preview.h"
 #include "kernels/migrate/cpu/sweep.h"
@@ -184,12 +186,53 @@ static void test_watched(void)
     litho_cube_unref(watch.first);
 }
 
+// Stands before FFTW's own for the whole program.
+static int arrays_left = G_MAXINT; // that there is memory for; atomic
+
+float *fftwf_alloc_real(size_t n)
+{
+    return g_atomic_int_add(&arrays_left, -1) > 0 ? fftwf_malloc(n * sizeof(float)) : NULL;
+}
+
+// Property: without memory for any one of its arrays, those of its threads included, there is no
+// look, and nothing is written.
+static void test_no_memory(void)
+{
+    LithoGrid grid = time_grid(12, 14, 100, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    g_autoptr(LithoFlow) flow = flow_of("velocity=2000 nz=20 dz=10 degree=15 sponge=4 step=2");
+    const LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
+    LithoMigrateJob *job = litho_migrate_job_new(&in->grid, p, NULL, NULL, NULL, NULL);
+    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL, NULL));
+    LithoSweep *sweep = litho_sweep_new(job, NULL);
+    float *record = litho_waves_room(&sweep->waves, job->nf);
+    g_assert_true(litho_spectrum_forward(job, &sweep->waves, in, NULL, record, NULL, NULL));
+    const gsize n = (gsize)job->nz * job->data_ny * job->data_nx;
+    g_autofree float *look = g_new0(float, n);
+    LithoRun run = {.threads = 2};
+    gboolean made = FALSE;
+    int arrays = 0;
+    for (; !made; arrays++) {
+        g_atomic_int_set(&arrays_left, arrays);
+        g_assert_true(litho_preview_cpu(job, &sweep->waves, record, look, &made, &run, NULL));
+        for (gsize k = 0; !made && k < n; k++)
+            g_assert_cmpfloat(look[k], ==, 0);
+    }
+    g_atomic_int_set(&arrays_left, G_MAXINT);
+    g_test_message("%d arrays", arrays - 1);
+    g_assert_cmpint(arrays - 1, >=, 2 * (2 + job->step));
+    free(record);
+    litho_sweep_free(sweep);
+    litho_migrate_job_free(job);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate-preview/layers", test_layers);
     g_test_add_func("/migrate-preview/degree", test_degree);
     g_test_add_func("/migrate-preview/sides", test_sides);
+    g_test_add_func("/migrate-preview/no-memory", test_no_memory);
     g_test_add_func("/migrate-preview/watched", test_watched);
     return g_test_run();
 }

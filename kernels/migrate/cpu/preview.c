@@ -6,6 +6,7 @@
 
 #include <fftw3.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/common/clones.h"
@@ -20,6 +21,11 @@ typedef Lanes LanesAt __attribute__((aligned(4), may_alias)); // anywhere in mem
 // Vectors are passed between inlined functions only.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+// A thread's room: symbol, multipliers of a step's planes, and a column of depths.
+typedef struct Room {
+    float *y, *g[LITHO_MIGRATE_MAX_STEP], *column;
+} Room;
+
 typedef struct Look {
     const LithoMigrateJob *job;
     const LithoPreview *preview;
@@ -27,6 +33,9 @@ typedef struct Look {
     float *waves;        // [nf][ny][2][stride]
     float *sums;         // [depths of a group][ny][2][stride]
     float *cosines;      // [4][stride] 2 cos((m + 1) kx dx)
+    fftwf_plan forward, back; // of a plane
+    Room *rooms;              // of each thread
+    int threads;
     int s0, s1, z0, n_z; // steps of the group, and the planes that they fill
 } Look;
 
@@ -103,22 +112,20 @@ LITHO_CLONES static void weaken_row(float *wave, int stride, const float *g)
     }
 }
 
-// A thread's room: symbol, and multipliers of a step's planes.
-typedef struct Room {
-    float *y, *g[LITHO_MIGRATE_MAX_STEP];
-} Room;
-
-static Room room_new(const Look *look)
+static gboolean room_init(Room *room, const Look *look)
 {
-    Room room = {.y = fftwf_alloc_real(row_floats(look))};
-    for (int m = 0; m < look->job->step; m++)
-        room.g[m] = fftwf_alloc_real(row_floats(look));
-    return room;
+    room->y = fftwf_alloc_real(row_floats(look));
+    room->column = fftwf_alloc_real(look->job->nz);
+    gboolean ok = room->y && room->column;
+    for (int m = 0; ok && m < look->job->step; m++)
+        ok = (room->g[m] = fftwf_alloc_real(row_floats(look))) != NULL;
+    return ok;
 }
 
 static void room_clear(Room *room)
 {
     fftwf_free(room->y);
+    fftwf_free(room->column);
     for (int m = 0; m < LITHO_MIGRATE_MAX_STEP; m++)
         fftwf_free(room->g[m]);
 }
@@ -206,7 +213,6 @@ static void load_waves(const Look *look, const LithoWaves *w, float *record, Lit
 {
     const LithoMigrateJob *job = look->job;
     const gsize row = row_floats(look), plane = plane_floats(look);
-    fftwf_plan plan = plane_transform(look, -1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (int f = 0; f < job->nf; f++) {
         if (!litho_run_checkpoint(run))
@@ -219,13 +225,12 @@ static void load_waves(const Look *look, const LithoWaves *w, float *record, Lit
             memcpy(to + row * y, from, job->data_nx * sizeof(float));
             memcpy(to + row * y + look->stride, from + w->stride, job->data_nx * sizeof(float));
         }
-        transform(look, plan, -1, to);
+        transform(look, look->forward, -1, to);
     }
-    fftwf_destroy_plan(plan);
 }
 
 // The group's sums of wavenumbers to planes of the image.
-static void store_planes(const Look *look, fftwf_plan plan, float *image, LithoRun *run)
+static void store_planes(const Look *look, float *image, LithoRun *run)
 {
     const LithoMigrateJob *job = look->job;
     const gsize row = row_floats(look), plane = plane_floats(look);
@@ -235,7 +240,7 @@ static void store_planes(const Look *look, fftwf_plan plan, float *image, LithoR
         if (!litho_run_checkpoint(run))
             continue;
         float *from = look->sums + plane * z, *to = image + cells * (look->z0 + z);
-        transform(look, plan, +1, from);
+        transform(look, look->back, +1, from);
         for (int y = 0; y < job->data_ny; y++)
             for (int x = 0; x < job->data_nx; x++)
                 to[(gsize)y * job->data_nx + x] = look->preview->scale * from[row * y + x];
@@ -260,9 +265,9 @@ static void stretch(const Look *look, float *image, LithoRun *run)
     const float *times = look->preview->time;
     const gsize cells = (gsize)job->data_nx * job->data_ny,
                 plane = (gsize)job->cells.nx * job->cells.ny;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(look->threads)
     for (int y = 0; y < job->data_ny; y++) {
-        float *column = g_new(float, job->nz);
+        float *column = look->rooms[omp_get_thread_num()].column;
         for (int x = 0; x < job->data_nx && litho_run_checkpoint(run); x++) {
             float *cell = image + (gsize)y * job->data_nx + x, time = 0;
             const float *slow =
@@ -275,51 +280,60 @@ static void stretch(const Look *look, float *image, LithoRun *run)
                 time += slow[plane * MIN(z / job->step, job->n_steps - 1)] / job->step;
             }
         }
-        g_free(column);
     }
 }
 
 // --- all of it ----------------------------------------------------------------------------------
 
-static gboolean reserve(Look *look, int depths)
+static gboolean reserve(Look *look, int depths, const LithoRun *run)
 {
     const int stride = (look->preview->nx + LANES - 1) / LANES * LANES;
     look->stride = stride;
     const gsize plane = plane_floats(look);
     look->waves = fftwf_alloc_real(plane * look->job->nf);
     look->sums = fftwf_alloc_real(plane * depths);
-    look->cosines = g_new0(float, 4 * stride);
+    look->cosines = fftwf_alloc_real(4 * (gsize)stride);
+    look->threads = litho_run_threads(run);
+    look->rooms = g_try_new0(Room, look->threads);
+    gboolean ok = look->waves && look->sums && look->cosines && look->rooms;
+    for (int k = 0; ok && k < look->threads; k++)
+        ok = room_init(&look->rooms[k], look);
+    look->forward = ok ? plane_transform(look, -1) : NULL;
+    look->back = ok ? plane_transform(look, +1) : NULL;
+    if (!look->forward || !look->back)
+        return FALSE;
     for (int m = 0; m < 4; m++)
         for (int x = 0; x < stride; x++)
             look->cosines[m * stride + x] =
                 (float)(2 * cos(2 * G_PI * (m + 1) * x / look->preview->nx));
-    return look->waves && look->sums;
+    return TRUE;
 }
 
 static void release(Look *look)
 {
     fftwf_free(look->waves);
     fftwf_free(look->sums);
-    g_free(look->cosines);
+    fftwf_free(look->cosines);
+    for (int k = 0; look->rooms && k < look->threads; k++)
+        room_clear(&look->rooms[k]);
+    g_free(look->rooms);
+    if (look->forward)
+        fftwf_destroy_plan(look->forward);
+    if (look->back)
+        fftwf_destroy_plan(look->back);
 }
 
 static void group_down(const Look *look, LithoRun *run)
 {
-#pragma omp parallel num_threads(litho_run_threads(run))
-    {
-        Room room = room_new(look);
-#pragma omp for schedule(dynamic, 1)
-        for (int ky = 0; ky < look->preview->ny; ky++)
-            if (litho_run_checkpoint(run))
-                row_of_wavenumbers(look, ky, &room, run);
-        room_clear(&room);
-    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(look->threads)
+    for (int ky = 0; ky < look->preview->ny; ky++)
+        if (litho_run_checkpoint(run))
+            row_of_wavenumbers(look, ky, &look->rooms[omp_get_thread_num()], run);
 }
 
 static gboolean look_down(Look *look, int steps, float *image, LithoRun *run, GError **error)
 {
     const LithoMigrateJob *job = look->job;
-    fftwf_plan plan = plane_transform(look, +1);
     gboolean ok = TRUE;
     litho_run_begin(run, "preview", "steps");
     for (look->s0 = 0; ok && look->s0 < job->n_steps; look->s0 = look->s1) {
@@ -327,10 +341,9 @@ static gboolean look_down(Look *look, int steps, float *image, LithoRun *run, GE
         look->z0 = look->s0 == 0 ? 0 : look->s0 * job->step + 1;
         look->n_z = MIN(look->s1 * job->step + 1, job->nz) - look->z0;
         group_down(look, run);
-        store_planes(look, plan, image, run);
+        store_planes(look, image, run);
         ok = litho_run_step(run, look->s1, job->n_steps, error);
     }
-    fftwf_destroy_plan(plan);
     return ok;
 }
 
@@ -341,7 +354,7 @@ gboolean litho_preview_cpu(const LithoMigrateJob *job, const LithoWaves *waves, 
     Look look = {.job = job, .preview = preview};
     const int steps = MAX(DEPTHS / job->step, 1);
     gboolean ok = TRUE;
-    *made = reserve(&look, steps * job->step + 1);
+    *made = reserve(&look, steps * job->step + 1, run);
     if (*made) {
         load_waves(&look, waves, record, run);
         ok = look_down(&look, steps, image, run, error);
