@@ -191,7 +191,10 @@ static void test_compress(void)
 
     const double bytes = number(&b, "file_bytes"), kept = number(&b, "kept");
     b.p->mode = WP_RECONSTRUCT;
+    const guint forward = passes(&b, "gather");
     g_autoptr(LithoCube) reopened = apply(&b, in);
+    g_assert_cmpuint(passes(&b, "gather"), ==, forward); // the input is not transformed
+    g_assert_cmpfloat(number(&b, "boxes"), >, 0);        // and what the file holds is shown
     g_assert_cmpmem(reopened->samples, n * sizeof(float), refit->samples, n * sizeof(float));
     g_assert_cmpfloat(number(&b, "file_bytes"), ==, bytes);
     g_assert_cmpfloat(number(&b, "kept"), ==, kept);

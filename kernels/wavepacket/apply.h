@@ -136,6 +136,12 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
 void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *params, int block, WpCuts cuts[3]);
 gint64 wp_cuts_start(const WpCuts *cuts, int b);
 guint64 wp_job_kept(const WpJob *job);
+// Collects the energies of a block's coefficients for the thresholds and the picture, and when all
+// blocks were looked at, those of all.
+gboolean wp_job_look(WpJob *job, WpLane *lane, int block, const float *c, GError **error);
+void wp_job_looked(WpJob *job);
+// TRUE where the coefficients come from a file.
+gboolean wp_reads_file(const LithoWavepacketParams *params);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
 
@@ -206,6 +212,8 @@ gboolean wp_lanes_work(WpJob *job, const WpWork *work, LithoRun *run, GError **e
 gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **error);
 // Room for every block's coefficients, or for one's per lane.
 gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error);
+// The engines' own arrays alone.
+gboolean wp_lanes_attach(WpJob *job, GError **error);
 // Gives back all of a lane's coefficients.
 void wp_lane_drop_coefficients(WpJob *job, WpLane *lane);
 // Coefficients A g_b volume of a block (cached or made anew; the work must be from job->volume).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/wavepacket/coefficients.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -373,13 +374,8 @@ static gboolean settings_agree(const WpJob *job, JsonObject *o, GError **error)
     return TRUE;
 }
 
-static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes, GError **error)
+static void read_sizes(JsonObject *o, Sizes *sizes)
 {
-    JsonObject *o = litho_json_node_object(root);
-    if (!o)
-        return litho_refuse(error, LITHO_ERROR_FORMAT, "the coefficient file has no description");
-    if (!settings_agree(job, o, error))
-        return FALSE;
     const struct {
         const char *name;
         guint64 *value;
@@ -388,12 +384,27 @@ static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes,
                   {"gaps_packed", &sizes->gaps_packed},
                   {"values", &sizes->values},
                   {"values_packed", &sizes->values_packed}};
-    // Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says
-    // otherwise must not make us allocate for it.
     for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
         *counts[i].value = (guint64)CLAMP(litho_json_number_or(o, counts[i].name, 0), 0, 1e15);
-    guint64 total = (guint64)job->geometry->n_points * job->n_blocks;
-    if (sizes->kept <= total && sizes->gaps <= 10 * sizes->kept && sizes->values <= 8 * sizes->kept)
+}
+
+// Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says otherwise
+// must not make us allocate for it.
+static gboolean sizes_can_be(const Sizes *sizes, guint64 points)
+{
+    return sizes->kept <= points && sizes->gaps <= 10 * sizes->kept &&
+           sizes->values <= 8 * sizes->kept;
+}
+
+static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes, GError **error)
+{
+    JsonObject *o = litho_json_node_object(root);
+    if (!o)
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "the coefficient file has no description");
+    if (!settings_agree(job, o, error))
+        return FALSE;
+    read_sizes(o, sizes);
+    if (sizes_can_be(sizes, (guint64)job->geometry->n_points * job->n_blocks))
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                 _("the coefficient file says %" PRIu64 " coefficients in %" PRIu64
@@ -582,6 +593,41 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, const
     return TRUE;
 }
 
+// The description at the beginning of a file, and the file's size; NULL: it has none.
+static JsonNode *load_description(const char *path, guint64 *bytes)
+{
+    enum { LONGEST = 1 << 20 };
+    guint8 head[12];
+    guint32 length;
+    JsonNode *root = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    if (fread(head, sizeof head, 1, file) == 1 &&
+        (memcmp(head, MAGIC, sizeof MAGIC) == 0 || memcmp(head, MAGIC_1, sizeof MAGIC_1) == 0)) {
+        memcpy(&length, head + 8, sizeof length);
+        length = GUINT32_FROM_LE(length);
+        g_autofree char *text = length < LONGEST ? g_malloc(length + 1) : NULL;
+        if (text && fread(text, 1, length, file) == length)
+            root = litho_json_parse(text, (gssize)length, NULL);
+    }
+    *bytes = fseeko(file, 0, SEEK_END) == 0 ? (guint64)ftello(file) : 0;
+    fclose(file);
+    return root;
+}
+
+gboolean wp_coefficients_sizes(const char *path, guint64 points, guint64 *packed, guint64 *unpacked)
+{
+    JsonNode *root = load_description(path, packed);
+    JsonObject *o = root ? litho_json_node_object(root) : NULL;
+    Sizes sizes = {0};
+    if (o)
+        read_sizes(o, &sizes);
+    g_clear_pointer(&root, json_node_unref);
+    *unpacked = sizes.gaps + sizes.values;
+    return o && sizes_can_be(&sizes, points);
+}
+
 // n floats of a box, the first of which is coefficient number r->base, which moves on; *kept counts
 // those that the file has.
 static gboolean read_piece(Reader *r, float *v, gint64 n, int step, guint64 *kept, GError **error)
@@ -629,7 +675,7 @@ static gboolean expand_block(WpJob *job, WpLane *lane, int b, gpointer data, GEr
     Reader *r = data;
     float *u = wp_lane_target(job, lane, error);
     return u && wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) &&
-           read_block(lane, r, lane->d, error) &&
+           read_block(lane, r, lane->d, error) && wp_job_look(job, lane, b, lane->d, error) &&
            wp_lane_invert(job, lane, lane->d, u, r->corrections, error) &&
            wp_lane_paste(job, lane, u, b, error);
 }
@@ -641,8 +687,11 @@ gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, L
     const WpWork work = {
         .stage = "inverse", .to = job->result, .each = expand_block, .data = &r, .in_order = TRUE};
     gboolean ok = open_reader(job, path, &r, run, error) && wp_lanes_work(job, &work, run, error);
-    if (ok)
+    if (ok) {
+        wp_job_looked(job);
+        wp_report_spectrum(job, run);
         report_file(job, r.bytes, r.sizes.kept, run);
+    }
     g_free(r.gaps);
     g_free(r.values);
     return ok;

@@ -24,6 +24,10 @@ gboolean wp_coefficients_append(WpCoefficients *file, WpLane *lane, const float 
 // Writes the file and reports its size. What was kept is gone then.
 gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, LithoRun *run,
                                GError **error);
+// Bytes of a file and of what it unpacks to, from its description. FALSE: it is no file of at most
+// `points` coefficients, which reading it refuses. Any thread.
+gboolean wp_coefficients_sizes(const char *path, guint64 points, guint64 *packed,
+                               guint64 *unpacked);
 // Reads a file made with the same sizes and settings into job->result; reports the same.
 gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, LithoRun *run,
                                 GError **error);

@@ -8,6 +8,7 @@
 #include "core/report.h"
 #include "core/sort.h"
 #include "kernels/wavepacket/apply.h"
+#include "kernels/wavepacket/coefficients.h"
 
 // --- blocks -----------------------------------------------------------------------------------
 
@@ -156,7 +157,7 @@ static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int
 {
     *cubes = 2 + 2; // input and output; volume, result
     *volumes = one_block ? 0 : 1;
-    *coefficients = 2;
+    *coefficients = wp_reads_file(p) ? 1 : 2;
     if (p->mode == WP_INTERPOLATE)
         *cubes += 1;
     if (p->mode == WP_COMPRESS) {
@@ -273,11 +274,30 @@ static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *
     const WpSpec spec = spec_of(in, p, block);
     const guint64 blocks = count_blocks(in, p, &spec, block);
     WpSizes s;
-    if ((block <= 0 && blocks == 1) || !wp_geometry_sizes(&spec, threads, &s, NULL))
+    if (wp_reads_file(p) || (block <= 0 && blocks == 1) ||
+        !wp_geometry_sizes(&spec, threads, &s, NULL))
         return 0;
     const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
     const guint64 kept = memory_with(in, p, block, machine->gpu, threads) - one + all;
     return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;
+}
+
+// Bytes that the coefficients of a file take beside the rest: packed until they are unpacked, which
+// is before there is any array of coefficients.
+static guint64 file_memory(const LithoGrid *in, const LithoWavepacketParams *p, int block,
+                           int threads)
+{
+    const WpSpec spec = spec_of(in, p, block);
+    WpSizes s;
+    int cubes, volumes, coefficients;
+    if (!wp_reads_file(p) || !wp_geometry_sizes(&spec, threads, &s, NULL))
+        return 0;
+    guint64 packed, unpacked;
+    const guint64 points = count_blocks(in, p, &spec, block) * (guint64)s.floats;
+    if (!wp_coefficients_sizes(p->coefficients.text, points, &packed, &unpacked))
+        return 0;
+    count_arrays(p, FALSE, &cubes, &volumes, &coefficients);
+    return unpacked + packed - MIN(packed, 4 * coefficients * (guint64)s.floats);
 }
 
 // A region's segments, one after the other, with a few copies of what they cover.
@@ -309,7 +329,8 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const
     const int block = choose_block(in, p, machine, budget(machine, NULL), threads, &need);
     const guint64 kept = memory_to_keep(in, p, block, machine, NULL, threads);
     // A device has the samples and the spectra of the windows beside their powers.
-    return (kept > 0 ? kept : need) + (machine->gpu ? 4 : 1) * wp_noise_memory(in, p);
+    const guint64 file = machine->gpu ? 0 : file_memory(in, p, block, threads);
+    return (kept > 0 ? kept : need) + file + (machine->gpu ? 4 : 1) * wp_noise_memory(in, p);
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
@@ -407,22 +428,19 @@ guint64 wp_job_kept(const WpJob *job)
 
 // --- forward stage -------------------------------------------------------------------------------
 
-// Collects a block's energies for the thresholds and the picture.
-static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
+gboolean wp_job_look(WpJob *job, WpLane *lane, int block, const float *c, GError **error)
 {
     const WpGeometry *g = job->geometry;
     const WpEngineClass *k = lane->engine->class;
     g_autofree WpBoxStats *stats = g_new0(WpBoxStats, g->n_boxes);
     g_autofree float *scale = g_new(float, g->n_boxes);
     g_autofree WpHistogram *h = g_new0(WpHistogram, 1);
-    (void)data;
-    const float *c = wp_lane_coefficients(job, lane, block, error);
     for (int b = 0; b < g->n_boxes; b++)
         scale[b] = (float)(1 / (g->boxes[b].sigma *
                                 (g->boxes[b].kind == WP_RESIDUAL ? job->real : 1)));
     h->scale = scale;
     h->prefix = -1;
-    if (!c || !k->stats(lane->engine, c, stats, error) || !k->histogram(lane->engine, c, h, error))
+    if (!k->stats(lane->engine, c, stats, error) || !k->histogram(lane->engine, c, h, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
         lane->stats[b].energy += stats[b].energy;
@@ -434,7 +452,14 @@ static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data
     return job->block_sigma[block] >= 0;
 }
 
-static void merge_lanes(WpJob *job)
+static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
+{
+    (void)data;
+    const float *c = wp_lane_coefficients(job, lane, block, error);
+    return c && wp_job_look(job, lane, block, c, error);
+}
+
+void wp_job_looked(WpJob *job)
 {
     const WpGeometry *g = job->geometry;
     job->peak = 0;
@@ -476,22 +501,28 @@ static gboolean load(WpJob *job, const LithoWavepacketParams *p, const LithoCube
     return clean && (clean == in || k->load(job->engine, clean, job->volume, run, error));
 }
 
-static gboolean stage_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+// The input, and its energy; nothing of it is looked at yet.
+static gboolean begin_looking(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
                               LithoRun *run, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
     for (int i = 0; i < job->n_lanes; i++) {
         job->lanes[i].current = -1;
         memset(job->lanes[i].stats, 0, job->geometry->n_boxes * sizeof(WpBoxStats));
         memset(job->lanes[i].counts, 0, WP_BINS * sizeof(double));
     }
     job->lanes_hold_volume = FALSE;
-    if (!load(job, p, in, run, error) ||
-        !k->dot(job->engine, job->volume, job->volume, job->samples, &job->input_energy, error) ||
-        !wp_lanes_work(job, &work, run, error))
+    return load(job, p, in, run, error) &&
+           job->engine->class->dot(job->engine, job->volume, job->volume, job->samples,
+                                   &job->input_energy, error);
+}
+
+static gboolean stage_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+                              LithoRun *run, GError **error)
+{
+    const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
+    if (!begin_looking(job, p, in, run, error) || !wp_lanes_work(job, &work, run, error))
         return FALSE;
-    merge_lanes(job);
+    wp_job_looked(job);
     job->transformed = TRUE;
     wp_report_spectrum(job, run);
     return TRUE;
@@ -546,6 +577,18 @@ gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *p, const LithoC
     return wp_job_reserve(job, error) && stage_forward(job, p, in, run, error);
 }
 
+// Coefficients that a file holds are not made of the input, which is compared with.
+static gboolean take_input(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+                           LithoRun *run, GError **error)
+{
+    if (!wp_reads_file(p))
+        return wp_job_forward(job, p, in, run, error);
+    job->transformed = FALSE;
+    return wp_reserve(job->engine, &job->volume, job->samples, error) &&
+           wp_reserve(job->engine, &job->result, job->samples, error) &&
+           wp_lanes_attach(job, error) && begin_looking(job, p, in, run, error);
+}
+
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
@@ -564,7 +607,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         return FALSE;
     if (!anew)
         wp_report_spectrum(job, run); // each pass has a report of its own
-    if ((anew && !wp_job_forward(job, p, pass->in, run, error)) ||
+    if ((anew && !take_input(job, p, pass->in, run, error)) ||
         !wp_job_apply(job, pass, pass->in, run, error) ||
         (keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||

@@ -156,6 +156,14 @@ static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
     return TRUE;
 }
 
+gboolean wp_lanes_attach(WpJob *job, GError **error)
+{
+    gboolean ok = TRUE;
+    for (int k = job->n_lanes - 1; k >= 0 && ok; k--)
+        ok = job->lanes[k].engine->class->attach(job->lanes[k].engine, error);
+    return ok;
+}
+
 gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error)
 {
     gboolean ok = TRUE;

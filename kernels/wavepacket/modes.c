@@ -109,11 +109,16 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     return TRUE;
 }
 
+gboolean wp_reads_file(const LithoWavepacketParams *p)
+{
+    return p->mode == WP_RECONSTRUCT && p->coefficients.text[0] != '\0';
+}
+
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, GError **error)
 {
     g_autofree float *level = wp_levels(job, 0);
     const WpRule rule = {.level = level};
-    if (p->coefficients.text[0]) {
+    if (wp_reads_file(p)) {
         if (!wp_coefficients_expand(job, p->coefficients.text, p->corrections, run, error))
             return FALSE;
     } else if (!filter_blocks(job, &rule, p->corrections, run, error)) {

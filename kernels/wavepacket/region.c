@@ -10,8 +10,8 @@
 
 gboolean wp_is_regional(const LithoWavepacketParams *p)
 {
-    return p->block > 0 && (p->mode == WP_DENOISE ||
-                            (p->mode == WP_RECONSTRUCT && p->coefficients.text[0] == '\0'));
+    return p->block > 0 &&
+           (p->mode == WP_DENOISE || (p->mode == WP_RECONSTRUCT && !wp_reads_file(p)));
 }
 
 // Segments first .. end - 1 of an axis touch samples lo .. hi - 1, and cover from[0] .. from[1] - 1.
