@@ -197,15 +197,15 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     return TRUE;
 }
 
-// Arrows on a log row move in ratios: 20 steps a decade, Page keys 4.
-// A value that was typed and taken: the keys belong to the views again, where B, D and K are no
-// letters of a number.
+// After a value that was typed and taken the keys belong to the views again, where B, D and K are
+// no letters of a number.
 static void leave_to_view(LithoParamEditor *self)
 {
     if (!gtk_widget_get_visible(self->complaint))
         gtk_widget_activate_action(GTK_WIDGET(self), "win.focus-view", NULL);
 }
 
+// Arrows on a log row move in ratios: 20 steps a decade, Page keys 4.
 static gboolean spin_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                          LithoParamEditor *self)
 {
