@@ -58,6 +58,26 @@ static void test_denoise(void)
     clear(&b);
 }
 
+// Property: a slider that moves the directions finds the level of the noise measured, also where
+// another cube was filtered meanwhile, as the expected SNR does beside a drag. With one level kept
+// it was measured three times.
+static void test_levels(void)
+{
+    Bench b = bench(), other = bench();
+    g_autoptr(LithoCube) noisy = events_cube(32, 32, 64);
+    g_autoptr(LithoCube) judged = events_cube(32, 32, 64);
+    add_noise(noisy, 79);
+    add_noise(judged, 80);
+    for (int directions = 3; directions <= 5; directions++) {
+        b.p->directions = directions;
+        g_autoptr(LithoCube) out = apply(&b, noisy);
+        g_autoptr(LithoCube) beside = apply(&other, judged);
+        g_assert_cmpuint(passes(&b, "noise level"), ==, 1);
+    }
+    clear(&other);
+    clear(&b);
+}
+
 static double error_of_inlines(const LithoCube *a, const LithoCube *b, gint64 lo, gint64 hi)
 {
     const gint64 plane = a->grid.axis[1].n * a->grid.axis[2].n;
@@ -584,6 +604,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wavepacket-modes/denoise", test_denoise);
+    g_test_add_func("/wavepacket-modes/levels", test_levels);
     g_test_add_func("/wavepacket-modes/coloured", test_coloured);
     g_test_add_func("/wavepacket-modes/faces", test_faces);
     g_test_add_func("/wavepacket-modes/steep", test_steep);

@@ -198,8 +198,9 @@ static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
     return TRUE;
 }
 
-// The level that was measured last: it depends on the cube, on what counts as a burst and on where
-// it is measured, not on the boxes, so that a slider that moves the directions finds it measured.
+// The levels that were measured last. One depends on the cube, on what counts as a burst and on
+// where it is measured, not on the boxes, so that a slider that moves the directions finds it
+// measured, also where other cubes were judged meanwhile.
 typedef struct Level {
     guint64 serial; // of the cube as it came, 0 = none
     double erratic;
@@ -207,8 +208,10 @@ typedef struct Level {
     LithoNoise noise;
 } Level;
 
-static GMutex last_lock;
-static Level last;
+enum { KEPT_LEVELS = 8 };
+static GMutex levels_lock;
+static Level levels[KEPT_LEVELS];
+static int next_level;
 
 static LithoNoise copy_of(const LithoNoise *noise)
 {
@@ -219,22 +222,27 @@ static LithoNoise copy_of(const LithoNoise *noise)
 
 static gboolean recall(WpJob *job, guint64 serial, double erratic)
 {
-    g_mutex_lock(&last_lock);
-    const gboolean known =
-        last.serial == serial && last.erratic == erratic && last.by == job->level;
-    if (known)
-        job->noise = copy_of(&last.noise);
-    g_mutex_unlock(&last_lock);
+    gboolean known = FALSE;
+    g_mutex_lock(&levels_lock);
+    for (int k = 0; k < KEPT_LEVELS && !known; k++) {
+        const Level *l = &levels[k];
+        known = l->serial == serial && l->erratic == erratic && l->by == job->level;
+        if (known)
+            job->noise = copy_of(&l->noise);
+    }
+    g_mutex_unlock(&levels_lock);
     return known;
 }
 
 static void remember(const WpJob *job, guint64 serial, double erratic)
 {
-    g_mutex_lock(&last_lock);
-    if (last.serial)
-        litho_noise_clear(&last.noise);
-    last = (Level){serial, erratic, job->level, copy_of(&job->noise)};
-    g_mutex_unlock(&last_lock);
+    g_mutex_lock(&levels_lock);
+    Level *l = &levels[next_level];
+    next_level = (next_level + 1) % KEPT_LEVELS;
+    if (l->serial)
+        litho_noise_clear(&l->noise);
+    *l = (Level){serial, erratic, job->level, copy_of(&job->noise)};
+    g_mutex_unlock(&levels_lock);
 }
 
 // Where there are bursts `clean` is another cube, with guesses.

@@ -128,10 +128,14 @@ WpTiling *wp_tiling_new(const WpDesign *design, int scales, int edge, int flat)
         t->b[k] = ldexp(1.0 / 3, k - scales);
         // Angular width and length follow the parabolic law: sqrt 2 more directions a scale.
         const int cells = 2 * (int)floor(edge * pow(2, (k - 1) / 2.0) / 2) + 1;
+        WpDirections *d = &t->dir[k];
         if (flat < 0)
-            fill_directions(&t->dir[k], cells);
+            fill_directions(d, cells);
         else
-            fill_flat_directions(&t->dir[k], cells, flat);
+            fill_flat_directions(d, cells, flat);
+        d->side = g_new(double, d->n);
+        for (int m = 0; m < d->n; m++)
+            d->side[m] = sqrt(d->omega[m]);
     }
     t->a[scales + 1] = TOP_START;
     t->b[scales + 1] = TOP_END;
@@ -147,6 +151,7 @@ void wp_tiling_free(WpTiling *t)
     for (int k = 1; k <= t->scales; k++) {
         g_free(t->dir[k].nu);
         g_free(t->dir[k].omega);
+        g_free(t->dir[k].side);
     }
     g_free(t);
 }
@@ -191,18 +196,19 @@ static double angle_between(const double a[3], const double b[3])
 WpNeighbour *wp_neighbours(const WpTiling *t, int k, int m, int *count)
 {
     const WpDirections *d = &t->dir[k];
+    const double *own = d->nu[m];
     WpNeighbour *list = g_new(WpNeighbour, 2 * d->n);
-    const double open = wp_radius(t, k, m, t->a[k]) / sqrt(d->omega[m]);
+    const double open = wp_radius(t, k, m, t->a[k]) / d->side[m];
     int n = 0;
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int i = 0; i < d->n; i++) {
-            double nu[3] = {sign * d->nu[i][0], sign * d->nu[i][1], sign * d->nu[i][2]};
-            const double reach = open * (sqrt(d->omega[i]) + sqrt(d->omega[m]));
-            const double chord2 = (nu[0] - d->nu[m][0]) * (nu[0] - d->nu[m][0]) +
-                                  (nu[1] - d->nu[m][1]) * (nu[1] - d->nu[m][1]) +
-                                  (nu[2] - d->nu[m][2]) * (nu[2] - d->nu[m][2]);
+            const double *at = d->nu[i], reach = open * (d->side[i] + d->side[m]);
             // A chord is shorter than its arc: most directions are far away by that alone.
-            if (chord2 >= reach * reach || angle_between(nu, d->nu[m]) >= reach)
+            const double cosine = sign * (at[0] * own[0] + at[1] * own[1] + at[2] * own[2]);
+            if (2 - 2 * cosine >= reach * reach + 1e-12)
+                continue;
+            const double nu[3] = {sign * at[0], sign * at[1], sign * at[2]};
+            if (angle_between(nu, own) >= reach)
                 continue;
             list[n++] = (WpNeighbour){
                 .nu = {(float)nu[0], (float)nu[1], (float)nu[2]},

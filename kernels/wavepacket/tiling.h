@@ -32,6 +32,7 @@ typedef struct WpDirections {
     int edge, n;     // cells along a face's edge; n = 3 edge^2, of a line 2 edge
     double (*nu)[3]; // unit vectors
     double *omega;   // solid angles of the cells, sr
+    double *side;    // their square roots
 } WpDirections;
 
 typedef struct WpTiling {

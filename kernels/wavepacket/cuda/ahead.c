@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Plans of cuFFT for the directions that a slider has not reached yet. Making them takes longer
-// than all else of a new plan together, and several threads make them no faster; so one thread
-// makes them while nobody waits. The thread begins when a plan differs from the one before in its
-// directions alone, which is a slider at work: a program that plans once makes nothing that it does
-// not need.
+// Extents of the boxes, and the plans of cuFFT that depend on them, for the directions that a
+// slider has not reached yet: a thread makes them while nobody waits. The thread begins when a plan
+// differs from the one before in its directions alone, which is a slider at work: a program that
+// plans once makes nothing that it does not need.
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
-// Directions on either side. While plans are made, the driver lets other work of the card wait: a
-// pass of 37 ms takes 113, so that no more are made than a slider may reach next.
+// Directions on either side. While plans of cuFFT are made, the driver lets other work of the card
+// wait, so that no more are made than a slider may reach next.
 enum { REACH = 2 };
 
 typedef struct Ahead {

@@ -68,7 +68,6 @@ static void cuda_release(WpEngine *engine, float *array)
     for (int i = 0; i < WP_LANES_BESIDE;
          i++) // a transform that failed half way may not have joined them
         cudaStreamSynchronize(cuda->beside[i]);
-    wp_cuda_forget_graphs(cuda, array);
     litho_cuda_free(litho_cuda_device(cuda->context), array);
 }
 

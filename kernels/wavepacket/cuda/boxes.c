@@ -2,8 +2,6 @@
 //
 // Work of the CUDA engine box by box: FFTs, and the residual box, on the context's stream and the
 // two beside it.
-#include <math.h>
-
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
@@ -51,80 +49,4 @@ gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError
                                            cuda->beside[0]),
                                error) &&
                     wp_cuda_filter_residual(cuda, c, error));
-}
-
-// --- boxes ---------------------------------------------------------------------------------------
-
-static gboolean launch_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
-{
-    if (!wp_cuda_branch_off(cuda, error))
-        return FALSE;
-    for (int r = 0; r < cuda->n_runs; r++) {
-        cufftComplex *data = (cufftComplex *)(c + cuda->runs[r].at);
-        if (!LITHO_CUFFT(cufftExecC2C(cuda->runs[r].plan, data, data, direction), error))
-            return FALSE;
-    }
-    return wp_cuda_join(cuda, 0, cuda->joined[0], error) &&
-           wp_cuda_join(cuda, 1, cuda->joined[1], error);
-}
-
-// The FFTs of all boxes, a hundred launches and more, as one.
-static cudaGraphExec_t record_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
-{
-    cudaStream_t stream = litho_cuda_stream(cuda->context);
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
-    if (!LITHO_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), error))
-        return NULL;
-    gboolean ok = launch_box_ffts(cuda, c, direction, error);
-    const cudaError_t status = cudaStreamEndCapture(stream, &graph);
-    ok =
-        ok && LITHO_CUDA(status, error) && LITHO_CUDA(cudaGraphInstantiate(&exec, graph, 0), error);
-    if (graph)
-        cudaGraphDestroy(graph);
-    return ok ? exec : NULL;
-}
-
-// The graph for an array of coefficients, recorded when it is seen for the first time; NULL when
-// there are too many arrays.
-static gboolean find_graph(WpCuda *cuda, float *c, int direction, cudaGraphExec_t *exec,
-                           GError **error)
-{
-    *exec = NULL;
-    for (int i = 0; i < cuda->n_graphs; i++)
-        if (cuda->graphs[i].c == c && cuda->graphs[i].direction == direction) {
-            *exec = cuda->graphs[i].exec;
-            return TRUE;
-        }
-    if (cuda->n_graphs == WP_MAX_GRAPHS)
-        return TRUE;
-    *exec = record_box_ffts(cuda, c, direction, error);
-    if (*exec)
-        cuda->graphs[cuda->n_graphs++] = (WpGraph){c, direction, *exec};
-    return *exec != NULL;
-}
-
-void wp_cuda_forget_graphs(WpCuda *cuda, const float *c)
-{
-    int n = 0;
-    for (int i = 0; i < cuda->n_graphs; i++)
-        if (!c || cuda->graphs[i].c == c)
-            cudaGraphExecDestroy(cuda->graphs[i].exec);
-        else
-            cuda->graphs[n++] = cuda->graphs[i];
-    cuda->n_graphs = n;
-}
-
-gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
-{
-    const WpGeometry *g = cuda->engine.geometry;
-    const gint64 reals = wp_residual(g) ? wp_residual(g)->floats : 0;
-    const double points = (double)(g->n_points - reals);
-    wp_cuda_mark(cuda, direction == CUFFT_FORWARD ? "box fft" : "box ifft", 16 * points,
-                 5 * points * log2(1e5));
-    cudaGraphExec_t exec; // the mark ends with it: it joins the streams beside
-    if (!find_graph(cuda, c, direction, &exec, error))
-        return FALSE;
-    return exec ? LITHO_CUDA(cudaGraphLaunch(exec, litho_cuda_stream(cuda->context)), error)
-                : launch_box_ffts(cuda, c, direction, error);
 }

@@ -11,6 +11,28 @@
 extern "C" {
 #endif
 
+// --- transforms of the boxes ---------------------------------------------------------------------
+
+// The boxes of one size, in one of the two kernels: planes (axes 2 and 3) or columns (axis 1).
+typedef struct WpDevFft {
+    uint32_t at, distance; // first complex index, and from box to box
+    int n[3];
+    uint32_t radices[3]; // less 1, of the passes along each axis: 4 bits each, the first one lowest
+    int passes[3];
+    int first_block, blocks; // among the launch's; for each box
+    int share;               // planes, or columns (a power of two), of a block
+} WpDevFft;
+
+typedef struct WpFftLaunch {
+    int columns;  // or planes
+    int first, n; // in the list
+    int blocks, threads, shared;
+} WpFftLaunch;
+
+// c = transform of c, exp(sign 2 pi i ...), along the axes of one launch.
+int wp_cuda_box_fft(const WpFftLaunch *launch, const WpDevFft *list, int sign, float2 *c,
+                    cudaStream_t stream);
+
 // --- the fine grid and its tiles -----------------------------------------------------------------
 //
 // The fine grid is cut into tiles of WP_TILE^3 grid points by the first tap of a point, so every

@@ -85,26 +85,39 @@ DEV int cell_in_bank(int c, int row, int bank)
 static __global__ void assign_lanes(WpDevGrid g, uint32_t *counts, uint8_t *lanes, uint32_t *steps,
                                     uint32_t *rounds)
 {
+    __shared__ uint32_t count[WP_TILE_CELLS];
+    __shared__ uint16_t sorted[2 * WP_ROUNDS][16];
     const int bank = threadIdx.x, tile = blockIdx.x, row = (WP_TILE + g.w - 1) | 1;
-    uint32_t *count = counts + (int64_t)tile * WP_TILE_CELLS, at = 0;
+    uint32_t *counted = counts + (int64_t)tile * WP_TILE_CELLS, at = 0;
     uint8_t *lane = lanes + (int64_t)tile * WP_TILE_CELLS;
-    int cells[2 * WP_ROUNDS], n = 0;
+    uint32_t any = 0;
+    for (int c = bank; c < WP_TILE_CELLS; c += WP_WARP)
+        any |= count[c] = counted[c];
+    __syncwarp();
+    if (!__any_sync(~0u, any)) { // everything begins with step 0
+        for (int r = bank; r < WP_ROUNDS; r += WP_WARP)
+            rounds[(int64_t)tile * WP_ROUNDS + r] = 0;
+        if (bank == 0)
+            steps[tile] = 0;
+        return;
+    }
+    int n = 0;
     for (int c = 0; bank < 16 && c < COLUMNS; c++) {
         const int cell = cell_in_bank(c, row, bank);
         if (cell < 0)
             continue;
         int k = n++;
-        for (; k > 0 && count[cell] > count[cells[k - 1]]; k--)
-            cells[k] = cells[k - 1];
-        cells[k] = cell;
+        for (; k > 0 && count[cell] > count[sorted[k - 1][bank]]; k--)
+            sorted[k][bank] = sorted[k - 1][bank];
+        sorted[k][bank] = (uint16_t)cell;
     }
     for (int r = 0; r < WP_ROUNDS; r++) {
-        uint32_t most = bank < 16 ? count[cells[2 * r]] : 0;
+        uint32_t most = bank < 16 ? count[sorted[2 * r][bank]] : 0;
         for (int d = 16; d > 0; d /= 2)
             most = max(most, __shfl_xor_sync(~0u, most, d));
         for (int h = 0; bank < 16 && h < 2; h++) {
-            count[cells[2 * r + h]] = at;
-            lane[cells[2 * r + h]] = (uint8_t)(bank + 16 * h);
+            counted[sorted[2 * r + h][bank]] = at;
+            lane[sorted[2 * r + h][bank]] = (uint8_t)(bank + 16 * h);
         }
         if (bank == 0)
             rounds[(int64_t)tile * WP_ROUNDS + r] = most;

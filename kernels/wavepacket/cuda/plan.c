@@ -27,38 +27,6 @@ static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, 
 
 // --- FFTs ----------------------------------------------------------------------------------------
 
-// Each size goes to the stream that has least to do so far; stream 1 has the residual box already.
-static gboolean make_box_ffts(WpCuda *cuda, GError **error)
-{
-    gint64 load[WP_STREAMS] = {0};
-    const WpGeometry *g = cuda->engine.geometry;
-    cuda->runs = g_new0(WpFftRun, g->n_boxes);
-    for (int b = 0; b < g->n_boxes;) {
-        const WpBox *box = &g->boxes[b];
-        int batch = 1;
-        if (box->kind == WP_RESIDUAL)
-            break;
-        while (g->boxes[b + batch].kind != WP_RESIDUAL && b + batch < g->n_boxes &&
-               memcmp(box->n, g->boxes[b + batch].n, sizeof box->n) == 0)
-            batch++;
-        WpFftRun *run = &cuda->runs[cuda->n_runs];
-        run->at = box->at;
-        for (int i = 1; i < WP_STREAMS; i++)
-            if (load[i] < load[run->stream])
-                run->stream = i;
-        load[run->stream] += batch * box->floats;
-        int n[3] = {box->n[0], box->n[1], box->n[2]};
-        const WpFftLayout layout = {n, 1, (int)((box->floats + 15) / 16 * 8)};
-        if (!wp_cuda_make_fft(cuda, &run->plan,
-                              &(WpFftShape){3, n, layout, layout, CUFFT_C2C, batch, run->stream},
-                              error))
-            return FALSE;
-        cuda->n_runs++;
-        b += batch;
-    }
-    return TRUE;
-}
-
 static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **error)
 {
     int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
@@ -89,7 +57,7 @@ static gpointer plan_ffts(gpointer data)
     const WpBox *residual = wp_residual(p->cuda->engine.geometry);
     const gboolean ok = litho_cuda_use(litho_cuda_device(p->cuda->context), &p->error) &&
                         wp_cuda_make_fine(p->cuda, &p->error) &&
-                        make_box_ffts(p->cuda, &p->error) &&
+                        wp_cuda_make_large_box_ffts(p->cuda, &p->error) &&
                         (!residual || make_residual_ffts(p->cuda, residual, &p->error));
     p->ms = litho_now_ms() - start;
     return GINT_TO_POINTER(ok);
@@ -207,12 +175,12 @@ gboolean wp_cuda_make_ffts_ahead(const WpGeometry *geometry, int device, const i
     WpCuda *cuda = g_new0(WpCuda, 1);
     cuda->engine.geometry = geometry;
     cuda->context = context;
+    cuda->ordinal = litho_cuda_ordinal(device);
     cuda->share.of = 1;
     cuda->stop = stop;
-    describe_grid(cuda);
-    FftPlans plans = {.cuda = cuda};
-    const gboolean ok = GPOINTER_TO_INT(plan_ffts(&plans));
-    g_clear_error(&plans.error);
+    const WpBox *residual = wp_residual(geometry);
+    const gboolean ok = litho_cuda_use(device, NULL) && wp_cuda_make_large_box_ffts(cuda, NULL) &&
+                        (!residual || make_residual_ffts(cuda, residual, NULL));
     wp_cuda_free_plan(cuda);
     litho_cuda_context_free(context);
     g_free(cuda);
@@ -309,10 +277,8 @@ static gboolean make_points(WpCuda *cuda, const LithoRun *run, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     TilePlan t = {.n_rows = wp_cuda_rows(g), .n_boxes = wp_cuda_complex_boxes(g)};
-    const gint64 floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
-    gboolean ok = reserve_zero(cuda, &t.weights, floats / 2 * sizeof(float), error) &&
-                  wp_cuda_window_weights(cuda, t.weights.data, run, error) &&
-                  lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
+    const gboolean ok = wp_cuda_window_weights(cuda, &t.weights, run, error) &&
+                        lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
     LithoCudaArray *arrays[] = {&t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
@@ -360,7 +326,7 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
            wp_cuda_send(cuda, &cuda->boxes, cuda->host_boxes, g->n_boxes * sizeof(WpDevBox),
                         error) &&
            litho_cuda_reserve(cuda->context, &cuda->u, grid_bytes, error) &&
-           make_points_and_ffts(cuda, run, error) &&
+           wp_cuda_list_box_ffts(cuda, error) && make_points_and_ffts(cuda, run, error) &&
            (cuda->form != WP_TILES ||
             litho_cuda_reserve(cuda->context, &cuda->sums,
                                8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error));
@@ -375,7 +341,6 @@ void wp_cuda_free_plan(WpCuda *cuda)
     cufftHandle single[] = {cuda->residual_forward, cuda->residual_inverse};
     for (guint i = 0; i < G_N_ELEMENTS(single); i++)
         wp_cuda_drop_fft(single[i]);
-    wp_cuda_forget_graphs(cuda, NULL);
     wp_cuda_free_fine(cuda);
     for (int i = 0; i < cuda->n_runs; i++)
         wp_cuda_drop_fft(cuda->runs[i].plan);
@@ -385,7 +350,8 @@ void wp_cuda_free_plan(WpCuda *cuda)
         &cuda->scale[0],        &cuda->scale[1], &cuda->scale[2], &cuda->residual,
         &cuda->residual_weight, &cuda->work[0],  &cuda->work[1],  &cuda->work[2],
         &cuda->small,           &cuda->mask,     &cuda->taper[0], &cuda->taper[1],
-        &cuda->taper[2],        &cuda->table,    &cuda->dense,    &cuda->foreign};
+        &cuda->taper[2],        &cuda->table,    &cuda->dense,    &cuda->foreign,
+        &cuda->fft_list};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
     litho_cuda_erratic_release(cuda->context, &cuda->erratic);

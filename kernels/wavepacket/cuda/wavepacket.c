@@ -319,6 +319,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
 {
     (void)known;
     WpJob *job = wp_job_new(in, params, &machine, run, error);
+    wp_cuda_drop_weights();
     if (job && job->n_lanes == 1)
         wp_cuda_look_ahead(&job->spec, run ? run->device : 0);
     return job;

@@ -39,14 +39,7 @@ typedef struct WpPlanes {
     cufftHandle forward, inverse;
 } WpPlanes;
 
-// The FFTs of all boxes of one array of coefficients.
-typedef struct WpGraph {
-    const float *c;
-    int direction;
-    cudaGraphExec_t exec;
-} WpGraph;
-
-enum { WP_MAX_GRAPHS = 64 };
+enum { WP_MOST_LAUNCHES = 16 };
 
 typedef struct WpCuda {
     WpEngine engine;
@@ -58,10 +51,10 @@ typedef struct WpCuda {
     WpShare share; // of the fine FFT; all of it unless one of several GPUs
     WpPlanes planes[2];
     cufftHandle columns, residual_forward, residual_inverse;
-    WpFftRun *runs; // boxes of one size each
+    WpFftLaunch launches[WP_MOST_LAUNCHES]; // of the boxes' FFTs
+    int n_launches;
+    WpFftRun *runs; // boxes that are too large for them, of one size each
     int n_runs;
-    WpGraph graphs[WP_MAX_GRAPHS];
-    int n_graphs;
     const int *stop;             // atomic: not 0 ends the making of FFT plans; NULL
     size_t fft_work[WP_STREAMS]; // bytes of work area the FFTs of each stream need
     cudaStream_t beside[WP_LANES_BESIDE];
@@ -69,6 +62,7 @@ typedef struct WpCuda {
 
     WpDevBox *host_boxes;
     LithoCudaArray boxes, u; // descriptors; the fine grid's half spectrum
+    LithoCudaArray fft_list; // of the launches
     LithoCudaArray points, first_step, rounds, active, slot, sums;
     LithoCudaArray scale[3]; // 1/p_a
     LithoCudaArray residual, residual_weight;
@@ -117,10 +111,14 @@ gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
 // beside[0].
 gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
 gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
-// The FFTs of the complex boxes, on all streams, which are joined.
+
+// --- cuda/transforms.c ---------------------------------------------------------------------------
+
+// The boxes that are too large for our own kernels get plans of cuFFT; then the others are listed.
+gboolean wp_cuda_make_large_box_ffts(WpCuda *cuda, GError **error);
+gboolean wp_cuda_list_box_ffts(WpCuda *cuda, GError **error);
+// The FFTs of the complex boxes, unnormalised.
 gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error);
-// Forgets the FFTs' graphs of an array that goes away, or all graphs (c NULL).
-void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
 
 // --- cuda/ffts.c ---------------------------------------------------------------------------------
 
@@ -133,7 +131,8 @@ void wp_cuda_drop_fft(cufftHandle plan);
 // --- cuda/ahead.c --------------------------------------------------------------------------------
 
 // Tells that a plan of this kind (cleared before it was filled) was made on `device`: where a
-// slider moves the directions, plans of cuFFT for those around are made in a thread. Any thread.
+// slider moves the directions, extents and plans of cuFFT for those around are made in a thread.
+// Any thread.
 void wp_cuda_look_ahead(const WpSpec *spec, int device);
 
 // --- cuda/fine.c ---------------------------------------------------------------------------------
@@ -154,9 +153,9 @@ gint64 wp_cuda_rows(const WpGeometry *geometry);
 WpDevBox *wp_cuda_describe_boxes(const WpGeometry *geometry); // g_free()
 gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
-// Makes the plans of cuFFT that an engine of this geometry, which needs no windows, will ask for,
-// and leaves them to it. FALSE: not all of them, `*stop` is not 0 any more or there is no memory.
-// Any thread.
+// Makes the plans of cuFFT that depend on the boxes of this geometry, which needs no windows, and
+// leaves them to its engine. FALSE: not all of them, `*stop` is not 0 any more or there is no
+// memory. Any thread.
 gboolean wp_cuda_make_ffts_ahead(const WpGeometry *geometry, int device, const int *stop);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
@@ -167,8 +166,11 @@ gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, siz
 // the weights themselves stay unknown on the host. FALSE on cancel.
 gboolean wp_cuda_measure_windows(WpGeometry *geometry, LithoRun *run, GError **error);
 // Weights of the complex boxes' lattice points, device floats by complex index, and the residual
-// box's.
-gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, const LithoRun *run, GError **error);
+// box's: those that were sampled with the energies, or new ones.
+gboolean wp_cuda_window_weights(WpCuda *cuda, LithoCudaArray *weights, const LithoRun *run,
+                                GError **error);
+// Weights that were sampled and that no engine took go.
+void wp_cuda_drop_weights(void);
 
 // --- cuda/level.c --------------------------------------------------------------------------------
 

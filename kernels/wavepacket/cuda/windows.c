@@ -73,6 +73,17 @@ static gsize aligned(gsize bytes)
     return (bytes + 255) / 256 * 256;
 }
 
+// Without its tables.
+static WpDevTiling start_tiling(const WpTiling *t)
+{
+    WpDevTiling d = {.power = (float)(2 * t->design.gamma),
+                     .taper = (float)t->taper,
+                     .cut = (float)WP_CUT,
+                     .residual = {(float)t->a[t->scales + 1], (float)t->b[t->scales + 1]}};
+    memcpy(d.bump, t->bump, sizeof d.bump);
+    return d;
+}
+
 static gboolean upload_tables(LithoCudaContext *context, const WpGeometry *g, Tables *to,
                               const LithoRun *run, GError **error)
 {
@@ -85,15 +96,19 @@ static gboolean upload_tables(LithoCudaContext *context, const WpGeometry *g, Ta
     const gsize windows = aligned(sizeof t->step);
     const gsize neighbours = windows + aligned(n * sizeof(WpDevWindow));
     const gsize bytes = neighbours + MAX(all, 1) * sizeof(WpDevNeighbour);
-    g_autofree char *host = g_malloc0(bytes);
+    g_autofree char *host = g_malloc(bytes);
+    g_autofree int *first = g_new(int, n + 1);
+    first[0] = 0;
+    for (int b = 0; b < n; b++)
+        first[b + 1] = first[b] + lists.count[b];
     memcpy(host, t->step, sizeof t->step);
-    for (int b = 0, at = 0; b < n; b++) {
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
+    for (int b = 0; b < n; b++) {
         ((WpDevWindow *)(host + windows))[b] =
-            describe_window(g, &g->boxes[b], at, lists.count[b]);
+            describe_window(g, &g->boxes[b], first[b], lists.count[b]);
         if (lists.count[b] > 0)
-            memcpy((WpDevNeighbour *)(host + neighbours) + at, lists.of[b],
+            memcpy((WpDevNeighbour *)(host + neighbours) + first[b], lists.of[b],
                    lists.count[b] * sizeof(WpDevNeighbour));
-        at += lists.count[b];
     }
     lists_clear(&lists);
     // The copy from pageable memory has left it when the call returns.
@@ -103,43 +118,135 @@ static gboolean upload_tables(LithoCudaContext *context, const WpGeometry *g, Ta
                     error))
         return FALSE;
     char *device = to->data.data;
-    to->tiling = (WpDevTiling){
-        .step = (const float *)device,
-        .windows = (const WpDevWindow *)(device + windows),
-        .neighbours = (const WpDevNeighbour *)(device + neighbours),
-        .power = (float)(2 * t->design.gamma),
-        .taper = (float)t->taper,
-        .cut = (float)WP_CUT,
-        .residual = {(float)t->a[t->scales + 1], (float)t->b[t->scales + 1]}};
-    memcpy(to->tiling.bump, t->bump, sizeof to->tiling.bump);
+    to->tiling = start_tiling(t);
+    to->tiling.step = (const float *)device;
+    to->tiling.windows = (const WpDevWindow *)(device + windows);
+    to->tiling.neighbours = (const WpDevNeighbour *)(device + neighbours);
     return TRUE;
+}
+
+// All that the windows of a geometry depend on, cleared before it was filled.
+typedef struct WindowKey {
+    gint64 n[3];
+    double design[5];
+    int full, scales, boxes, edge[WP_MAX_SCALES + 1];
+} WindowKey;
+
+static WindowKey window_key(const WpGeometry *g)
+{
+    const WpDesign *d = &g->tiling->design;
+    const double design[5] = {d->alpha, d->gamma, d->beta, d->cm, d->cmt};
+    WindowKey key;
+    memset(&key, 0, sizeof key); // padding too: keys are compared
+    memcpy(key.n, g->n, sizeof key.n);
+    memcpy(key.design, design, sizeof key.design);
+    key.full = d->full;
+    key.scales = g->tiling->scales;
+    key.boxes = g->n_boxes;
+    for (int k = 1; k <= key.scales; k++)
+        key.edge[k] = g->tiling->dir[k].edge;
+    return key;
+}
+
+// --- weights under way ---------------------------------------------------------------------------
+
+// Weights of the newest geometry whose energies were sampled, until the engine that they were
+// sampled with, or somebody who knows that there is none, takes them.
+static GMutex weights_lock;
+static struct {
+    WindowKey key;
+    int device;
+    void *weights; // of litho_cuda_alloc(); NULL: none
+    gsize bytes;
+} under_way;
+
+static void put_weights(const WindowKey *key, int device, LithoCudaArray *weights)
+{
+    g_mutex_lock(&weights_lock);
+    litho_cuda_free(under_way.device, under_way.weights);
+    under_way.key = *key;
+    under_way.device = device;
+    under_way.weights = weights->data;
+    under_way.bytes = weights->bytes;
+    g_mutex_unlock(&weights_lock);
+    *weights = (LithoCudaArray){0};
+}
+
+static gboolean take_weights(const WindowKey *key, int device, LithoCudaArray *weights)
+{
+    g_mutex_lock(&weights_lock);
+    const gboolean found = under_way.weights && under_way.device == device &&
+                           memcmp(&under_way.key, key, sizeof *key) == 0;
+    if (found) {
+        *weights = (LithoCudaArray){.data = under_way.weights, .bytes = under_way.bytes};
+        under_way.weights = NULL;
+    }
+    g_mutex_unlock(&weights_lock);
+    return found;
+}
+
+void wp_cuda_drop_weights(void)
+{
+    g_mutex_lock(&weights_lock);
+    litho_cuda_free(under_way.device, under_way.weights);
+    under_way.weights = NULL;
+    g_mutex_unlock(&weights_lock);
+}
+
+static gsize weight_bytes(const WpGeometry *g)
+{
+    const gint64 floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
+    return MAX(floats / 2 * sizeof(float), 16);
 }
 
 // --- weights of an engine ------------------------------------------------------------------------
 
-gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, const LithoRun *run, GError **error)
+static gboolean sample_weights(WpCuda *cuda, float *weights, const LithoRun *run, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    Tables tables = {0};
+    const gboolean ok =
+        upload_tables(cuda->context, g, &tables, run, error) &&
+        LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, cuda->boxes.data,
+                                          wp_cuda_complex_boxes(g), wp_cuda_rows(g), weights, NULL,
+                                          NULL, litho_cuda_stream(cuda->context)),
+                   error);
+    litho_cuda_release(cuda->context, &tables.data); // waits
+    return ok;
+}
+
+static gboolean sample_residual(WpCuda *cuda, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     const WpBox *residual = wp_residual(g);
-    Tables tables = {0};
-    cudaStream_t stream = litho_cuda_stream(cuda->context);
-    gboolean ok = upload_tables(cuda->context, g, &tables, run, error) &&
-                  LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, cuda->boxes.data,
-                                                    wp_cuda_complex_boxes(g), wp_cuda_rows(g),
-                                                    weights, NULL, NULL, stream),
-                             error);
-    if (ok && residual) {
-        const int *n = residual->n;
-        const gsize points = (gsize)n[0] * n[1] * n[2];
-        const gsize half = (gsize)n[0] * n[1] * (n[2] / 2 + 1);
-        ok = litho_cuda_reserve(cuda->context, &cuda->residual_weight, half * sizeof(float),
-                                error) &&
-             LITHO_CUDA(wp_cuda_sample_residual(&tables.tiling, n, 1.0 / (double)points,
-                                                cuda->residual_weight.data, NULL, stream),
-                        error);
-    }
-    litho_cuda_release(cuda->context, &tables.data); // waits
+    if (!residual)
+        return TRUE;
+    const int *n = residual->n;
+    const gsize half = (gsize)n[0] * n[1] * (n[2] / 2 + 1);
+    LithoCudaArray step = {0};
+    WpDevTiling tiling = start_tiling(g->tiling);
+    const gboolean ok =
+        litho_cuda_reserve(cuda->context, &cuda->residual_weight, half * sizeof(float), error) &&
+        litho_cuda_put(cuda->context, &step, g->tiling->step, sizeof g->tiling->step, error) &&
+        (tiling.step = step.data) &&
+        LITHO_CUDA(wp_cuda_sample_residual(&tiling, n, 1.0 / ((double)n[0] * n[1] * n[2]),
+                                           cuda->residual_weight.data, NULL,
+                                           litho_cuda_stream(cuda->context)),
+                   error);
+    litho_cuda_release(cuda->context, &step); // waits
     return ok;
+}
+
+gboolean wp_cuda_window_weights(WpCuda *cuda, LithoCudaArray *weights, const LithoRun *run,
+                                GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    const WindowKey key = window_key(g);
+    const gsize bytes = weight_bytes(g);
+    return sample_residual(cuda, error) &&
+           (take_weights(&key, litho_cuda_device(cuda->context), weights) ||
+            (litho_cuda_reserve(cuda->context, weights, bytes, error) &&
+             sample_weights(cuda, weights->data, run, error)));
 }
 
 // --- energies of a geometry ----------------------------------------------------------------------
@@ -159,7 +266,8 @@ static void keep_energy(WpGeometry *g, WpBox *box, const guint64 *energies, guin
     g->n_active += box->n_weights;
 }
 
-static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCudaArray arrays[2],
+// The weights come along where there is memory for them.
+static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCudaArray arrays[3],
                        guint64 *energies, const LithoRun *run, GError **error)
 {
     const int n = wp_cuda_complex_boxes(g);
@@ -176,9 +284,12 @@ static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCuda
                   LITHO_CUDA(cudaMemsetAsync(arrays[1].data, 0, bytes, stream), error) &&
                   upload_tables(context, g, &tables, run, error);
     unsigned long long *to = arrays[1].data;
+    if (ok)
+        litho_cuda_reserve(context, &arrays[2], weight_bytes(g), NULL);
     ok = ok &&
-         LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, arrays[0].data, n, wp_cuda_rows(g), NULL,
-                                           to, to + (gsize)g->n_boxes * WP_PROFILE, stream),
+         LITHO_CUDA(wp_cuda_sample_windows(&tables.tiling, arrays[0].data, n, wp_cuda_rows(g),
+                                           arrays[2].data, to, to + (gsize)g->n_boxes * WP_PROFILE,
+                                           stream),
                     error) &&
          (!residual || LITHO_CUDA(wp_cuda_sample_residual(&tables.tiling, residual->n, 0, NULL,
                                                           to + (gsize)n * WP_PROFILE, stream),
@@ -189,39 +300,16 @@ static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCuda
     return ok;
 }
 
-// Energies do not depend on what is done with the packets: those of the last geometries are kept,
-// for a slider that goes back and a second cube of one size.
-typedef struct EnergyKey {
-    gint64 n[3];
-    double design[5];
-    int full, scales, boxes, edge[WP_MAX_SCALES + 1];
-} EnergyKey;
-
+// Those of the last geometries are kept, for a slider that goes back and a second cube of one size.
 enum { KEPT_ENERGIES = 8 };
 static GMutex energies_lock;
 static struct {
-    EnergyKey key;
+    WindowKey key;
     guint64 *energies;
 } kept_energies[KEPT_ENERGIES];
 static int next_energies;
 
-static EnergyKey energy_key(const WpGeometry *g)
-{
-    const WpDesign *d = &g->tiling->design;
-    const double design[5] = {d->alpha, d->gamma, d->beta, d->cm, d->cmt};
-    EnergyKey key;
-    memset(&key, 0, sizeof key); // padding too: keys are compared
-    memcpy(key.n, g->n, sizeof key.n);
-    memcpy(key.design, design, sizeof key.design);
-    key.full = d->full;
-    key.scales = g->tiling->scales;
-    key.boxes = g->n_boxes;
-    for (int k = 1; k <= key.scales; k++)
-        key.edge[k] = g->tiling->dir[k].edge;
-    return key;
-}
-
-static gboolean recall_energies(const EnergyKey *key, guint64 *energies, gsize bytes)
+static gboolean recall_energies(const WindowKey *key, guint64 *energies, gsize bytes)
 {
     gboolean found = FALSE;
     g_mutex_lock(&energies_lock);
@@ -234,7 +322,7 @@ static gboolean recall_energies(const EnergyKey *key, guint64 *energies, gsize b
     return found;
 }
 
-static void keep_energies(const EnergyKey *key, const guint64 *energies, gsize bytes)
+static void keep_energies(const WindowKey *key, const guint64 *energies, gsize bytes)
 {
     g_mutex_lock(&energies_lock);
     g_free(kept_energies[next_energies].energies);
@@ -244,14 +332,16 @@ static void keep_energies(const EnergyKey *key, const guint64 *energies, gsize b
     g_mutex_unlock(&energies_lock);
 }
 
-static gboolean measure_energies(const WpGeometry *g, int device, guint64 *energies,
-                                 const LithoRun *run, GError **error)
+static gboolean measure_energies(const WpGeometry *g, const WindowKey *key, int device,
+                                 guint64 *energies, const LithoRun *run, GError **error)
 {
     LithoCudaContext *context = litho_cuda_context_new(device, error);
-    LithoCudaArray arrays[2] = {{0}};
+    LithoCudaArray arrays[3] = {{0}};
     const gboolean ok = context && litho_cuda_enter(context, error) &&
                         sample(context, g, arrays, energies, run, error);
-    for (int i = 0; context && i < 2; i++)
+    if (ok && arrays[2].data)
+        put_weights(key, device, &arrays[2]);
+    for (guint i = 0; context && i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(context, &arrays[i]);
     litho_cuda_context_free(context);
     return ok;
@@ -262,9 +352,9 @@ gboolean wp_cuda_measure_windows(WpGeometry *g, LithoRun *run, GError **error)
     const int device = run ? run->device % litho_cuda_backend()->n_devices : 0;
     const gsize bytes = (gsize)g->n_boxes * (WP_PROFILE + 1) * sizeof(guint64);
     g_autofree guint64 *energies = g_malloc0(bytes);
-    const EnergyKey key = energy_key(g);
+    const WindowKey key = window_key(g);
     if (!recall_energies(&key, energies, bytes)) {
-        if (!measure_energies(g, device, energies, run, error))
+        if (!measure_energies(g, &key, device, energies, run, error))
             return FALSE;
         keep_energies(&key, energies, bytes);
     }
