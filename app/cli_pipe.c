@@ -126,6 +126,14 @@ static gboolean take_input(char **word, const char *suffix, GError **error)
     return TRUE;
 }
 
+gboolean litho_cli_pipe_is_asked(const LithoCliFiles *files)
+{
+    gboolean asked = suffix_of(files->out) != NULL;
+    for (char **in = files->in; in && *in; in++)
+        asked |= suffix_of(*in) != NULL;
+    return asked;
+}
+
 gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error)
 {
     char **taken = NULL;

@@ -6,6 +6,8 @@
 // so what comes through a pipe passes a temporary file (in TMPDIR) that is gone when the command
 // ends. "-" is SEG-Y, or NumPy where it begins as that does; "-.su", "-.npy" and "-.sgy" say it.
 
+// TRUE when one of the files is "-".
+gboolean litho_cli_pipe_is_asked(const LithoCliFiles *files);
 // Before the files are looked at: takes standard input up, where an input asks for it, and gives
 // both words the names of their temporary files. At most one input may be "-".
 gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error);

@@ -610,6 +610,14 @@ static gboolean check_files(const LithoFlow *flow, const Options *o, GError **er
     return out || litho_refuse(error, LITHO_ERROR_PARAMETER, "-o OUT is needed");
 }
 
+// mpirun gives standard input to the first process and puts what all print together.
+static gboolean check_pipes(const Options *o, GError **error)
+{
+    return !litho_cli_pipe_is_asked(&o->files) || !litho_peers_are_several() ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "'-' is of one process; under mpirun name files");
+}
+
 int litho_cli_run(int argc, char **argv)
 {
     g_auto(Options) o = {.judge.seed = 1};
@@ -682,7 +690,7 @@ int litho_cli_run(int argc, char **argv)
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
     if (!flow)
         return litho_cli_misused("run", error);
-    if (!check_numbers(&o, &error) || !check_files(flow, &o, &error) ||
+    if (!check_numbers(&o, &error) || !check_files(flow, &o, &error) || !check_pipes(&o, &error) ||
         !litho_cli_pipe_begin(&o.files, &error))
         return litho_cli_misused("run", error);
 

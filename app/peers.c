@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-static gboolean started_by_mpirun(void)
+gboolean litho_peers_are_several(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
@@ -36,7 +36,7 @@ static GModule *open_module(void)
 
 LithoPeersModule *litho_peers_start(GError **error)
 {
-    if (!started_by_mpirun())
+    if (!litho_peers_are_several())
         return NULL;
     GModule *module = open_module();
     gpointer symbol = NULL;

@@ -12,6 +12,8 @@ typedef struct LithoPeersModule {
     void (*stop)(int status);        // ends MPI; a status other than 0 ends the other ranks too
 } LithoPeersModule;
 
+// TRUE when mpirun has started this process and others beside it.
+gboolean litho_peers_are_several(void);
 // NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the
 // module is missing or MPI refused.
 LithoPeersModule *litho_peers_start(GError **error);

@@ -198,6 +198,15 @@ def a_survey_that_is_too_faint_is_refused_by_all():
 
 
 @test
+def pipes_are_refused():
+    """All ranks but the first read an empty standard input, and their copies of the survey went to standard output."""
+    make_input()
+    for words in (["-i", "-", "-o", "piped.sgy"], ["-i", "in.sgy", "-o", "-"]):
+        r = ranked(2, "run", "fx", *words)
+        assert r.returncode == 2 and "under mpirun name files" in r.stderr and not os.path.exists("piped.sgy"), (r.returncode, r.stderr)
+
+
+@test
 def a_rank_that_fails_ends_all():
     """The first process tells the sentence of the one that failed, and leaves no file."""
     for name in ("migrate", "twsm"):
