@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The worker beside a window, driven with the example operator of kernels/template.
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "core/engine/worker.h"
@@ -257,6 +258,68 @@ static void test_taken_back(void)
     litho_worker_free(worker);
 }
 
+static gint measured_steps; // atomic
+
+static char *measure_key(const void *params)
+{
+    (void)params;
+    return g_strdup("slow");
+}
+
+// Takes ten seconds, a step a millisecond.
+static LithoMeasured *measure(const void *params, const LithoReader *reader, LithoRun *run,
+                              GError **error)
+{
+    (void)params, (void)reader;
+    for (int k = 0; k < 10000; k++, g_usleep(1000)) {
+        g_atomic_int_inc(&measured_steps);
+        if (!litho_run_step(run, k, 10000, error))
+            return NULL;
+    }
+    return litho_measured_new("slow", "", "", 0);
+}
+
+// Property: a pause holds the measuring of a survey, too, which reads all of it; it goes on behind
+// the pause, and a cancel ends both.
+static void test_pause_in_measuring(void)
+{
+    int wakes = 0;
+    LithoOperator op = litho_operator_template;
+    op.measure_key = measure_key;
+    op.measure = measure;
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "litho-worker-XXXXXX.npy", NULL);
+    const int fd = g_mkstemp(path);
+    g_autoptr(LithoCube) cube = random_cube(8, 8, 20);
+    g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+    const char *paths[] = {path, NULL};
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, NULL, NULL, NULL);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &op);
+    const LithoBox all = litho_box_full(&cube->grid);
+    LithoWish wish = {.flow = flow, .survey = survey, .device = litho_device_cpu(), .n_views = 1};
+    wish.needs[0] = wish.views[0] = all;
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    litho_worker_submit(worker, &wish);
+    for (int ms = 0; g_atomic_int_get(&measured_steps) < 5 && ms < 5000; ms++)
+        g_usleep(1000);
+    litho_worker_pause(worker, TRUE);
+    g_usleep(20000);
+    const int held = g_atomic_int_get(&measured_steps);
+    g_usleep(100000);
+    g_assert_cmpint(held, >=, 5);
+    g_assert_true(litho_worker_is_paused(worker));
+    g_assert_cmpint(g_atomic_int_get(&measured_steps), ==, held);
+    litho_worker_pause(worker, FALSE);
+    for (int ms = 0; g_atomic_int_get(&measured_steps) < held + 5 && ms < 5000; ms++)
+        g_usleep(1000);
+    g_assert_cmpint(g_atomic_int_get(&measured_steps), >=, held + 5);
+    litho_worker_pause(worker, TRUE);
+    litho_worker_free(worker);
+    g_assert_cmpint(g_atomic_int_get(&measured_steps), <, 10000);
+    g_unlink(path);
+    g_close(fd, NULL);
+}
+
 // Property: the window sees what an operator tells while the pass is still at work, not only with
 // the result: the report of the pass is there before its result.
 static void test_report(void)
@@ -287,6 +350,7 @@ int main(int argc, char **argv)
     g_test_add_func("/worker/rest-gives-way", test_rest_gives_way);
     g_test_add_func("/worker/line", test_line);
     g_test_add_func("/worker/report", test_report);
+    g_test_add_func("/worker/pause-in-measuring", test_pause_in_measuring);
     g_test_add_func("/worker/quit", test_quit);
     g_test_add_func("/worker/taken-back", test_taken_back);
     return g_test_run();

@@ -155,13 +155,18 @@ static void publish(LithoWorker *worker, LithoResult *result)
 
 // --- one pass ---------------------------------------------------------------------------------
 
-// Asked at every step, by all threads of the pass: this is where a pause holds them.
+// Asked at every step, by all threads of the pass: this is where a pause holds them. Lock held.
+static void stand_still(LithoWorker *worker)
+{
+    while (worker->paused)
+        g_cond_wait(&worker->go_on, &worker->lock);
+}
+
 static gboolean superseded(gpointer data)
 {
     LithoWorker *worker = data;
     g_mutex_lock(&worker->lock);
-    while (worker->paused)
-        g_cond_wait(&worker->go_on, &worker->lock);
+    stand_still(worker);
     gboolean give_up =
         litho_schedule_gives_way(&worker->schedule, now_s(), worker->pending != NULL);
     g_mutex_unlock(&worker->lock);
@@ -174,6 +179,7 @@ static gboolean superseded_measures(gpointer data)
     const Pass *pass = data;
     LithoWorker *worker = pass->worker;
     g_mutex_lock(&worker->lock);
+    stand_still(worker);
     const LithoWish *next = worker->pending;
     const gboolean give_up = next && (next->survey != pass->wish->survey ||
                                       !litho_measure_is_same(pass->wish->flow, next->flow));
@@ -187,6 +193,7 @@ static gboolean superseded_files(gpointer data)
     const Pass *pass = data;
     LithoWorker *worker = pass->worker;
     g_mutex_lock(&worker->lock);
+    stand_still(worker);
     const gboolean give_up =
         worker->pending && !litho_flow_same_files(worker->pending->flow, pass->wish->flow);
     g_mutex_unlock(&worker->lock);
