@@ -191,6 +191,17 @@ def su_tells_depth_and_time():
 
 
 @test
+def an_axis_that_the_user_has_stated_is_written():
+    cli("synth", "planes", "inlines=4", "xlines=5", "samples=30", "-o", "axis.sgy", "--no-truth")
+    def domain(path):
+        return json.loads(cli("info", "--json", path).stdout)["domain"]
+    cli("convert", "axis.sgy", "in-depth.sgy", "--depth")
+    cli("convert", "in-depth.sgy", "in-time.sgy", "--time")
+    cli("convert", "in-depth.sgy", "still-depth.sgy")
+    assert [domain(f"{name}.sgy") for name in ("axis", "in-depth", "in-time", "still-depth")] == ["time", "depth", "time", "depth"]
+
+
+@test
 def pipes_carry_surveys():
     """SEG-Y, SU and NumPy through standard input and output give the bytes that files give, and leave no temporary file."""
     os.makedirs("tmp", exist_ok=True)

@@ -58,15 +58,12 @@ static guint first_alive(const LithoHeads *heads)
     return litho_heads_lead(heads);
 }
 
-// A depth axis is believed when the user says so, when the file was written by a step that changed
+// A file's word that its axis is depth is believed when the file was written by a step that changed
 // the axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a
 // hint, as text headers are copied from file to file. SU has a trace identification for it.
-static gboolean is_depth(LithoSurvey *survey, const LithoHeads *heads,
-                         const LithoOpenOptions *options)
+static gboolean says_depth(const LithoSurvey *survey, const LithoHeads *heads)
 {
     const guint lead = first_alive(heads);
-    if (options->domain)
-        return options->domain == 2;
     if (survey->kind == LITHO_FILE_SU && lead < heads->n)
         return litho_head_i16(heads, lead, 29) == LITHO_SU_DEPTH;
     const char *depth = last_change(survey->text, "DEPTH"),
@@ -205,7 +202,8 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     LithoGrid *grid = &survey->grid;
     LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
-    grid->is_depth = is_depth(survey, heads, options);
+    survey->says_depth = says_depth(survey, heads);
+    grid->is_depth = options->domain ? options->domain == 2 : survey->says_depth;
     g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
     axis->n = file->ns;
     if (!choose_interval(survey, heads, options, error))

@@ -500,9 +500,9 @@ static void compare_source(LithoWriter *w)
     w->set_delay |= s->starts_ignored && (w->kind == LITHO_FILE_SU || !w->source_order);
 }
 
-// A migration's result carries the text of its input on, which speaks of the other axis. Without
-// the statement depths would be read as times, so that it takes the place of another line if it
-// must.
+// A migration's result carries the text of its input on, which speaks of the other axis, and so
+// does a file that the user has read as depth. Without the statement depths would be read as times,
+// so that it takes the place of another line if it must.
 static void append_axis(LithoWriter *w, guint8 *text)
 {
     enum { GIVEN_UP = 38 }; // the last line that the standard leaves to the writer
@@ -540,7 +540,7 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     patch_binary(w, block);
     if (is_revision_2(block) && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
-    if (w->grid.is_depth != w->like->grid.is_depth)
+    if (w->grid.is_depth != w->like->says_depth)
         append_axis(w, text);
     if (w->note && !litho_text_append(text, w->note))
         g_ptr_array_add(w->notes, g_strdup(_("the text header has no free line for the note")));

@@ -86,6 +86,7 @@ struct LithoSurvey {
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     int xy_scalar; // the user's or the mended one, instead of byte 71; 0 = as the headers say
     gboolean zero_is_live;
+    gboolean says_depth;           // the headers do, whatever the user says
     gboolean starts_ignored;       // those of trace headers differ, and cannot be true
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
     gboolean strict;
