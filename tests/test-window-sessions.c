@@ -21,7 +21,7 @@ static Gui gui;
 static gpointer sleep_on(LithoRun *run, gpointer data, GError **error)
 {
     (void)run, (void)error;
-    g_usleep(1300000); // longer than a change waits for its being written
+    g_usleep(2500000); // longer than a change waits for its being written
     return data;
 }
 
@@ -113,14 +113,27 @@ static double saved_gain(const char *path)
     return litho_param_get(litho_param_find(&step->op->params, "gain"), step->params);
 }
 
-// Property: a change during a job, when nothing is written, is on disk soon after it.
+static gboolean is_written_at_work(Gui *g)
+{
+    return state_written(g) && litho_window_is_busy(g->window);
+}
+
+// Property: a change during a long saving is on disk while that goes on; one during an opening,
+// when nothing is written and no recipe is taken, soon after it.
 static void test_during_job(void)
 {
     static const LithoJobFuncs funcs = {sleep_on, NULL, awake, NULL};
     g_autofree char *path = gui_write_cube(&gui, "during.sgy", 10, 12, 40);
     gui_open_with_gain(&gui, path, 2);
     g_assert_true(gui_wait(state_written, &gui, 10));
-    litho_window_start_job(gui.window, "test", "Sleeping", &funcs, gui.window);
+    litho_window_start_job(gui.window, "save", "Sleeping", &funcs, gui.window);
+    gui_set_gain(&gui, 5);
+    g_assert_true(gui_wait(is_written_at_work, &gui, 10));
+    g_assert_true(gui_wait(gui_is_free, &gui, 10));
+    g_assert_cmpfloat(saved_gain(path), ==, 5);
+    litho_window_start_job(gui.window, "open", "Sleeping", &funcs, gui.window);
+    litho_window_load_recipe(gui.window, path); // refused before it is read
+    g_assert_nonnull(strstr(litho_window_error(gui.window), "cancel it or wait"));
     gui_set_gain(&gui, 6);
     g_assert_true(gui_wait(gui_is_free, &gui, 10));
     g_assert_false(state_written(&gui));
@@ -430,6 +443,27 @@ static void test_colours_of_result(void)
     gui_forget_flow(&gui);
 }
 
+// Property: undo and redo change the parameters, and not which volume is looked at.
+static void test_volume_stays(void)
+{
+    const LithoOperator *patch = litho_operator_find("patch");
+    g_autofree char *path = gui_write_cube(&gui, "volume.sgy", 12, 12, 64);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, patch);
+    gui_set_param(&gui, patch, "threshold", 2);
+    g_autofree const char **names = litho_flow_volumes(litho_session_flow(gui.session));
+    litho_session_set_volume(gui.session, names[0]);
+    g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
+    gui_activate(&gui, "win.undo");
+    g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
+    litho_session_set_volume(gui.session, NULL);
+    gui_activate(&gui, "win.redo");
+    g_assert_null(litho_session_volume(gui.session));
+    gui_settle(&gui);
+    gui_forget_flow(&gui);
+}
+
 static gboolean tells_minutes(Gui *g)
 {
     return gui_label_says(litho_busy_line_words(g->window->busy), " min ");
@@ -696,6 +730,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);
     g_test_add_func("/sessions/snapshots", test_snapshots);
     g_test_add_func("/sessions/colours-of-result", test_colours_of_result);
+    g_test_add_func("/sessions/volume-stays", test_volume_stays);
     g_test_add_func("/sessions/minutes-left", test_minutes_left);
     g_test_add_func("/sessions/snapshot-stops", test_snapshot_stops);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);

@@ -535,6 +535,9 @@ static void test_race(void)
     litho_race_view_close(view);
     gui_activate(&gui, "win.race");
     litho_race_view_close(view);
+    gui_activate(&gui, "win.race"); // before the one that was closed has ended
+    g_assert_true(gtk_widget_get_visible(GTK_WIDGET(view)));
+    litho_race_view_close(view);
     gui_spin(&gui, 0.5);
     g_assert_false(gtk_widget_get_visible(GTK_WIDGET(view)));
     gui_settle(&gui);

@@ -387,8 +387,12 @@ void litho_session_travel(LithoSession *self, int steps)
         litho_flow_free(at);
         at = next;
     }
-    if (at)
-        adopt_flow(self, g_steal_pointer(&at));
+    if (!at)
+        return;
+    // What is looked at is no part of a change.
+    if (!litho_flow_set_volume(at, litho_session_volume(self), NULL))
+        litho_flow_set_volume(at, NULL, NULL);
+    adopt_flow(self, g_steal_pointer(&at));
 }
 
 void litho_session_undo(LithoSession *self)

@@ -492,8 +492,10 @@ void litho_race_view_replay(LithoRaceView *self)
 
 gboolean litho_race_view_open(LithoRaceView *self, const GArray *lanes, GError **error)
 {
-    if (self->job)
+    if (self->job) { // the one before has not ended yet: it is seen to end
+        gtk_widget_set_visible(GTK_WIDGET(self), TRUE);
         return TRUE;
+    }
     if (self->choice->len == 0)
         fill_choices(self);
     gtk_widget_set_visible(self->published,

@@ -365,6 +365,11 @@ void litho_window_open_demo(LithoWindow *self)
 
 void litho_window_load_recipe(LithoWindow *self, const char *path)
 {
+    if (litho_window_is_opening(self)) { // the file brings the flow that it was left with
+        litho_window_show_error(self, _("Something is being opened or saved; cancel it or wait."),
+                                NULL);
+        return;
+    }
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoFlow) flow = litho_flow_load(path, &error);
     if (!flow) {

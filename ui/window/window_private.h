@@ -72,6 +72,7 @@ void litho_window_choose_recipe(LithoWindow *self, gboolean save);
 // The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                             const LithoJobFuncs *funcs, gpointer data);
+gboolean litho_window_is_opening(LithoWindow *self); // that job is an opening
 void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
 // FALSE when the window has been closed meanwhile: then there is nobody to tell.
 gboolean litho_window_end_job(LithoWindow *self, const GError *error);

@@ -15,6 +15,12 @@ gboolean litho_window_is_busy(LithoWindow *self)
     return litho_job_bar_is_at_work(self->job) || litho_job_bar_save(self->job) != NULL;
 }
 
+gboolean litho_window_is_opening(LithoWindow *self)
+{
+    return litho_job_bar_is_at_work(self->job) &&
+           g_strcmp0(litho_job_bar_what(self->job), "open") == 0;
+}
+
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                             const LithoJobFuncs *funcs, gpointer data)
 {

@@ -142,10 +142,11 @@ static char *text_of(gpointer window)
     return litho_window_state_text(window);
 }
 
-// While a file is being opened nothing is settled; the end of that comes back.
+// While a file is being opened nothing is settled; the end of that comes back. Saving may take
+// hours, in which nothing may be lost either.
 static gboolean is_open(gpointer window)
 {
-    return !litho_job_bar_is_at_work(((LithoWindow *)window)->job);
+    return !litho_window_is_opening(window);
 }
 
 static void write_failed(const GError *error, gpointer window)
