@@ -119,6 +119,20 @@ def another_device_or_version_may_differ_in_rounding():
 
 
 @test
+def names_that_are_no_utf8_are_found_again():
+    """JSON is UTF-8: the provenance holds such a name as a URI, and any other as it is."""
+    make_input()
+    source, out = os.fsdecode(b"in\xe9%41.sgy"), os.fsdecode(b"out\xff.sgy")
+    shutil.copy("in.sgy", source)
+    cli("run", "fx", "half_width=1", "-i", source, "-o", out, *CPU, errors="replace")
+    root = provenance(out)
+    assert root["inputs"][0].startswith("file:///") and root["input_files"][0]["path"].endswith("in%E9%2541.sgy"), root
+    assert "agrees bit for bit" in cli("verify", out, errors="replace").stdout
+    make("plain%41.npy", "fx", "half_width=1")
+    assert provenance("plain%41.npy")["inputs"] == [os.path.abspath("in.sgy")]
+
+
+@test
 def the_input_is_looked_at():
     make_input("own.sgy", "seed=7")
     make("i.npy", "fx", "window=10", source="own.sgy")

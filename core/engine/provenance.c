@@ -111,11 +111,26 @@ char *litho_provenance_device(LithoDevice device)
     return g_strdup(info.name);
 }
 
+// A whole path as JSON, which is UTF-8, can hold it: as it is, or where its bytes are no UTF-8 as a
+// URI ("file:///a%E9.sgy"); g_free().
+static char *path_to_text(const char *path)
+{
+    g_autofree char *full = g_canonicalize_filename(path, NULL);
+    return g_utf8_validate(full, -1, NULL) ? g_steal_pointer(&full)
+                                           : g_filename_to_uri(full, NULL, NULL);
+}
+
+static char *path_from_text(const char *text)
+{
+    char *path = g_str_has_prefix(text, "file://") ? g_filename_from_uri(text, NULL, NULL) : NULL;
+    return path ? path : g_strdup(text);
+}
+
 // A mark of what lies at `path` now as { "path", "bytes", "changed_ns", "fingerprint" }.
 static gboolean add_mark(JsonArray *array, const char *path, GError **error)
 {
     struct stat info;
-    g_autofree char *full = g_canonicalize_filename(path, NULL);
+    g_autofree char *full = path_to_text(path);
     g_autofree char *fingerprint = fingerprint_of(path, error);
     if (!fingerprint || stat(path, &info) != 0)
         return FALSE;
@@ -160,7 +175,7 @@ static JsonObject *to_json(const LithoProvenanceOf *of, LithoFlow *flow, GError 
     JsonArray *size = json_array_new();
     gboolean good = settle_files(flow, steps, error);
     for (char *const *path = of->inputs; good && path && *path; path++) {
-        g_autofree char *full = g_canonicalize_filename(*path, NULL);
+        g_autofree char *full = path_to_text(*path);
         json_array_add_string_element(inputs, full);
     }
     for (guint k = 0; good && of->survey && k < of->survey->files->len; k++)
@@ -229,12 +244,11 @@ static gboolean read_marks(LithoJsonReader *r, const char *key, GArray *marks, G
         const char *print = object ? litho_json_string_or(object, "fingerprint", NULL) : NULL;
         if (!path || !print)
             return litho_json_complain(r, key, "must name files with fingerprints", error);
-        const LithoFileMark mark = {
-            .path = g_strdup(path),
-            .fingerprint = g_strdup(print),
-            .bytes = (gint64)litho_json_number_or(object, "bytes", 0),
-            .changed_ns =
-                g_ascii_strtoll(litho_json_string_or(object, "changed_ns", "0"), NULL, 10)};
+        const LithoFileMark mark = {.path = path_from_text(path),
+                                    .fingerprint = g_strdup(print),
+                                    .bytes = (gint64)litho_json_number_or(object, "bytes", 0),
+                                    .changed_ns = g_ascii_strtoll(
+                                        litho_json_string_or(object, "changed_ns", "0"), NULL, 10)};
         g_array_append_val(marks, mark);
     }
     return array != NULL;
@@ -256,7 +270,7 @@ static gboolean read_inputs(LithoProvenance *p, LithoJsonReader *r, GError **err
         const char *path = litho_json_node_string(json_array_get_element(array, k));
         if (!path)
             return litho_json_complain(r, "inputs", "must be texts", error);
-        p->inputs[k] = g_strdup(path);
+        p->inputs[k] = path_from_text(path);
     }
     return TRUE;
 }
