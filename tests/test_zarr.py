@@ -343,6 +343,18 @@ def attributes_change_samples():
             assert f"an attribute {list(bad)[0]} that makes no sense" in said, said
 
 
+# Property: what stands for no sample is known where xarray wrote it, as base64 of a double, in version 3.
+@test
+def fill_values_of_xarray():
+    top, fill = Path("base64.zarr"), WANTED[5]
+    write3(top)
+    meta = json.loads((top / "zarr.json").read_text())
+    put(top / "zarr.json", {**meta, "attributes": {"_FillValue": base64.b64encode(struct.pack("<d", fill)).decode()}})
+    got = read(top)
+    for t in range(0, len(got), N[2]):
+        assert (got[t:t + N[2]] == WANTED[t:t + N[2]]) != (fill in WANTED[t:t + N[2]]), t
+
+
 # Property: the number that stands for samples never written may be any that the type has.
 @test
 def fill_values_of_every_type():

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/io/sample_codec.h"
 #include "core/io/zarr.h"
 #include "core/json.h"
 #include "core/text.h"
@@ -205,6 +206,18 @@ static gboolean read_version_3(JsonObject *object, LithoZarrMeta *meta)
     return TRUE;
 }
 
+// xarray writes _FillValue of floats in version 3 as base64 of a little endian double. FALSE:
+// `text` is none of that kind.
+static gboolean decode_fill(const char *text, double *number)
+{
+    gsize n = 0;
+    g_autofree guchar *bytes = text && strlen(text) == 12 ? g_base64_decode(text, &n) : NULL;
+    if (n != sizeof *number)
+        return FALSE;
+    *number = litho_get_f64(bytes, LITHO_ORDER_LITTLE);
+    return TRUE;
+}
+
 // Attributes that change samples, as xarray writes them.
 static void read_values(JsonObject *attributes, LithoZarrMeta *meta)
 {
@@ -227,8 +240,14 @@ static void read_values(JsonObject *attributes, LithoZarrMeta *meta)
         }
         if (n <= G_N_ELEMENTS(number) && found < n)
             n = 0;
-        const LithoArrayAttribute attribute = {key, n > 0 && n == found ? number : NULL, n,
-                                               litho_json_node_string(node), is_real};
+        const char *text = litho_json_node_string(node);
+        if (meta->version == 3 && meta->kind == 'f' && strcmp(key, "_FillValue") == 0 &&
+            decode_fill(text, number)) {
+            text = NULL;
+            n = found = 1;
+        }
+        const LithoArrayAttribute attribute = {key, n > 0 && n == found ? number : NULL, n, text,
+                                               is_real};
         if (litho_array_values_take(&meta->values, &attribute, bytes))
             cannot_read(meta, N_("an attribute %.60s that makes no sense"), key);
     }
