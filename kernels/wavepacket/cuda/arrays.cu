@@ -467,14 +467,24 @@ int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, in
     return (int)cudaGetLastError();
 }
 
+enum { PART_FLOATS = 1 << 15 };
+
+// Blocks that share a box: small boxes are many, and what a block does once is worth many numbers.
+DEV int parts_of(const WpDevBox &box)
+{
+    return (int)min((box.floats + PART_FLOATS - 1) / PART_FLOATS, (int64_t)WP_BOX_PARTS);
+}
+
 static __global__ void stats(const WpDevBox *boxes, const float *c, double *parts)
 {
     __shared__ double shared[THREADS];
     const WpDevBox &box = boxes[blockIdx.y];
-    const int step = box.kind == RESIDUAL ? 1 : 2;
+    const int step = box.kind == RESIDUAL ? 1 : 2, blocks = parts_of(box);
     double energy = 0, peak = 0;
-    EACH_OF_BOX(i, box, step)
-    {
+    if ((int)blockIdx.x >= blocks)
+        return;
+    for (int64_t i = box.at_float + step * (blockIdx.x * (int64_t)THREADS + threadIdx.x);
+         i < box.at_float + box.floats; i += step * (int64_t)blocks * THREADS) {
         const float2 v = value_at(c, i, step);
         const double m2 = (double)v.x * v.x + (double)v.y * v.y;
         energy += m2;
@@ -496,11 +506,12 @@ static __global__ void stats(const WpDevBox *boxes, const float *c, double *part
 }
 
 // One warp a box, always in the same order.
-static __global__ void sum_stats(const double *parts, double *per_box)
+static __global__ void sum_stats(const WpDevBox *boxes, const double *parts, double *per_box)
 {
     const double *of_box = parts + 2 * (int64_t)blockIdx.x * WP_BOX_PARTS;
+    const int blocks = parts_of(boxes[blockIdx.x]);
     double energy = 0, peak = 0;
-    for (int k = threadIdx.x; k < WP_BOX_PARTS; k += 32) {
+    for (int k = threadIdx.x; k < blocks; k += 32) {
         energy += of_box[2 * k];
         peak = fmax(peak, of_box[2 * k + 1]);
     }
@@ -518,6 +529,6 @@ int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *pa
                   double *per_box, cudaStream_t stream)
 {
     stats<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, c, parts);
-    sum_stats<<<n_boxes, 32, 0, stream>>>(parts, per_box);
+    sum_stats<<<n_boxes, 32, 0, stream>>>(boxes, parts, per_box);
     return (int)cudaGetLastError();
 }
