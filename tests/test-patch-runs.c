@@ -376,6 +376,16 @@ static void test_level_looks(void)
     litho_noise_windows_free(job);
 }
 
+// Property: a filling whose level is known guesses no missing traces, which begin at zero: without
+// bursts nothing else asks for guesses. With the level to be measured they are guessed.
+static void test_fill_guesses_nothing(void)
+{
+    g_autoptr(LithoCube) in = with_gaps(30, 25, 64);
+    const char *guesses = "missing traces";
+    g_assert_cmpuint(looks_of("mode=fill iterations=2", NULL, guesses, in, NULL), >, 0);
+    g_assert_cmpuint(looks_of("mode=fill iterations=2 sigma=0.5", NULL, guesses, in, NULL), ==, 0);
+}
+
 static LithoCube *run_slab(LithoEngine *engine, const LithoFlow *flow, const LithoCube *whole,
                            LithoBox region, guint64 source, guint *filled)
 {
@@ -432,6 +442,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-runs/columns", test_columns);
     g_test_add_func("/patch-runs/fill-rule", test_fill_rule);
     g_test_add_func("/patch-runs/kept-blocks", test_kept_blocks);
+    g_test_add_func("/patch-runs/fill-guesses-nothing", test_fill_guesses_nothing);
     g_test_add_func("/patch-runs/slabs-fill-once", test_slabs_fill_once);
     g_test_add_func("/patch-runs/mute", test_mute);
     g_test_add_func("/patch-runs/level-volume", test_level_volume);

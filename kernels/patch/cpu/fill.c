@@ -359,7 +359,11 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoPatchBlocks blocks = litho_patch_blocks(&p->grid);
-    const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
+    // Where the level is known, nothing but bursts asks for guesses: missing traces begin at zero.
+    LithoCleanRule rule = litho_patch_clean_rule(params);
+    if (pass->measured || params->sigma > 0)
+        rule.missing = LITHO_CLEAN_BESIDE;
+    const LithoCube *in = litho_clean(&p->clean, rule, pass->in, run, error);
     if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->in->live, pass->measured,
                                     NULL, run, error))
         return FALSE;
