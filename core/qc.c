@@ -449,5 +449,42 @@ gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *ru
 void litho_noise_clear(LithoNoise *noise)
 {
     g_clear_pointer(&noise->sigma, g_free);
+    g_clear_pointer(&noise->shape, g_free);
     noise->n = 0;
+}
+
+LithoNoise litho_noise_copy(const LithoNoise *noise)
+{
+    LithoNoise copy = *noise;
+    copy.sigma = g_memdup2(noise->sigma, noise->n * sizeof *noise->sigma);
+    copy.shape = noise->shape ? g_memdup2(noise->shape, sizeof *noise->shape * noise->n *
+                                                            noise->window[0] * noise->window[1])
+                              : NULL;
+    return copy;
+}
+
+double litho_noise_shape(const LithoNoise *noise, const double xi[3])
+{
+    if (!noise->shape)
+        return 1;
+    const double along = xi[2] - rint(xi[2]); // in -1/2 .. 1/2
+    const double sign = along < 0 ? -1 : 1;   // the opposite coefficient is as large
+    const double at[3] = {sign * xi[0] * noise->window[0], sign * xi[1] * noise->window[1],
+                          2 * fabs(along) * (noise->n - 1)};
+    const int *n = noise->window, last = (int)noise->n - 1;
+    double sum = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        double weight = 1;
+        gint64 k[3];
+        for (int a = 0; a < 3; a++) {
+            const double below = floor(at[a]), up = corner >> a & 1;
+            weight *= up ? at[a] - below : 1 - (at[a] - below);
+            k[a] = (gint64)below + (gint64)up;
+        }
+        k[2] = MIN(k[2], last);
+        for (int a = 0; a < 2; a++)
+            k[a] = (k[a] % n[a] + n[a]) % n[a];
+        sum += weight * noise->shape[(k[2] * n[0] + k[0]) * n[1] + k[1]];
+    }
+    return sum;
 }

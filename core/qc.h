@@ -112,6 +112,11 @@ typedef struct LithoNoise {
     // Power of the quiet local Fourier coefficients: mean square over twice the squared mean. 1 in
     // noise as it is recorded, which comes to all wavenumbers alike; a filter leaves holes there.
     double lumps; // 0 = not told
+    // Noise of migrated or mixed data does not come to all wavenumbers alike: its power at
+    // [frequency] [inline wavenumber][crossline wavenumber] of windows of so many traces, in units
+    // of the frequency's mean. NULL = alike.
+    int window[2];
+    float *shape;
 } LithoNoise;
 
 // Data with more lumps look filtered: noise is left where their events are, and none beside.
@@ -131,6 +136,10 @@ gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *ru
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_noise_clear(LithoNoise *noise);
+LithoNoise litho_noise_copy(const LithoNoise *noise);
+// The shape at a frequency of `xi` cycles per trace along inlines and crosslines and per sample, of
+// any period and sign, between its values; 1 where there is none.
+double litho_noise_shape(const LithoNoise *noise, const double xi[3]);
 
 typedef gboolean (*LithoBurstsFunc)(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
                                     GError **error);

@@ -167,6 +167,31 @@ LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t,
     return c;
 }
 
+// Traces `step` apart in the file, `n` of them from `first` on, mirrored at the ends.
+static void mix_line(LithoCube *c, const LithoCube *from, gint64 first, gint64 step, gint64 n)
+{
+    const gint64 nt = c->grid.axis[2].n;
+    const double scale = sqrt(1.0 / 6); // 1, 2, 1 over its root mean square
+    for (gint64 k = 0; k < n; k++) {
+        const float *own = from->samples + (first + k * step) * nt;
+        const float *last = k > 0 ? own - step * nt : own + step * nt;
+        const float *next = k + 1 < n ? own + step * nt : own - step * nt;
+        for (gint64 t = 0; t < nt; t++)
+            c->samples[(first + k * step) * nt + t] =
+                (float)(scale * (last[t] + 2 * own[t] + next[t]));
+    }
+}
+
+void patch_mix(LithoCube *c)
+{
+    const gint64 n0 = c->grid.axis[0].n, n1 = c->grid.axis[1].n;
+    for (int axis = 0; axis < 2; axis++) {
+        g_autoptr(LithoCube) from = litho_cube_copy_box(c, c->held, NULL);
+        for (gint64 k = 0; (axis ? n1 : n0) > 1 && k < (axis ? n0 : n1); k++)
+            mix_line(c, from, axis ? k * n1 : k, axis ? 1 : n1, axis ? n1 : n0);
+    }
+}
+
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b)
 {
     LithoCube *c = litho_cube_copy_box(a, a->held, NULL);

@@ -27,6 +27,9 @@ LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t,
 // Standard deviation per frequency of patch_noise(sigma = 1), in the sense of LithoNoise: white
 // noise gives 1.
 double patch_noise_level(PatchColour colour, double f, gint64 n_t);
+// Mixes neighbouring traces of noise, 1 2 1 along inlines and crosslines, as migration does, and
+// keeps its standard deviation: it comes to few wavenumbers then.
+void patch_mix(LithoCube *noise);
 // a + b in a new cube, with the live mask of a.
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b);
 // Takes `percent` of the traces away at random: zero and not live.

@@ -10,6 +10,7 @@ typedef struct Window {
     LithoPatchGeometry g;
     int start[3];
     fftw_complex *x;
+    const float *shape;
 } Window;
 
 static gsize window_size(const LithoPatchGeometry *g)
@@ -57,6 +58,18 @@ static double load(Window *w)
     return there / all;
 }
 
+// The shape of the level at a coefficient; beyond the middle frequency stand the opposite ones.
+static double shape_at(const Window *w, const int at[3])
+{
+    const LithoPatchAxis *a = w->g.axis;
+    const gboolean turned = at[2] > a[2].length / 2;
+    const int f = turned ? a[2].length - at[2] : at[2];
+    const int i = turned ? (a[0].length - at[0]) % a[0].length : at[0];
+    const int j = turned ? (a[1].length - at[1]) % a[1].length : at[1];
+    return w->shape ? w->shape[(f * a[0].length + i) * a[1].length + j] : 1;
+}
+
+// In units of the shape.
 static double power(const Window *w, const int at[3], int axis, int by)
 {
     int to[3] = {at[0], at[1], at[2]};
@@ -64,7 +77,7 @@ static double power(const Window *w, const int at[3], int axis, int by)
     to[axis] = (to[axis] + by + n) % n;
     const double *c =
         w->x[((gsize)to[0] * w->g.axis[1].length + to[1]) * w->g.axis[2].length + to[2]];
-    return c[0] * c[0] + c[1] * c[1];
+    return (c[0] * c[0] + c[1] * c[1]) / shape_at(w, to);
 }
 
 static gboolean keep(const Window *w, gsize k, int rule, double limit)
@@ -98,10 +111,11 @@ static void add(const Window *w, double scale, double *sum, double *weight)
     }
 }
 
-LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma)
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                           const float *shape)
 {
     const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
-    Window w = {.in = in, .g = litho_patch_geometry(n, params)};
+    Window w = {.in = in, .g = litho_patch_geometry(n, params), .shape = shape};
     const gsize size = window_size(&w.g), samples = litho_grid_samples(&in->grid);
     w.x = fftw_alloc_complex(size);
     fftw_complex *kept = fftw_alloc_complex(size);

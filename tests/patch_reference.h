@@ -4,7 +4,9 @@
 #include "kernels/patch/geometry.h"
 
 // The local Fourier filter as kernels/patch/geometry.h states it, window after window in double
-// precision, with a level `sigma` that is the same everywhere. A new cube; dead traces are zero.
-LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma);
+// precision, with a level `sigma` that is the same everywhere. `shape` is that of LithoPatchLevels,
+// or NULL. A new cube; dead traces are zero.
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                           const float *shape);
 // |a - b| / |a| over all samples.
 double patch_distance(const LithoCube *a, const LithoCube *b);

@@ -47,6 +47,15 @@ static LithoCube *whole_cube(gint64 n_il, gint64 n_xl, gint64 n_t)
     return cube;
 }
 
+// Events, and noise that keeps to some wavenumbers.
+static LithoCube *mixed_cube(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n_il, n_xl, n_t);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n_il, n_xl, n_t, 0.5, 3);
+    patch_mix(noise);
+    return patch_sum(clean, noise);
+}
+
 static LithoCube *run_on(const char *where, const char *words, const char *volume,
                          const LithoCube *in, LithoMeasured *measured, LithoReport *report,
                          GError **error)
@@ -104,8 +113,11 @@ static void test_agrees(void)
                                  "window_t=32 erratic=0"};
     if (no_gpu())
         return;
-    g_autoptr(LithoCube) in = make_cube(150, 110, 520);
-    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+    g_autoptr(LithoCube) spoilt = make_cube(150, 110, 520);
+    g_autoptr(LithoCube) mixed = mixed_cube(150, 110, 520);
+    for (guint c = 0; c < 2 * G_N_ELEMENTS(words); c++) {
+        const guint w = c / 2;
+        const LithoCube *in = c % 2 ? mixed : spoilt;
         LithoReport *host = litho_report_new(), *there = litho_report_new();
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) expected =
@@ -189,8 +201,11 @@ static void test_parts(void)
     const char *const words[] = {"", "window=20 level=whole", "window=12 mode=both iterations=2"};
     if (no_gpu())
         return;
-    g_autoptr(LithoCube) in = make_cube(200, 140, 300);
-    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+    g_autoptr(LithoCube) spoilt = make_cube(200, 140, 300);
+    g_autoptr(LithoCube) mixed = mixed_cube(200, 140, 300);
+    for (guint c = 0; c < 2 * G_N_ELEMENTS(words); c++) {
+        const guint w = c / 2;
+        LithoCube *in = c % 2 ? mixed : spoilt;
         const LithoPatchParams p = patch_settings(words[w]);
         LithoRun run = {0};
         Parts few = {.cube = in}, many = {.cube = in};

@@ -49,13 +49,6 @@ LithoNoise litho_noise_white(double sigma, double low, double high)
     return noise;
 }
 
-LithoNoise litho_noise_copy(const LithoNoise *noise)
-{
-    LithoNoise copy = *noise;
-    copy.sigma = g_memdup2(noise->sigma, noise->n * sizeof *noise->sigma);
-    return copy;
-}
-
 double litho_noise_fourth(const LithoNoise *noise)
 {
     double sum = 0, weights = 0;

@@ -24,4 +24,3 @@ gboolean litho_trace_span(const LithoCube *cube, gint64 i, gint64 j, gint64 lo, 
 double litho_noise_fourth(const LithoNoise *noise);
 // White noise of standard deviation `sigma`, known as well as `low` and `high` say.
 LithoNoise litho_noise_white(double sigma, double low, double high);
-LithoNoise litho_noise_copy(const LithoNoise *noise);

@@ -321,6 +321,11 @@ static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run,
         return FALSE;
     job->run = run;
     noise_fill(job, litho_run_threads(run), interval, noise);
+    if (!job->flat) {
+        g_autofree float *powers = g_new(float, job->nf *noise_wavenumbers(job));
+        noise_floor(job, litho_run_threads(run), powers);
+        noise_take_floor(job, powers, noise);
+    }
     job->run = NULL;
     if (!litho_run_step(run, job->windows, job->windows, error)) {
         litho_noise_clear(noise);
@@ -348,15 +353,19 @@ void litho_noise_windows_free(LithoNoiseWindows *job)
 
 static gboolean measure(const LithoCube *cube, const guint8 *recorded, const LithoBox *box,
                         const int window[3], int most, Kind kind, LithoRun *run, LithoNoise *noise,
-                        GError **error)
+                        float *floor, GError **error)
 {
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
-    if (job)
+    if (job) {
         job->judging = kind == JUDGED;
+        job->flat = floor || job->judging;
+    }
     litho_run_begin(run, "noise level", "windows");
     const gboolean ok = job && litho_noise_windows_add(job, cube, recorded, held, run, error) &&
                         finish(job, kind != LEVEL_ALONE, run, noise, error);
+    if (ok && floor)
+        noise_floor(job, litho_run_threads(run), floor);
     litho_noise_windows_free(job);
     return ok;
 }
@@ -379,15 +388,16 @@ static gboolean measure_with_guesses(const LithoCube *cube, const LithoBox *box,
     if (!litho_cube_host(cube, error))
         return FALSE;
     if (litho_box_empty(held) || !litho_gaps_any(cube, held))
-        return measure(cube, NULL, box, window, most, kind, run, noise, error);
+        return measure(cube, NULL, box, window, most, kind, run, noise, NULL, error);
     g_autoptr(LithoCube) guessed = litho_cube_copy_box(cube, held, error);
     if (!guessed)
         return FALSE;
     const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
     g_autofree guint8 *recorded = g_memdup2(guessed->live, traces);
-    const gboolean ok = (kind == JUDGED ? litho_gaps_guess_events(guessed, run, error)
-                                        : litho_gaps_guess(guessed, NULL, run, error)) &&
-                        measure(guessed, recorded, NULL, window, most, kind, run, noise, error);
+    const gboolean ok =
+        (kind == JUDGED ? litho_gaps_guess_events(guessed, run, error)
+                        : litho_gaps_guess(guessed, NULL, run, error)) &&
+        measure(guessed, recorded, NULL, window, most, kind, run, noise, NULL, error);
     if (ok)
         widen(noise, recorded, traces);
     return ok;
@@ -407,7 +417,7 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
 
 gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
                                    const LithoBox *box, const int window[3], int most,
-                                   LithoRun *run, LithoNoise *noise, GError **error)
+                                   LithoRun *run, LithoNoise *noise, float *floor, GError **error)
 {
-    return measure(cube, recorded, box, window, most, LEVEL_ALONE, run, noise, error);
+    return measure(cube, recorded, box, window, most, LEVEL_ALONE, run, noise, floor, error);
 }

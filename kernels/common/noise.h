@@ -68,7 +68,8 @@ gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const i
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error);
 // The level of a cube that has its guesses already, without the interval, which takes twice as long
-// as the level: low and high say nothing. `recorded` as above.
+// as the level: low and high say nothing. `recorded` as above. `floor` takes the power at each
+// frequency and wavenumber (noise_floor() in noise_job.h); NULL = is not asked for.
 gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
                                    const LithoBox *box, const int window[3], int most,
-                                   LithoRun *run, LithoNoise *noise, GError **error);
+                                   LithoRun *run, LithoNoise *noise, float *floor, GError **error);

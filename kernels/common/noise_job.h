@@ -31,6 +31,7 @@ struct LithoNoiseWindows {
     float *share;  // of that energy in the whole taper's, per window; 0 = the window is left out
     float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
+    gboolean flat; // nobody asks for the level at each wavenumber: noise_take_floor()
     const LithoRun *run; // asked between frequencies while noise_fill() works; borrowed
 };
 
@@ -88,6 +89,35 @@ int noise_half_of(const NoiseJob *job, gint64 w);
 // TRUE when window `w` may choose the wavenumbers in which `half` is measured: when it shares no
 // sample with that half, or, in a cube too thin for that, when it is of the other half.
 gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
+// --- noise_floor.c -------------------------------------------------------------------------------
+
+// Noise that was migrated, or whose traces are mixed, keeps to some wavenumbers: no level of a
+// frequency tells it. floor[frequency][wavenumber] is its mean |F|^2, in units of `power`, from the
+// quietest tenth of the windows, which hold no event there. A wavenumber at which nearly all
+// windows hold one seems loud: noise_below_events() comes after it. The figures tell nothing after
+// job->run was told to stop.
+void noise_floor(const NoiseJob *job, int threads, float *floor);
+// The part of the windows that holds no more than the value that is taken, and the factor of this
+// value.
+double noise_floor_part(void);
+float noise_floor_scale(void);
+// power[n[0]][n[1]] of all wavenumbers of one frequency, in place: peaks narrower than a quarter of
+// an axis leave, broad hills stay (the median of 3 x 3, then a morphological opening: least, then
+// largest neighbours; Serra 1982). Events are as narrow as the taper lets them be, noise is not.
+// `scratch` is of its size.
+void noise_below_events(const int n[2], float *power, float *scratch);
+
+// Gives `noise` the level at each wavenumber, from the floor of all its frequencies (overwritten),
+// where the wavenumbers hold clearly more below their events than the levels tell.
+void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise);
+// So many times the power is clearly more: noise that comes to all wavenumbers leaves 0.96 to 1.07
+// times the power that the level tells where it is not weaker than events by more than 10 dB, 1.06
+// to 1.26 at 20 dB.
+#define NOISE_CLEARLY_MORE 1.15
+// Conjugate coefficients get one value, the larger one: plane [n[0]][n[1]] of a frequency whose
+// coefficients at opposite wavenumbers are conjugates.
+void noise_make_even(const int n[2], float *plane);
+
 // --- noise_quiet.c: its steps, for a device that takes some of them ------------------------------
 
 // Coefficients are sorted into classes by their neighbourhoods; the quietest share NOISE_QUIET is

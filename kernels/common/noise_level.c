@@ -319,6 +319,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     noise->n_times = 0;
     noise->lumps = 0;
+    noise->shape = NULL;
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
         noise_quiet_levels(job, threads, sigma, leaking, noise);

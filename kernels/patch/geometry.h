@@ -20,6 +20,8 @@
 //   3. A window times its taper w, sin(pi (i + 1/2) / L) along each axis, is transformed. `noise`
 //      at frequency f is sigma(f) sqrt(share sum w^2), sigma interpolated between the cells of the
 //      level's grid at the window's centre.
+//      Noise of migrated or mixed data does not come to all wavenumbers alike: its power at one of
+//      them is `shape` times sigma^2 (floor.h), else `shape` is 1.
 //   4. Coefficients below threshold * noise become zero (rule `single`); with the rule `energy`,
 //      coefficients whose mean energy with their six neighbours (weight 1, neighbours 1/2 each)
 //      in units of noise^2 is below the threshold's square.
@@ -202,6 +204,9 @@ typedef struct LithoPatchLevels {
     float step[3];      // distance of the centres
     int bins;           // frequencies
     const float *sigma; // [inline][crossline][time][frequency], standard deviations
+    const float *shape; // [frequency][inline wavenumber][crossline wavenumber]: powers in units of
+                        // their frequency's mean, the same everywhere; NULL = all are alike
+    int window[2];      // inline and crossline wavenumbers of `shape`
 } LithoPatchLevels;
 
 // Cell below `centre` along an axis and the share of the one above.
@@ -238,6 +243,20 @@ LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float ce
     return sum;
 }
 
+// The levels for windows of another geometry whose sample 0 is sample `origin` of the survey. A
+// frame that is narrower than the survey's windows has windows of its own, and no shape.
+LITHO_PATCH_FN LithoPatchLevels litho_patch_levels_of(LithoPatchLevels levels,
+                                                      const LithoPatchGeometry *g,
+                                                      const long long origin[3])
+{
+    for (int a = 0; a < 3; a++)
+        levels.first[a] -= (float)origin[a];
+    for (int a = 0; a < 2; a++)
+        if (levels.window[a] != g->axis[a].length)
+            levels.shape = 0;
+    return levels;
+}
+
 // Centre of window `place`, its numbers along the axes, in samples of the survey.
 LITHO_PATCH_FN void litho_patch_centre(const LithoPatchGeometry *g, const int place[3],
                                        float centre[3])
@@ -246,15 +265,23 @@ LITHO_PATCH_FN void litho_patch_centre(const LithoPatchGeometry *g, const int pl
         centre[a] = litho_patch_start(g->axis[a], place[a]) + 0.5f * (g->axis[a].length - 1);
 }
 
+// The square of `least`, which |F| must reach whatever the noise. Never 0: powers are divided by
+// it.
+LITHO_PATCH_FN float litho_patch_least(float least)
+{
+    return fmaxf(least * least, 1e-30f);
+}
+
 // Rule 4: the square of what |F| must reach at frequency `bin` of a window about `centre`. With a
-// threshold of 0 `least` alone counts. Never 0: powers are divided by it.
+// threshold of 0 `least` alone counts. Never 0: powers are divided by it. Where the levels have a
+// shape, a wavenumber's limit is this times the shape, and `least` is left to the caller.
 LITHO_PATCH_FN float litho_patch_limit(const LithoPatchGeometry *g, const LithoPatchLevels *levels,
                                        const float centre[3], int bin, float threshold, float least,
                                        float share)
 {
     const float sigma = threshold > 0 ? litho_patch_level(levels, centre, bin) : 0;
     const float factor = threshold * threshold * share * (float)g->energy;
-    return fmaxf(factor * sigma * sigma, fmaxf(least * least, 1e-30f));
+    return fmaxf(factor * sigma * sigma, levels->shape ? 1e-30f : litho_patch_least(least));
 }
 
 // Operations of a window: transforms there and back, and the threshold.

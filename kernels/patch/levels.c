@@ -9,6 +9,7 @@
 #include "core/qc.h"
 #include "core/text.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/patch/floor.h"
 
 enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
 // Powers of the cells that a device measures at a time.
@@ -33,6 +34,8 @@ static void make_cells(PatchLevels *l, const LithoGrid *grid, const LithoPatchGe
         l->table.first[a] = 0.5f * l->table.step[a] - 0.5f;
     }
     l->table.bins = g->bins;
+    for (int a = 0; a < 2; a++)
+        l->table.window[a] = g->axis[a].length;
     l->sigma = g_new0(float, (gsize)l->table.n[0] * l->table.n[1] * l->table.n[2] * g->bins);
     l->table.sigma = l->sigma;
 }
@@ -63,17 +66,16 @@ typedef struct Measuring {
     LithoNoiseWindows *whole;
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
+    PatchFloor floor;
+    float *powers; // of a cell on the host, [frequency][wavenumber]
 } Measuring;
-
-static int count_cells(const PatchLevels *l)
-{
-    return l->table.n[0] * l->table.n[1] * l->table.n[2];
-}
 
 static void measuring_clear(Measuring *m)
 {
     litho_noise_windows_free(m->whole);
+    patch_floor_clear(&m->floor);
     g_free(m->done);
+    g_free(m->powers);
 }
 
 static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGeometry *g,
@@ -83,12 +85,16 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
     *m = (Measuring){.l = l,
                      .grid = grid,
                      .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
-                     .done = g_malloc0(count_cells(l))};
+                     .done = g_malloc0(patch_levels_cells(l)),
+                     .powers = g_new(float, patch_levels_powers(g))};
+    patch_floor_init(&m->floor, g, patch_levels_cells(l));
     m->cleaner = meter;
     m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
     m->whole = m->meter ? noise_places_new(grid, NULL, m->window, ALL_WINDOWS, error)
                         : litho_noise_windows_new(grid, NULL, m->window, ALL_WINDOWS, error);
+    if (m->whole)
+        m->whole->flat = TRUE; // cells have a floor of their own
     return m->whole != NULL;
 }
 
@@ -98,8 +104,9 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise;
     if (litho_noise_measure_level(part, recorded, &box, m->window, CELL_WINDOWS, run, &noise,
-                                  &trouble)) {
+                                  m->powers, &trouble)) {
         put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
+        patch_floor_add(&m->floor, k, m->powers);
         litho_noise_clear(&noise);
         m->done[k] = 1;
     } else if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
@@ -127,11 +134,12 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
         cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
     *kept = one < HEAP ? each : (guint64)threads * HEAP; // of cells, whose windows are few
     *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
-    if (count_cells(&l) > 1)
+    if (patch_levels_cells(&l) > 1)
         *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
                                litho_noise_windows_memory(&cell, window, CELL_WINDOWS) +
                                MIN(threads, g->bins) * // each takes a frequency
                                    litho_noise_thread_memory(&cell, window, CELL_WINDOWS));
+    *peak += patch_floor_bytes(g, patch_levels_cells(&l));
     g_free(l.sigma);
 }
 
@@ -157,7 +165,7 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g)
 // numbers to `cells`. Where to go on.
 static int next_batch(const Measuring *m, LithoBox within, int k, GArray *cells)
 {
-    const int *n = m->l->table.n, all = count_cells(m->l);
+    const int *n = m->l->table.n, all = patch_levels_cells(m->l);
     const gsize bytes =
         sizeof(float) * CELL_WINDOWS * (gsize)m->l->table.bins * m->window[0] * m->window[1];
     const guint most = (guint)MAX(DEVICE_BYTES / bytes, 1);
@@ -176,6 +184,8 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, const guint8 
     const PatchMeter *meter = m->meter;
     const int *n = m->l->table.n;
     g_autofree LithoNoise *noise = g_new0(LithoNoise, cells->len);
+    const gsize n_powers = (gsize)m->l->table.bins * m->window[0] * m->window[1];
+    g_autofree float *powers = g_new(float, cells->len *n_powers);
     g_autoptr(GPtrArray) jobs =
         g_ptr_array_new_with_free_func((GDestroyNotify)litho_noise_windows_free);
     for (guint c = 0; c < cells->len; c++) {
@@ -190,13 +200,15 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, const guint8 
     NoiseJob **list = (NoiseJob **)jobs->pdata;
     if (!meter->spectra(meter->data, FALSE, list, (int)jobs->len, part, recorded, within, run,
                         error) ||
-        !meter->levels(meter->data, FALSE, list, (int)jobs->len, noise, run, error))
+        !meter->levels(meter->data, FALSE, list, (int)jobs->len, noise, powers, run, error))
         return FALSE;
     for (guint c = 0; c < cells->len; c++) {
         const int k = g_array_index(cells, int, c);
         m->done[k] = noise[c].n > 0 ? 1 : 2;
-        if (noise[c].n > 0)
+        if (noise[c].n > 0) {
             put(m->l->sigma + (gsize)k * m->l->table.bins, &noise[c], m->l->table.bins);
+            patch_floor_add(&m->floor, k, powers + c * n_powers);
+        }
         litho_noise_clear(&noise[c]);
     }
     m->n_done += (int)cells->len;
@@ -207,7 +219,7 @@ static gboolean measure_part_there(Measuring *m, const LithoCube *part, const gu
                                    LithoBox within, LithoRun *run, GError **error)
 {
     g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(int));
-    const int all = count_cells(m->l);
+    const int all = patch_levels_cells(m->l);
     if (!m->meter->spectra(m->meter->data, TRUE, &m->whole, 1, part, recorded, within, run, error))
         return FALSE;
     for (int k = 0; k < all;) {
@@ -226,7 +238,7 @@ static gboolean measure_part_there(Measuring *m, const LithoCube *part, const gu
 static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *recorded,
                              LithoBox within, LithoRun *run, GError **error)
 {
-    const int *n = m->l->table.n, cells = count_cells(m->l);
+    const int *n = m->l->table.n, cells = patch_levels_cells(m->l);
     if (m->meter)
         return measure_part_there(m, part, recorded, within, run, error);
     if (!litho_cube_host(part, error)) // guesses may have been made on a device
@@ -260,7 +272,7 @@ static gboolean do_without(PatchLevels *l, GError *trouble, GError **error)
         return FALSE;
     }
     g_error_free(trouble);
-    memset(l->sigma, 0, sizeof(float) * count_cells(l) * l->table.bins);
+    memset(l->sigma, 0, sizeof(float) * patch_levels_cells(l) * l->table.bins);
     l->absent = TRUE;
     return TRUE;
 }
@@ -271,19 +283,27 @@ static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
     PatchLevels *l = m->l;
     LithoNoise whole = {0};
     GError *trouble = NULL;
-    const gboolean ok =
-        m->meter ? m->meter->levels(m->meter->data, TRUE, &m->whole, 1, &whole, run, &trouble) &&
-                       noise_has_enough(m->whole, &trouble)
-                 : litho_noise_windows_finish(m->whole, run, &whole, &trouble);
+    const gboolean alone = patch_levels_cells(l) == 1;
+    const gboolean ok = m->meter ? m->meter->levels(m->meter->data, TRUE, &m->whole, 1, &whole,
+                                                    alone ? m->powers : NULL, run, &trouble) &&
+                                       noise_has_enough(m->whole, &trouble)
+                                 : litho_noise_windows_finish(m->whole, run, &whole, &trouble);
     if (!ok)
         return do_without(l, trouble, error);
+    if (alone && !m->meter)
+        noise_floor(m->whole, litho_run_threads(run), m->powers);
     l->total = whole.total;
     l->low = whole.low;
     l->high = whole.high;
-    for (int k = 0; k < count_cells(l); k++)
+    for (int k = 0; k < patch_levels_cells(l); k++)
         if (m->done[k] != 1)
             put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
     litho_noise_clear(&whole);
+    if (alone) {
+        patch_floor_add(&m->floor, 0, m->powers);
+        m->done[0] = 1;
+    }
+    patch_floor_end(&m->floor, m->done, l);
     return TRUE;
 }
 
@@ -373,80 +393,6 @@ static gboolean measure_parts(Measuring *m, const LithoReader *reader, LithoRun 
     return TRUE;
 }
 
-// --- as numbers of the recipe --------------------------------------------------------------------
-
-enum { VERSION = 1 };
-
-// Followed by bins x cells floats.
-typedef struct Head {
-    guint32 version, bins;
-    gint32 n[3], absent;
-    double total, low, high;
-} Head;
-
-char *litho_patch_measure_key(const void *params)
-{
-    const LithoPatchParams *p = params;
-    if (p->sigma > 0)
-        return NULL;
-    char erratic[G_ASCII_DTOSTR_BUF_SIZE];
-    return g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
-                           litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
-                           p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
-                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
-}
-
-static LithoMeasured *to_measured(const PatchLevels *l)
-{
-    g_autofree char *key = litho_patch_measure_key(&l->params);
-    const gsize floats = (gsize)count_cells(l) * l->table.bins;
-    const Head head = {.version = VERSION,
-                       .bins = (guint32)l->table.bins,
-                       .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
-                       .absent = l->absent,
-                       .total = l->total,
-                       .low = l->low,
-                       .high = l->high};
-    g_autoptr(GByteArray) bytes = g_byte_array_new();
-    g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
-    g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
-    g_autofree char *text = l->absent ? g_strdup(_("no noise level: too few live traces"))
-                                      : litho_text_printf(_("noise level %.4g"), l->total);
-    return litho_measured_new(key, text, bytes->data, bytes->len);
-}
-
-// `l` has its cells: the numbers must be of as many.
-static gboolean from_measured(PatchLevels *l, const LithoPatchGeometry *g, LithoMeasured *measured,
-                              GError **error)
-{
-    gsize n;
-    Head head = {0};
-    const guint8 *bytes = litho_measured_bytes(measured, &n);
-    const gsize floats = (gsize)count_cells(l) * l->table.bins;
-    gboolean good = n == sizeof head + floats * sizeof(float);
-    if (good) {
-        memcpy(&head, bytes, sizeof head);
-        good = head.version == VERSION && head.bins == (guint32)l->table.bins;
-        for (int a = 0; a < 3; a++)
-            good &= head.n[a] == l->table.n[a];
-        memcpy(l->sigma, bytes + sizeof head, floats * sizeof(float));
-        for (gsize k = 0; k < floats; k++)
-            good &= isfinite(l->sigma[k]) && l->sigma[k] >= 0;
-    }
-    if (!good)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "the measured noise level in the recipe is of another survey; without "
-                            "\"measured\" it is measured again");
-    l->total = head.total;
-    l->low = head.low;
-    l->high = head.high;
-    l->absent = head.absent != 0;
-    if (l->params.mode != LITHO_PATCH_FILL && !patch_levels_are_there(l, g, error))
-        return FALSE;
-    l->measured = litho_measured_ref(measured);
-    return TRUE;
-}
-
 LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader, LithoRun *run,
                                    GError **error)
 {
@@ -462,7 +408,7 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoRea
     make_cells(&l, reader->grid, &g);
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         measure_parts(&m, reader, run, error) && measuring_end(&m, run, error);
-    LithoMeasured *measured = ok ? to_measured(&l) : NULL;
+    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);
     return measured;
@@ -516,11 +462,11 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
     l->params = *params;
     make_cells(l, &in->grid, g);
     if (params->sigma > 0) {
-        const gsize n = (gsize)count_cells(l) * g->bins;
+        const gsize n = (gsize)patch_levels_cells(l) * g->bins;
         for (gsize k = 0; k < n; k++)
             l->sigma[k] = (float)params->sigma;
         l->total = l->low = l->high = params->sigma;
-    } else if (!(measured ? from_measured(l, g, measured, error)
+    } else if (!(measured ? patch_levels_from_measured(l, g, measured, error)
                           : measure(l, g, in, recorded, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
@@ -536,6 +482,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
 void patch_levels_clear(PatchLevels *l)
 {
     g_free(l->sigma);
+    g_free(l->shape);
     litho_measured_unref(l->measured);
     *l = (PatchLevels){0};
 }
@@ -577,7 +524,7 @@ static void volume_trace(const LithoPatchLevels *l, float il, float xl, gint64 f
 gboolean patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out, LithoRun *run,
                              GError **error)
 {
-    const int cells = count_cells(l), threads = litho_run_threads(run);
+    const int cells = patch_levels_cells(l), threads = litho_run_threads(run);
     const gint64 rows = litho_box_size(region, 0);
     g_autofree float *level = g_new(float, cells), *columns = g_new(float, threads * l->table.n[2]);
     LithoPatchLevels table = l->table; // of one number a cell
@@ -652,6 +599,9 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                             g.axis[0].length, g.axis[1].length);
         return;
     }
+    if (l->shape)
+        litho_report_remark(report, "patch: the noise keeps to some wavenumbers, as in migrated "
+                                    "or mixed data; its level was measured at each of them");
     litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
     if (!report || !l->sigma)
         return;

@@ -19,9 +19,10 @@ typedef struct PatchMeter {
                         const LithoCube *part, const guint8 *recorded, LithoBox within,
                         LithoRun *run, GError **error);
     // Levels from the spectra taken last; the whole has its interval. noise[job].n is 0 where no
-    // window has enough live traces.
+    // window has enough live traces. floor[job][frequency][wavenumber] takes noise_floor(); NULL =
+    // is not asked for.
     gboolean (*levels)(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n_jobs,
-                       LithoNoise *noise, LithoRun *run, GError **error);
+                       LithoNoise *noise, float *floor, LithoRun *run, GError **error);
 } PatchMeter;
 
 // TRUE when a device takes windows of this size; else the host measures, whatever the device.
@@ -31,8 +32,8 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g);
 
 // The noise's level per frequency on a coarse grid of cells, of both backends.
 typedef struct PatchLevels {
-    LithoPatchLevels table; // its sigma is `sigma`
-    float *sigma;
+    LithoPatchLevels table;  // its sigma is `sigma`, its shape `shape`
+    float *sigma, *shape;    // shape: NULL = noise comes to all wavenumbers alike (floor.h)
     double total, low, high; // of the whole input, as in LithoNoise
     gboolean absent;         // there was nothing to measure it on: filling takes zeros
     guint64 serial;          // of the cube it was measured on
@@ -40,6 +41,17 @@ typedef struct PatchLevels {
     guint stamp;             // another one for other numbers
     LithoPatchParams params;
 } PatchLevels;
+
+static inline int patch_levels_cells(const PatchLevels *levels)
+{
+    return levels->table.n[0] * levels->table.n[1] * levels->table.n[2];
+}
+
+// Coefficients of a window: frequencies times wavenumbers.
+static inline gsize patch_levels_powers(const LithoPatchGeometry *g)
+{
+    return (gsize)g->bins * g->axis[0].length * g->axis[1].length;
+}
 
 // Takes `measured`, or params->sigma, or measures `in`, which is the whole survey then, unless
 // `levels` is of those already. `recorded`: one byte a trace of in->held, 1 where it was recorded;
@@ -49,6 +61,11 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
                              const guint8 *recorded, LithoMeasured *measured,
                              const PatchMeter *meter, LithoRun *run, GError **error);
+// levels_recipe.c: the levels as numbers of the recipe, and back into `levels` that have their
+// cells, of which the numbers must be as many.
+LithoMeasured *patch_levels_to_measured(const PatchLevels *levels, const LithoPatchGeometry *g);
+gboolean patch_levels_from_measured(PatchLevels *levels, const LithoPatchGeometry *g,
+                                    LithoMeasured *measured, GError **error);
 // Bytes that measuring the whole survey on the host takes beside the input, at most (`peak`), and
 // that stay on the threads' heaps behind it (`kept`).
 void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,

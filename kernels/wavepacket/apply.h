@@ -265,7 +265,7 @@ guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part,
 gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 void wp_forget_noise(WpJob *job);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
-float *wp_noise_levels(const WpJob *job, double k);
+float *wp_noise_levels(const WpJob *job, double k, int threads);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 

@@ -102,6 +102,10 @@ gboolean wp_geometry_sizes(const WpSpec *spec, int threads, WpSizes *sizes, GErr
 
 // windows.c, a WpWindowsFunc: rows and weights on the host, too.
 gboolean wp_fill_windows(WpGeometry *geometry, LithoRun *run, GError **error);
+// Mean of `power` over the frequencies of a box of one direction, weighted by its window's energy,
+// at every few points of its lattice. xi in cycles per sample, of any period.
+double wp_box_mean(const WpTiling *tiling, const WpBox *box,
+                   double (*power)(const double xi[3], gconstpointer data), gconstpointer data);
 // The residual box or NULL (full design).
 const WpBox *wp_residual(const WpGeometry *geometry);
 // Residual weight phi/(n1 n2 n3) for the half spectrum [n1][n2][n3/2+1]; g_free(). NULL: no memory.

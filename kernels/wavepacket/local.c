@@ -36,18 +36,6 @@ static void line_spectrum(double share[N][FINE])
             share[k][f] = 1.0 / FINE;
 }
 
-// The noise's power at |xi_3| = f cycles per sample.
-static double power_at(const LithoNoise *noise, double f)
-{
-    if (!noise)
-        return 1;
-    const int last = (int)noise->n - 1; // Nyquist
-    const double at = CLAMP(2 * f, 0, 1) * last;
-    const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
-    const double s = noise->sigma[lo] + (at - lo) * (noise->sigma[hi] - noise->sigma[lo]);
-    return s * s;
-}
-
 // Sums the last axis of from[rows][FINE] into to[N][rows]: after three of them the axes stand in
 // their order again.
 static void contract(double share[N][FINE], const double *from, int rows, double *to)
@@ -72,7 +60,8 @@ static double lattice_power(const WpTiling *tiling, const WpBox *box, const Lith
                                      box->n[a] / box->M[a];
     const double phi =
         box->kind == WP_COARSE ? wp_window_coarse(tiling, xi) : wp_window_residual(tiling, xi);
-    return phi * phi * power_at(noise, fabs(xi[2]));
+    return phi * phi *
+           (noise ? wp_noise_power(noise, fabs(xi[2])) * litho_noise_shape(noise, xi) : 1);
 }
 
 double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,

@@ -20,6 +20,8 @@ enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
 // Taper of a window along an axis of n samples.
 void wp_local_taper(int n, float taper[WP_LOCAL]);
 
+// The noise's power at `f` cycles per sample, 0 to 1/2: the mean over the wavenumbers.
+double wp_noise_power(const LithoNoise *noise, double f);
 // Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, the residual or
 // the coarse one: noise of the spectrum `noise`, or white with deviation 1 (NULL). Tens of
 // milliseconds of one core. g_free().

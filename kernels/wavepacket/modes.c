@@ -77,8 +77,8 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         return FALSE;
     const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
-    g_autofree float *level =
-        measured ? wp_noise_levels(job, p->threshold) : wp_levels(job, p->threshold * sigma);
+    g_autofree float *level = measured ? wp_noise_levels(job, p->threshold, litho_run_threads(run))
+                                       : wp_levels(job, p->threshold * sigma);
     const LithoNoise *noise = measured ? &job->noise : NULL;
     const WpBox *residual = wp_residual(job->geometry), *coarse = &job->geometry->boxes[0];
     const gboolean windows = p->threshold > 0;

@@ -9,6 +9,7 @@
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise.h"
 #include "kernels/wavepacket/apply.h"
+#include "kernels/wavepacket/local.h"
 
 // Windows long enough to tell quiet coefficients by their neighbours in frequency.
 enum { TRACES = 16, SAMPLES = 64, WINDOWS = 2048 };
@@ -17,33 +18,49 @@ static const int window[3] = {TRACES, TRACES, SAMPLES};
 // Variance of a coefficient of the box over sigma_b^2: the noise's spectrum seen through the window.
 static double box_variance(const WpBox *box, const LithoNoise *noise)
 {
-    const int last = (int)noise->n - 1; // Nyquist
     double sum = 0;
-    for (int k = 0; k < WP_PROFILE; k++) {
-        const double at = (k + 0.5) / WP_PROFILE * last;
-        const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
-        const double sigma = noise->sigma[lo] + (at - lo) * (noise->sigma[hi] - noise->sigma[lo]);
-        sum += box->profile[k] * sigma * sigma;
-    }
+    for (int k = 0; k < WP_PROFILE; k++)
+        sum += box->profile[k] * wp_noise_power(noise, 0.5 * (k + 0.5) / WP_PROFILE);
     return sum;
 }
 
-float *wp_noise_levels(const WpJob *job, double k)
+static double power_at(const double xi[3], gconstpointer noise)
+{
+    const double f = fabs(xi[2] - rint(xi[2])); // beyond Nyquist: its image
+    return wp_noise_power(noise, f) * litho_noise_shape(noise, xi);
+}
+
+double wp_noise_power(const LithoNoise *noise, double f)
+{
+    const int last = (int)noise->n - 1; // Nyquist
+    const double at = CLAMP(2 * f, 0, 1) * last;
+    const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
+    const double s = noise->sigma[lo] + (at - lo) * (noise->sigma[hi] - noise->sigma[lo]);
+    return s * s;
+}
+
+float *wp_noise_levels(const WpJob *job, double k, int threads)
 {
     const WpGeometry *g = job->geometry;
     float *level = g_new0(float, g->n_boxes);
-    for (int b = 0; b < g->n_boxes; b++)
-        if (g->boxes[b].kind != WP_COARSE)
-            level[b] =
-                (float)(k * g->boxes[b].sigma * sqrt(box_variance(&g->boxes[b], &job->noise)));
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        if (box->kind == WP_COARSE)
+            continue;
+        const double variance = job->noise.shape && box->kind == WP_DIRECTION
+                                    ? wp_box_mean(g->tiling, box, power_at, &job->noise)
+                                    : box_variance(box, &job->noise);
+        level[b] = (float)(k * box->sigma * sqrt(variance));
+    }
     return level;
 }
 
 // --- as numbers of the recipe --------------------------------------------------------------------
 
-enum { VERSION = 1, MOST = 4096 };
+enum { VERSION = 1, WITH_SHAPE = 2, MOST = 4096 };
 
-// Followed by n doubles.
+// Followed by n doubles; with a shape, by two whole numbers of wavenumbers and their floats.
 typedef struct Head {
     guint32 version, n;
     double df, total, low, high;
@@ -59,16 +76,46 @@ char *wp_measure_key(const void *params)
                            g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
 }
 
+static gsize shape_bytes(const LithoNoise *noise)
+{
+    return sizeof *noise->shape * noise->n * noise->window[0] * noise->window[1];
+}
+
 static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
 {
-    const Head head = {VERSION, noise->n, noise->df, noise->total, noise->low, noise->high};
+    const Head head = {noise->shape ? WITH_SHAPE : VERSION,
+                       noise->n,
+                       noise->df,
+                       noise->total,
+                       noise->low,
+                       noise->high};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autofree char *key = wp_measure_key(params);
     g_autofree char *text = litho_text_printf(_("noise level %.4g"), noise->total);
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     g_byte_array_append(bytes, (const guint8 *)noise->sigma,
                         (guint)(noise->n * sizeof *noise->sigma));
+    if (noise->shape) {
+        g_byte_array_append(bytes, (const guint8 *)noise->window, sizeof noise->window);
+        g_byte_array_append(bytes, (const guint8 *)noise->shape, (guint)shape_bytes(noise));
+    }
     return litho_measured_new(key, text, bytes->data, bytes->len);
+}
+
+// The shape in the last `left` of the bytes. FALSE where it is none.
+static gboolean take_shape(LithoNoise *noise, const guint8 *bytes, gsize left)
+{
+    gboolean good = left > sizeof noise->window;
+    if (good)
+        memcpy(noise->window, bytes, sizeof noise->window);
+    for (int a = 0; a < 2; a++)
+        good = good && noise->window[a] > 0 && noise->window[a] <= TRACES;
+    if (!good || left != sizeof noise->window + shape_bytes(noise))
+        return FALSE;
+    noise->shape = g_memdup2(bytes + sizeof noise->window, shape_bytes(noise));
+    for (gsize k = 0; k < shape_bytes(noise) / sizeof *noise->shape; k++)
+        good &= isfinite(noise->shape[k]) && noise->shape[k] >= 0;
+    return good;
 }
 
 static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError **error)
@@ -78,18 +125,22 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
     const guint8 *bytes = litho_measured_bytes(measured, &n);
     if (n >= sizeof head)
         memcpy(&head, bytes, sizeof head);
-    gboolean good = head.version == VERSION && head.n > 1 && head.n <= MOST &&
-                    n == sizeof head + head.n * sizeof *noise->sigma && head.df > 0 &&
-                    isfinite(head.total) && head.total >= 0;
+    const gsize levels = head.n * sizeof *noise->sigma;
+    const gboolean shaped = head.version == WITH_SHAPE;
+    gboolean good = (head.version == VERSION || shaped) && head.n > 1 && head.n <= MOST &&
+                    (shaped ? n > sizeof head + levels : n == sizeof head + levels) &&
+                    head.df > 0 && isfinite(head.total) && head.total >= 0;
     if (good) {
         *noise = (LithoNoise){.n = head.n,
                               .df = head.df,
                               .total = head.total,
                               .low = head.low,
                               .high = head.high,
-                              .sigma = g_memdup2(bytes + sizeof head, n - sizeof head)};
+                              .sigma = g_memdup2(bytes + sizeof head, levels)};
         for (guint k = 0; k < noise->n; k++)
             good &= isfinite(noise->sigma[k]) && noise->sigma[k] >= 0;
+        good = good && (!shaped ||
+                        take_shape(noise, bytes + sizeof head + levels, n - sizeof head - levels));
         if (!good)
             litho_noise_clear(noise);
     }
@@ -213,13 +264,6 @@ static GMutex levels_lock;
 static Level levels[KEPT_LEVELS];
 static int next_level;
 
-static LithoNoise copy_of(const LithoNoise *noise)
-{
-    LithoNoise copy = *noise;
-    copy.sigma = g_memdup2(noise->sigma, noise->n * sizeof *noise->sigma);
-    return copy;
-}
-
 static gboolean recall(WpJob *job, guint64 serial, double erratic)
 {
     gboolean known = FALSE;
@@ -228,7 +272,7 @@ static gboolean recall(WpJob *job, guint64 serial, double erratic)
         const Level *l = &levels[k];
         known = l->serial == serial && l->erratic == erratic && l->by == job->level;
         if (known)
-            job->noise = copy_of(&l->noise);
+            job->noise = litho_noise_copy(&l->noise);
     }
     g_mutex_unlock(&levels_lock);
     return known;
@@ -241,7 +285,7 @@ static void remember(const WpJob *job, guint64 serial, double erratic)
     next_level = (next_level + 1) % KEPT_LEVELS;
     if (l->serial)
         litho_noise_clear(&l->noise);
-    *l = (Level){serial, erratic, job->level, copy_of(&job->noise)};
+    *l = (Level){serial, erratic, job->level, litho_noise_copy(&job->noise)};
     g_mutex_unlock(&levels_lock);
 }
 
@@ -254,7 +298,7 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
                           &job->noise, error);
     if (clean != in)
         return litho_noise_measure_level(clean, recorded_of(in), NULL, window, WINDOWS, run,
-                                         &job->noise, error);
+                                         &job->noise, NULL, error);
     return litho_cube_host(in, error) &&
            litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, error);
 }

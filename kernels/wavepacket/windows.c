@@ -98,6 +98,30 @@ static double box_windows(const WpGeometry *g, WpBox *box, const LithoRun *run)
     return sum;
 }
 
+double wp_box_mean(const WpTiling *t, const WpBox *box,
+                   double (*power)(const double xi[3], gconstpointer data), gconstpointer data)
+{
+    enum { POINTS = 8 }; // per axis, about
+    int count = 0, step[3];
+    g_autofree WpNeighbour *nb = wp_neighbours(t, box->scale, box->direction, &count);
+    double sum = 0, weight = 0;
+    for (int a = 0; a < 3; a++)
+        step[a] = MAX(box->n[a] / POINTS, 1);
+    for (int i = step[0] / 2; i < box->n[0]; i += step[0])
+        for (int j = step[1] / 2; j < box->n[1]; j += step[1])
+            for (int k = step[2] / 2; k < box->n[2]; k += step[2]) {
+                double xi[3];
+                float phi;
+                lattice_xi(box, i, j, k, xi);
+                const float x = (float)xi[0], y = (float)xi[1], z = (float)xi[2];
+                wp_window_points(t, box->scale, nb, count, 1, &x, &y, &z, &phi);
+                if (phi > 0)
+                    sum += (double)phi * phi * power(xi, data);
+                weight += (double)phi * phi;
+            }
+    return weight > 0 ? sum / weight : 0;
+}
+
 float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
 {
     const WpBox *box = wp_residual(g);

@@ -22,7 +22,15 @@ typedef struct Scratch {
     // [frequency][inline] of crosslines; in wavenumbers [crossline] of inlines
     LithoRow re[N][N], im[N][N];
     LithoRow power_a[BINS][N], power_b[BINS][N];
+    LithoRow shape[BINS][N]; // of the noise's level
 } Scratch;
+
+// What powers must reach: limits of two windows at each frequency, times the shape of the noise's
+// level over the wavenumbers, and `least` in any case. `shape` NULL: the limits alone.
+typedef struct Limits {
+    float a[BINS], b[BINS], least;
+    LithoRow (*shape)[N];
+} Limits;
 
 gsize LITHO_ISA_NAME(patch_column16_scratch)(void)
 {
@@ -174,10 +182,17 @@ LITHO_INLINE void join_opposite(Both x, V *re, V *im)
     *im = x.br - x.ai;
 }
 
+// Lanes whose power reaches the limit.
+LITHO_INLINE M reaches(V power, float limit, const V *shape, float least)
+{
+    return shape ? (power >= limit * *shape) & (power >= least) : power >= limit;
+}
+
 // Row r of a plane against row -r of the plane at the opposite frequency (the plane itself for the
 // first and the middle one), hard threshold; limits are of 4 |F|^2.
 LITHO_INLINE void threshold_row(LithoRow re, LithoRow im, LithoRow re_opposite,
-                                LithoRow im_opposite, float limit_a, float limit_b, gboolean same)
+                                LithoRow im_opposite, const Limits *limits, int f, int row,
+                                gboolean shaped, gboolean same)
 {
     Both x[PARTS];
     LithoRow r, i;
@@ -186,7 +201,9 @@ LITHO_INLINE void threshold_row(LithoRow re, LithoRow im, LithoRow re_opposite,
     for (int p = 0; p < PARTS; p++) {
         const V power_a = x[p].ar * x[p].ar + x[p].ai * x[p].ai;
         const V power_b = x[p].br * x[p].br + x[p].bi * x[p].bi;
-        x[p] = masked(x[p], power_a >= limit_a, power_b >= limit_b);
+        const V *shape = shaped ? &limits->shape[f][row][p] : NULL;
+        x[p] = masked(x[p], reaches(power_a, limits->a[f], shape, limits->least),
+                      reaches(power_b, limits->b[f], shape, limits->least));
         join(x[p], &re[p], &im[p]);
         join_opposite(x[p], &r[p], &i[p]);
     }
@@ -197,25 +214,25 @@ LITHO_INLINE void threshold_row(LithoRow re, LithoRow im, LithoRow re_opposite,
 }
 
 LITHO_INLINE void threshold_planes(LithoRow re[N], LithoRow im[N], LithoRow re_opposite[N],
-                                   LithoRow im_opposite[N], float limit_a, float limit_b,
-                                   gboolean same)
+                                   LithoRow im_opposite[N], const Limits *limits, int f,
+                                   gboolean shaped, gboolean same)
 {
     for (int r = 0; r < (same ? N / 2 + 1 : N); r++) {
         const int o = (N - r) % N;
-        threshold_row(re[r], im[r], re_opposite[o], im_opposite[o], limit_a, limit_b,
+        threshold_row(re[r], im[r], re_opposite[o], im_opposite[o], limits, f, r, shaped,
                       same && o == r);
     }
 }
 
 // Both transforms and the threshold, a plane and its opposite at a time.
-LITHO_INLINE void filter_single(Scratch *s, const float *limit_a, const float *limit_b)
+LITHO_INLINE void filter_single(Scratch *s, const Limits *limits, gboolean shaped)
 {
     for (int f = 0; f < BINS; f++) {
         const int o = (N - f) % N;
         litho_fft16_plane(s->re[f], s->im[f]);
         if (o != f)
             litho_fft16_plane(s->re[o], s->im[o]);
-        threshold_planes(s->re[f], s->im[f], s->re[o], s->im[o], limit_a[f], limit_b[f], o == f);
+        threshold_planes(s->re[f], s->im[f], s->re[o], s->im[o], limits, f, shaped, o == f);
         litho_fft16_plane(s->im[f], s->re[f]);
         if (o != f)
             litho_fft16_plane(s->im[o], s->re[o]);
@@ -231,14 +248,26 @@ LITHO_INLINE Both both_of(const Scratch *s, int f, int r, int p)
                     opposite(s->im[o][q], p));
 }
 
-static void powers(Scratch *s, const float *limit_a, const float *limit_b)
+// The larger of limit and least, where levels have a shape.
+LITHO_INLINE V limit_at(const Limits *limits, float limit, int f, int r, int p)
+{
+    const V flat = limit - (V){0};
+    if (!limits->shape)
+        return flat;
+    const V x = limit * limits->shape[f][r][p], least = limits->least - (V){0};
+    return litho_keep(x >= least, x) + litho_keep(x < least, least);
+}
+
+static void powers(Scratch *s, const Limits *limits)
 {
     for (int f = 0; f < BINS; f++)
         for (int r = 0; r < N; r++)
             for (int p = 0; p < PARTS; p++) {
                 const Both x = both_of(s, f, r, p);
-                s->power_a[f][r][p] = (x.ar * x.ar + x.ai * x.ai) / limit_a[f];
-                s->power_b[f][r][p] = (x.br * x.br + x.bi * x.bi) / limit_b[f];
+                s->power_a[f][r][p] =
+                    (x.ar * x.ar + x.ai * x.ai) / limit_at(limits, limits->a[f], f, r, p);
+                s->power_b[f][r][p] =
+                    (x.br * x.br + x.bi * x.bi) / limit_at(limits, limits->b[f], f, r, p);
             }
 }
 
@@ -273,11 +302,11 @@ LITHO_INLINE void keep_energetic(Scratch *s, int f, int r)
     }
 }
 
-static void filter_energy(Scratch *s, const float *limit_a, const float *limit_b)
+static void filter_energy(Scratch *s, const Limits *limits)
 {
     for (int f = 0; f < N; f++)
         litho_fft16_plane(s->re[f], s->im[f]);
-    powers(s, limit_a, limit_b);
+    powers(s, limits);
     for (int f = 0; f < BINS; f++)
         for (int r = 0; r < (f % (N / 2) == 0 ? N / 2 + 1 : N); r++)
             keep_energetic(s, f, r);
@@ -287,11 +316,11 @@ static void filter_energy(Scratch *s, const float *limit_a, const float *limit_b
 
 static float largest(Scratch *s)
 {
-    static const float ones[BINS] = {4, 4, 4, 4, 4, 4, 4, 4, 4};
+    static const Limits ones = {.a = {4, 4, 4, 4, 4, 4, 4, 4, 4}, .b = {4, 4, 4, 4, 4, 4, 4, 4, 4}};
     float most = 0;
     for (int f = 0; f < N; f++)
         litho_fft16_plane(s->re[f], s->im[f]);
-    powers(s, ones, ones);
+    powers(s, &ones);
     for (int f = 0; f < BINS; f++)
         for (int r = 0; r < N; r++)
             for (int l = 0; l < N; l++) {
@@ -303,27 +332,41 @@ static float largest(Scratch *s)
 
 // --- the column ----------------------------------------------------------------------------------
 
+// The shape of the noise's level, rows of inline wavenumbers.
+static LithoRow (*load_shape(const PatchColumn *c, Scratch *s))[N]
+{
+    const float *shape = c->sweep->levels->shape;
+    for (int f = 0; shape && f < BINS; f++)
+        for (int il = 0; il < N; il++)
+            for (int xl = 0; xl < N; xl++)
+                s->shape[f][xl][il / LANES][il % LANES] = shape[(f * N + il) * N + xl];
+    return shape ? s->shape : NULL;
+}
+
 void LITHO_ISA_NAME(patch_column16)(PatchColumn *c, void *scratch)
 {
     Scratch *s = scratch;
+    Limits limits = {.least = 4 * litho_patch_least(c->sweep->least), .shape = load_shape(c, s)};
     // 1 / N^3 of the transforms, 1 / 2 of separate(), 1 / share of absent traces.
     const float scale = 1 / (2.0f * N * N * N * c->share);
     for (int pair = c->pair0; pair < c->pair1 && patch_column_goes_on(c, pair); pair++) {
-        float limits[2][BINS];
         forward_time(c, pair, s);
         if (c->sweep->largest) {
             c->largest = fmaxf(c->largest, largest(s));
             continue;
         }
-        for (int k = 0; k < 2; k++) {
-            patch_column_limits(c, 2 * pair + k, limits[k]);
-            for (int f = 0; f < BINS; f++)
-                limits[k][f] *= 4;
+        patch_column_limits(c, 2 * pair, limits.a);
+        patch_column_limits(c, 2 * pair + 1, limits.b);
+        for (int f = 0; f < BINS; f++) {
+            limits.a[f] *= 4;
+            limits.b[f] *= 4;
         }
         if (c->sweep->rule == LITHO_PATCH_ENERGY)
-            filter_energy(s, limits[0], limits[1]);
+            filter_energy(s, &limits);
+        else if (limits.shape)
+            filter_single(s, &limits, TRUE);
         else
-            filter_single(s, limits[0], limits[1]);
+            filter_single(s, &limits, FALSE);
         inverse_time(c, pair, scale, s);
     }
 }

@@ -40,15 +40,19 @@ static void load_window(const PatchColumn *c, int k, float *to)
         }
 }
 
-// |F|^2 over the limit of its frequency.
-static void powers(const LithoPatchGeometry *g, fftwf_complex *spectrum, const float *limits,
+// |F|^2 over the limit of its frequency, or of its wavenumber where levels have a shape.
+static void powers(const PatchSweep *sweep, fftwf_complex *spectrum, const float *limits,
                    float *power)
 {
+    const LithoPatchGeometry *g = &sweep->g;
+    const float *shape = sweep->levels->shape;
+    const float least = litho_patch_least(sweep->least);
     const gsize rows = (gsize)g->axis[0].length * g->axis[1].length;
     for (gsize row = 0; row < rows; row++, spectrum += g->bins, power += g->bins)
-        for (int f = 0; f < g->bins; f++)
-            power[f] =
-                (spectrum[f][0] * spectrum[f][0] + spectrum[f][1] * spectrum[f][1]) / limits[f];
+        for (int f = 0; f < g->bins; f++) {
+            const float limit = shape ? fmaxf(limits[f] * shape[f * rows + row], least) : limits[f];
+            power[f] = (spectrum[f][0] * spectrum[f][0] + spectrum[f][1] * spectrum[f][1]) / limit;
+        }
 }
 
 // Powers at wavenumbers i, j modulo the lengths.
@@ -138,7 +142,7 @@ void patch_column_any(PatchColumn *c, void *scratch)
             continue;
         }
         patch_column_limits(c, k, limits);
-        powers(g, spectrum, limits, power);
+        powers(c->sweep, spectrum, limits, power);
         threshold(c, spectrum, power, keep);
         fftwf_execute_dft_c2r(c->sweep->transforms->inverse, spectrum, window);
         add_window(c, k, window);

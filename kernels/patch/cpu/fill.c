@@ -125,15 +125,6 @@ static gboolean frame_init(Frame *f, const LithoCube *in, const guint8 *recorded
     return !stop || litho_run_stopped(error);
 }
 
-// Levels of the survey as the frame's windows see them.
-static LithoPatchLevels shifted(const LithoPatchLevels *levels, LithoBox box)
-{
-    LithoPatchLevels l = *levels;
-    for (int a = 0; a < 3; a++)
-        l.first[a] -= (float)box.lo[a];
-    return l;
-}
-
 static void move_trace(float *x, const float *y, float *z, gint64 n)
 {
     if (!z) {
@@ -164,7 +155,8 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
 {
     const gboolean both = params->mode == LITHO_PATCH_BOTH;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&f->grid, params);
-    const LithoPatchLevels levels = shifted(&p->levels.table, f->box);
+    const LithoPatchLevels levels = litho_patch_levels_of(
+        p->levels.table, &g, (const long long[3]){f->box.lo[0], f->box.lo[1], f->box.lo[2]});
     float largest = 0;
     PatchSweep sweep = {
         .g = g,

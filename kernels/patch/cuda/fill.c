@@ -35,10 +35,9 @@ static PatchSweep sweep_of(PatchPlan *p, const Frame *f, const LithoPatchParams 
     s.task.wanted = p->missing.data;
     s.task.threshold = (float)litho_patch_fill_threshold(&s.task.g, params);
     s.task.rule = LITHO_PATCH_SINGLE;
-    s.task.levels = p->levels.table;
-    s.task.levels.sigma = p->sigma.data;
-    for (int a = 0; a < 3; a++)
-        s.task.levels.first[a] -= (float)f->box.lo[a];
+    s.task.levels =
+        litho_patch_levels_of(patch_device_levels(p), &s.task.g,
+                              (const long long[3]){f->box.lo[0], f->box.lo[1], f->box.lo[2]});
     return s;
 }
 

@@ -188,19 +188,20 @@ static void conclude(const NoiseJob *job, gboolean interval, const LithoLevelMea
 }
 
 static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n,
-                       LithoNoise *noise, LithoRun *run, GError **error)
+                       LithoNoise *noise, float *floor, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
     const int nf = jobs[0]->nf, sets = LITHO_LEVEL_SETS(whole);
     const gsize nk = noise_wavenumbers(jobs[0]), windows = windows_of(jobs, n);
-    const gsize n_means = (gsize)n * nf * sets;
+    const gsize n_means = (gsize)n * nf * sets, n_floor = floor ? (gsize)n * nf * nk : 0;
     cudaStream_t stream = litho_cuda_stream(p->context);
     g_autofree LithoLevelMean *means = g_new(LithoLevelMean, n_means);
     g_autofree float *share = g_new(float, windows);
     LithoLevelTask t;
     if (!make_task(p, whole, jobs, n, &t, error) || !upload_flags(p, jobs, n, error) ||
         !litho_cuda_reserve(p->context, &p->level_quiet, 2 * n * nf * nk, error) ||
-        !litho_cuda_reserve(p->context, &p->level_means, n_means * sizeof *means, error))
+        !litho_cuda_reserve(p->context, &p->level_means, n_means * sizeof *means, error) ||
+        (floor && !litho_cuda_reserve(p->context, &p->level_floor, n_floor * sizeof *floor, error)))
         return FALSE;
     t.flags = p->level_flags.data;
     t.quiet = p->level_quiet.data;
@@ -214,6 +215,13 @@ static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *
         !LITHO_CUDA(cudaMemcpyAsync(share, t.share, windows * sizeof *share, cudaMemcpyDeviceToHost,
                                     stream),
                     error) ||
+        (floor && (!LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, t.jobs, n, nf, (int)nk,
+                                                        noise_floor_part(), noise_floor_scale(),
+                                                        p->level_floor.data, stream),
+                               error) ||
+                   !LITHO_CUDA(cudaMemcpyAsync(floor, p->level_floor.data, n_floor * sizeof *floor,
+                                               cudaMemcpyDeviceToHost, stream),
+                               error))) ||
         !litho_cuda_step(p->context, run, 1, 1, error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error))
         return FALSE;

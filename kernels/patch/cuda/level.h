@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/cuda/floor.h"
 #include "kernels/patch/cuda/kernels.h"
 
 // Launchers for the level of the noise. Each gives (int)cudaGetLastError(). All
@@ -25,10 +26,8 @@ typedef struct LithoLevelPlace {
     int job, window; // number `window` of the job
 } LithoLevelPlace;
 
-// A group of windows with a level of its own: all of them stand one behind the other.
-typedef struct LithoLevelJob {
-    int first, windows;
-} LithoLevelJob;
+// A group of windows with a level of its own.
+typedef LithoFloorJob LithoLevelJob;
 
 typedef struct LithoLevelTask {
     const float *in;

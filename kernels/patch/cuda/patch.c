@@ -10,6 +10,7 @@ static void destroy(gpointer data)
 {
     PatchPlan *p = data;
     LithoCudaArray *const arrays[] = {&p->sigma,
+                                      &p->shape,
                                       &p->live,
                                       &p->known,
                                       &p->wanted,
@@ -38,6 +39,7 @@ static void destroy(gpointer data)
                                       &p->level_spectra,
                                       &p->level_quiet,
                                       &p->level_means,
+                                      &p->level_floor,
                                       &p->powers[0].share,
                                       &p->powers[0].scale,
                                       &p->powers[0].power,
@@ -98,11 +100,21 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
         return TRUE;
     const gsize bytes =
         sizeof(float) * p->levels.table.n[0] * p->levels.table.n[1] * p->levels.table.n[2] * g.bins;
+    const gsize shape = sizeof(float) * g.axis[0].length * g.axis[1].length * g.bins;
     p->stamp = 0;
-    if (!litho_cuda_put(p->context, &p->sigma, p->levels.sigma, bytes, error))
+    if (!litho_cuda_put(p->context, &p->sigma, p->levels.sigma, bytes, error) ||
+        (p->levels.shape && !litho_cuda_put(p->context, &p->shape, p->levels.shape, shape, error)))
         return FALSE;
     p->stamp = p->levels.stamp;
     return TRUE;
+}
+
+LithoPatchLevels patch_device_levels(const PatchPlan *p)
+{
+    LithoPatchLevels levels = p->levels.table;
+    levels.sigma = p->sigma.data;
+    levels.shape = p->levels.shape ? p->shape.data : NULL;
+    return levels;
 }
 
 static gboolean upload_live(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, GError **error)
@@ -141,8 +153,7 @@ static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in,
     s.task.out = out;
     s.task.out_held = patch_box(pass->out->held);
     s.task.wanted = p->wanted.data;
-    s.task.levels = p->levels.table;
-    s.task.levels.sigma = p->sigma.data;
+    s.task.levels = patch_device_levels(p);
     s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
     s.task.rule = params->rule;
     return s;

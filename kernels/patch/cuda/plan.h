@@ -20,8 +20,8 @@ typedef struct PatchPlan {
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
     LithoClean clean;
-    LithoCudaArray sigma; // of the levels
-    guint stamp;          // of the levels that `sigma` holds; 0 = none
+    LithoCudaArray sigma, shape; // of the levels
+    guint stamp;                 // of the levels that both hold; 0 = none
     LithoCudaArray live, known, wanted;
     LithoCudaArray tables; // tapers and norms
     LithoCudaArray share, ring, largest, sums, filled, counted;
@@ -36,7 +36,7 @@ typedef struct PatchPlan {
     // Buffers for the level of the noise (level.h).
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
-    LithoCudaArray level_spectra, level_quiet, level_means;
+    LithoCudaArray level_spectra, level_quiet, level_means, level_floor;
 } PatchPlan;
 
 // One sweep: the caller fills in all but the last group of the task, and `stage`.
@@ -57,7 +57,9 @@ LithoPatchBox patch_box(LithoBox box);
 
 // cuda/level.c. Bursts and the level of the noise on the plan's device; the plan must outlive it.
 PatchMeter patch_meter(PatchPlan *p);
-// cuda/patch.c. The live mask of `in` to p->live.
+// cuda/patch.c. The levels, whose arrays are on the device.
+LithoPatchLevels patch_device_levels(const PatchPlan *p);
+// The live mask of `in` to p->live.
 gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error);
 
 // cuda/structure.c. Dips or coherence of `result`, which holds on this device all that the pass's

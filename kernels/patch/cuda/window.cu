@@ -73,6 +73,30 @@ __device__ float power_at(const LithoPatchTask &t, const float2 *z, int i, int j
     return v.x * v.x + v.y * v.y;
 }
 
+// Square of the threshold of coefficient (i, j, f) from that of its frequency.
+__device__ float limit_at(const LithoPatchTask &t, float limit, int i, int j, int f)
+{
+    const int n0 = t.g.axis[0].length, n1 = t.g.axis[1].length, bins = t.g.bins;
+    if (!t.levels.shape)
+        return limit;
+    if (t.g.axis[2].length == 1) {
+        f = 0;
+    } else if (f < 0 || f >= bins) { // the opposite coefficient
+        f = f < 0 ? -f : t.g.axis[2].length - f;
+        i = -i;
+        j = -j;
+    }
+    const long long k = ((long long)f * n0 + (i + n0) % n0) * n1 + (j + n1) % n1;
+    return fmaxf(limit * t.levels.shape[k], litho_patch_least(t.least));
+}
+
+// |F|^2 at (i, j, f) over the square of its threshold; `limit` is that of its frequency.
+__device__ float relative(const LithoPatchTask &t, const float2 *z, float limit, int i, int j,
+                          int f)
+{
+    return power_at(t, z, i, j, f) / limit_at(t, limit, i, j, f);
+}
+
 // One block a window; limits of its frequencies in shared memory. Floor: 8 bytes read, 8 written a
 // coefficient.
 __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long first, long long last,
@@ -98,14 +122,15 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
         if (t.rule == LITHO_PATCH_ENERGY) {
             const float below = f > 0 ? limit[f - 1] : limit[bins > 1 ? 1 : 0];
             const float above = f < bins - 1 ? limit[f + 1] : limit[bins > 1 ? bins - 2 : 0];
-            const float near = (power_at(t, z, i + 1, j, f) + power_at(t, z, i - 1, j, f) +
-                                power_at(t, z, i, j + 1, f) + power_at(t, z, i, j - 1, f)) /
-                                   limit[f] +
-                               power_at(t, z, i, j, f + 1) / above +
-                               power_at(t, z, i, j, f - 1) / below;
-            keep = (v.x * v.x + v.y * v.y) / limit[f] + 0.5f * near >= 4;
+            const float near = relative(t, z, limit[f], i + 1, j, f) +
+                               relative(t, z, limit[f], i - 1, j, f) +
+                               relative(t, z, limit[f], i, j + 1, f) +
+                               relative(t, z, limit[f], i, j - 1, f) +
+                               relative(t, z, above, i, j, f + 1) +
+                               relative(t, z, below, i, j, f - 1);
+            keep = relative(t, z, limit[f], i, j, f) + 0.5f * near >= 4;
         } else {
-            keep = v.x * v.x + v.y * v.y >= limit[f];
+            keep = v.x * v.x + v.y * v.y >= limit_at(t, limit[f], i, j, f);
         }
         to[e] = keep ? v : make_float2(0, 0);
     }

@@ -118,35 +118,63 @@ __device__ __forceinline__ void join(float &re, float &im, float2 o, bool a, boo
     im = ai + br;
 }
 
+// Limits of thread (f, k), whose line goes along crossline wavenumbers: of two windows, times the
+// shape of the noise's level where there is one, and `least` in any case.
+template <int N> struct Limits {
+    float a, b, least;
+    const float *shape; // of crossline wavenumber 0; NULL = all are alike
+    bool turned;        // beyond the middle frequency stand the opposite wavenumbers
+
+    template <int S> __device__ Limits(const LithoPatchTask &t, const Shared<N, S> &m, int f, int k)
+    {
+        turned = f > N / 2;
+        const int bin = turned ? N - f : f, row = turned ? (N - k) % N : k;
+        a = m.limit[0][bin];
+        b = m.limit[1][bin];
+        least = 4 * litho_patch_least(t.least);
+        shape = t.levels.shape ? t.levels.shape + (bin * N + row) * N : nullptr;
+    }
+
+    // Of window a (x) and b (y) at crossline wavenumber e.
+    __device__ __forceinline__ float2 at(int e) const
+    {
+        if (!shape)
+            return make_float2(a, b);
+        const float by = shape[turned ? (N - e) % N : e];
+        return make_float2(fmaxf(a * by, least), fmaxf(b * by, least));
+    }
+};
+
 // Threads (f, k): the line along crossline wavenumbers; s holds all lines at (f * 16 + k) * 17.
 template <int N, int S>
-__device__ __forceinline__ void threshold_single(Line<N> &z, Shared<N, S> &m, int f, int opposite)
+__device__ __forceinline__ void threshold_single(const LithoPatchTask &t, Line<N> &z,
+                                                 Shared<N, S> &m, int f, int k, int opposite)
 {
-    const float limit_a = m.limit[0][f <= N / 2 ? f : N - f];
-    const float limit_b = m.limit[1][f <= N / 2 ? f : N - f];
+    const Limits<N> limits(t, m, f, k);
 #pragma unroll
     for (int e = 0; e < N; e++) {
-        const float2 o = m.s[opposite + (N - e) % N];
+        const float2 o = m.s[opposite + (N - e) % N], limit = limits.at(e);
         const float2 p = powers(z.re[e], z.im[e], o);
-        join(z.re[e], z.im[e], o, p.x >= limit_a, p.y >= limit_b);
+        join(z.re[e], z.im[e], o, p.x >= limit.x, p.y >= limit.y);
     }
 }
 
 // Powers in units of the limits are exchanged first; whether a coefficient is kept goes into two
 // bits an element.
 template <int N, int S>
-__device__ __forceinline__ unsigned long long energetic(const Line<N> &z, Shared<N, S> &m, int f,
-                                                        int k, int opposite)
+__device__ __forceinline__ unsigned long long energetic(const LithoPatchTask &t, const Line<N> &z,
+                                                        Shared<N, S> &m, int f, int k, int opposite)
 {
-    const float limit_a = 1 / m.limit[0][f <= N / 2 ? f : N - f];
-    const float limit_b = 1 / m.limit[1][f <= N / 2 ? f : N - f];
+    const Limits<N> limits(t, m, f, k);
+    const float limit_a = 1 / limits.a, limit_b = 1 / limits.b;
     float2 own[N];
     unsigned long long keep = 0;
 #pragma unroll
     for (int e = 0; e < N; e++) {
         own[e] = powers(z.re[e], z.im[e], m.s[opposite + (N - e) % N]);
-        own[e].x *= limit_a;
-        own[e].y *= limit_b;
+        const float2 limit = limits.at(e);
+        own[e].x *= limits.shape ? 1 / limit.x : limit_a;
+        own[e].y *= limits.shape ? 1 / limit.y : limit_b;
     }
     __syncthreads();
     const int at = (f * N + k) * (N + 1);
@@ -171,10 +199,10 @@ __device__ __forceinline__ unsigned long long energetic(const Line<N> &z, Shared
 }
 
 template <int N, int S>
-__device__ __forceinline__ void threshold_energy(Line<N> &z, Shared<N, S> &m, int f, int k,
-                                                 int opposite)
+__device__ __forceinline__ void threshold_energy(const LithoPatchTask &t, Line<N> &z,
+                                                 Shared<N, S> &m, int f, int k, int opposite)
 {
-    const unsigned long long keep = energetic(z, m, f, k, opposite);
+    const unsigned long long keep = energetic(t, z, m, f, k, opposite);
     __syncthreads(); // all powers have been read
     put(z, m.s, (f * N + k) * (N + 1), 1);
     __syncthreads();
@@ -271,9 +299,9 @@ __device__ __forceinline__ bool filter(const LithoPatchTask &t, Line<N> &z, Shar
         return false;
     }
     if (RULE == LITHO_PATCH_ENERGY)
-        threshold_energy(z, m, f, k, opposite);
+        threshold_energy(t, z, m, f, k, opposite);
     else
-        threshold_single(z, m, f, opposite);
+        threshold_single(t, z, m, f, k, opposite);
     __syncthreads();
     inverse(z);
     put(z, m.s, line, 1);

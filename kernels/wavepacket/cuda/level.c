@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/cuda/floor.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
 G_STATIC_ASSERT((int)WP_LEVEL_GROUPS == (int)NOISE_GROUPS);
@@ -45,7 +46,7 @@ typedef struct Level {
     char *tables;         // what the host knows beforehand
     gsize table_bytes;
     cufftHandle fft;
-    LithoCudaArray room, work;
+    LithoCudaArray room, work, floor;
 } Level;
 
 // --- memory --------------------------------------------------------------------------------------
@@ -193,6 +194,7 @@ static void level_clear(Level *l)
         cufftDestroy(l->fft);
     litho_cuda_release(l->context, &l->room);
     litho_cuda_release(l->context, &l->work);
+    litho_cuda_release(l->context, &l->floor);
     litho_noise_windows_free(l->job);
     litho_cuda_context_free(l->context);
 }
@@ -261,6 +263,27 @@ static gboolean know_loudness(Level *l, float *loud, GError **error)
                       error);
 }
 
+// noise_floor() of the windows.
+static gboolean fetch_floor(Level *l, float *floor, GError **error)
+{
+    const NoiseJob *job = l->job;
+    const gint64 nk = noise_wavenumbers(job);
+    const gsize bytes = job->nf * nk * sizeof *floor;
+    const LithoFloorJob all = {0, (int)job->windows};
+    if (!litho_cuda_reserve(l->context, &l->floor, bytes + sizeof all, error))
+        return FALSE;
+    float *to = l->floor.data;
+    gpointer table = (char *)l->floor.data + bytes;
+    return LITHO_CUDA(
+               cudaMemcpyAsync(table, &all, sizeof all, cudaMemcpyHostToDevice, l->task.stream),
+               error) &&
+           LITHO_CUDA(litho_noise_floor_launch(l->task.power, l->task.share, table, 1, job->nf,
+                                               (int)nk, noise_floor_part(), noise_floor_scale(), to,
+                                               l->task.stream),
+                      error) &&
+           fetch(l, floor, to, bytes, error);
+}
+
 // From the powers to the level.
 static gboolean levels(Level *l, LithoNoise *noise, GError **error)
 {
@@ -270,6 +293,7 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     g_autofree NoiseClassSums *sums = g_new(NoiseClassSums, n_sums);
     g_autofree double *all = g_new0(double, nf), *leaking = g_new0(double, nf);
     g_autofree double *sigma = g_new0(double, (NOISE_GROUPS + 1) * nf);
+    g_autofree float *floor = g_new(float, nf *noise_wavenumbers(job));
     if (!select_rank(l, l->task.power, FALSE, 0.5, l->median, error) ||
         !select_rank(l, l->task.power, FALSE, NAN, l->bare, error) ||
         !LITHO_CUDA(wp_level_all(&l->task, &l->all), error) ||
@@ -280,13 +304,14 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
         !select_rank(l, l->task.near, FALSE, NOISE_QUIET, (float *)l->classes.limit, error) ||
         !LITHO_CUDA(wp_level_classes(&l->task, &l->classes), error) ||
         !fetch(l, sums, l->classes.sums, n_sums * sizeof *sums, error) ||
-        !fetch(l, all, l->all.mean, nf * sizeof *all, error))
+        !fetch(l, all, l->all.mean, nf * sizeof *all, error) || !fetch_floor(l, floor, error))
         return FALSE;
     for (gsize f = 0; f < nf; f++)
         all[f] = sqrt(all[f]);
     *noise = (LithoNoise){0};
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
+    noise_take_floor(job, floor, noise);
     return TRUE;
 }
 
@@ -342,7 +367,7 @@ static gboolean on_host(const LithoCube *cube, const guint8 *recorded, const int
 {
     return litho_cube_host(cube, error) &&
            (recorded ? litho_noise_measure_level(cube, recorded, NULL, window, most, run, noise,
-                                                 error)
+                                                 NULL, error)
                      : litho_noise_measure(cube, NULL, window, most, run, noise, error));
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/patch/levels.h"
+
+// The noise's level at each wavenumber of the windows, where the noise does not come to all of them
+// alike: data were migrated, or neighbouring traces mixed. The quiet wavenumbers hold next to no
+// noise there, and a level that is taken from them leaves the noise where it is.
+//
+// All cells of a survey share the shape over the wavenumbers of a frequency, and each has a level
+// of its own. The figures do not depend on the order in which cells are measured.
+typedef struct PatchFloor {
+    int n[2], bins, cells; // wavenumbers, frequencies
+    gint64 *sum;           // [frequency][wavenumber] of all cells, each in units of its mean
+    float *mean, *below;   // [cell][frequency]: mean power over the wavenumbers, of all and below
+                           // events
+    float *scratch;        // a plane
+} PatchFloor;
+
+void patch_floor_init(PatchFloor *floor, const LithoPatchGeometry *g, int cells);
+void patch_floor_clear(PatchFloor *floor);
+guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells);
+// Takes the power of a cell, [frequency][wavenumber] of noise_floor(), which is overwritten.
+void patch_floor_add(PatchFloor *floor, int cell, float *power);
+// Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
+// more below their events than the levels that it has; else leaves it. done[cell] is 1 where the
+// cell was measured.
+void patch_floor_end(PatchFloor *floor, const guint8 *done, PatchLevels *levels);

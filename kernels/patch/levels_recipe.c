@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The levels as numbers of the recipe.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "kernels/patch/levels.h"
+
+enum { VERSION = 1, WITH_SHAPE = 2 };
+
+// Followed by bins x cells floats; with a shape, by its bins x wavenumbers.
+typedef struct Head {
+    guint32 version, bins;
+    gint32 n[3], absent;
+    double total, low, high;
+} Head;
+
+char *litho_patch_measure_key(const void *params)
+{
+    const LithoPatchParams *p = params;
+    if (p->sigma > 0)
+        return NULL;
+    char erratic[G_ASCII_DTOSTR_BUF_SIZE];
+    return g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
+                           litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
+                           p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
+                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+}
+
+LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g)
+{
+    g_autofree char *key = litho_patch_measure_key(&l->params);
+    const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
+    const Head head = {.version = l->shape ? WITH_SHAPE : VERSION,
+                       .bins = (guint32)l->table.bins,
+                       .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
+                       .absent = l->absent,
+                       .total = l->total,
+                       .low = l->low,
+                       .high = l->high};
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
+    g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
+    if (l->shape)
+        g_byte_array_append(bytes, (const guint8 *)l->shape,
+                            (guint)(patch_levels_powers(g) * sizeof(float)));
+    g_autofree char *text = l->absent ? g_strdup(_("no noise level: too few live traces"))
+                                      : litho_text_printf(_("noise level %.4g"), l->total);
+    return litho_measured_new(key, text, bytes->data, bytes->len);
+}
+
+// FALSE where one of them is no level.
+static gboolean take_levels(float *to, const guint8 *bytes, gsize n)
+{
+    gboolean good = TRUE;
+    memcpy(to, bytes, n * sizeof *to);
+    for (gsize k = 0; k < n; k++)
+        good &= isfinite(to[k]) && to[k] >= 0;
+    return good;
+}
+
+gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
+                                    LithoMeasured *measured, GError **error)
+{
+    gsize n;
+    Head head = {0};
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
+    gboolean good = n >= sizeof head;
+    if (good)
+        memcpy(&head, bytes, sizeof head);
+    const gsize shape = head.version == WITH_SHAPE ? patch_levels_powers(g) : 0;
+    good &= (head.version == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&
+            n == sizeof head + (floats + shape) * sizeof(float);
+    for (int a = 0; a < 3; a++)
+        good &= head.n[a] == l->table.n[a];
+    good = good && take_levels(l->sigma, bytes + sizeof head, floats);
+    if (good && shape > 0) {
+        l->table.shape = l->shape = g_new(float, shape);
+        good = take_levels(l->shape, bytes + sizeof head + floats * sizeof(float), shape);
+    }
+    if (!good)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the measured noise level in the recipe is of another survey; without "
+                            "\"measured\" it is measured again");
+    l->total = head.total;
+    l->low = head.low;
+    l->high = head.high;
+    l->absent = head.absent != 0;
+    if (l->params.mode != LITHO_PATCH_FILL && !patch_levels_are_there(l, g, error))
+        return FALSE;
+    l->measured = litho_measured_ref(measured);
+    return TRUE;
+}
