@@ -39,7 +39,7 @@ static char *row_id(const Row *row)
 static GArray *all_rows(void)
 {
     static const char *const cubes[] = {"planes", "curved", "conflict", "fault"};
-    static const char *const noises[] = {"white", "low", "band"};
+    static const char *const noises[] = {"white", "low", "band", "mixed"};
     static const int levels[] = {0, -6, 10}, missing[] = {50, 75, 0};
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(Row));
     for (guint n = 0; n < G_N_ELEMENTS(noises); n++)

@@ -200,9 +200,10 @@ static gboolean make_fault(const void *params, LithoRun *run, LithoCube **noisy,
         LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 0, .min = -60,   \
                     .max = 1000,                                                                   \
                     .doc = "Energy of signal over energy of noise; above 200 = no noise."),        \
-        LITHO_CHOICE(Params, noise, "white\0low\0band\0", .label = "Noise",                        \
-                     .doc = "Spectrum of the noise: white, falling above 15 Hz, or around 30 Hz "  \
-                            "like the signal."),                                                   \
+        LITHO_CHOICE(Params, noise, "white\0low\0band\0mixed\0", .label = "Noise",                 \
+                     .doc = "Spectrum of the noise: white, falling above 15 Hz, around 30 Hz "     \
+                            "like the signal, or white with neighbouring traces mixed, as in "     \
+                            "migrated data."),                                                     \
         LITHO_FLOAT(Params, scatter, .label = "Amplitude scatter", .unit = "%", .def = 0,          \
                     .min = 0, .max = 100,                                                          \
                     .doc = "Standard deviation of the traces' random amplitude factors."),         \

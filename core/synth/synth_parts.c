@@ -110,6 +110,38 @@ static void add_coloured(LithoCube *cube, LithoNoiseColour colour, double sigma,
     }
 }
 
+// Normal noise of the trace at (i, j) on a grid of one trace more on either side, mixed with that
+// of its neighbours; `x` is scratch of n samples.
+static void mixed_trace(gint64 i, gint64 j, gint64 n1, gint64 n, guint64 seed, double *x)
+{
+    memset(x, 0, n * sizeof *x);
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            const double weight = (a == 1 ? 2 : 1) * (b == 1 ? 2 : 1) / 6.0; // of unit energy
+            const guint64 at = (guint64)((i + a) * (n1 + 2) + j + b) * n;
+            for (gint64 k = 0; k < n; k++)
+                x[k] += weight * litho_hash_normal(seed, STREAM_NOISE, at + k);
+        }
+}
+
+static void add_mixed(LithoCube *cube, double sigma, guint64 seed, const LithoRun *run)
+{
+    const gint64 traces = litho_grid_traces(&cube->grid), n1 = cube->grid.axis[1].n;
+    const gint64 n = cube->grid.axis[LITHO_SAMPLE].n;
+#pragma omp parallel
+    {
+        g_autofree double *x = g_new(double, n);
+#pragma omp for
+        for (gint64 t = 0; t < traces; t++) {
+            if (!litho_run_checkpoint(run))
+                continue;
+            mixed_trace(t / n1, t % n1, n1, n, seed, x);
+            for (gint64 k = 0; k < n; k++)
+                cube->samples[t * n + k] += (float)(sigma * x[k]);
+        }
+    }
+}
+
 static void add_noise(LithoCube *cube, double sigma, guint64 seed, const LithoRun *run)
 {
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
@@ -159,6 +191,8 @@ LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colou
     const double sigma = sqrt(energy(clean) / (traces * n)) * pow(10, -snr_db / 20);
     if (snr_db <= 200 && colour == LITHO_NOISE_WHITE)
         add_noise(cube, sigma, seed, run);
+    else if (snr_db <= 200 && colour == LITHO_NOISE_MIXED)
+        add_mixed(cube, sigma, seed, run);
     else if (snr_db <= 200)
         add_coloured(cube, colour, sigma, seed, run);
     if (!litho_run_step(run, 1, 1, error))

@@ -19,8 +19,10 @@ void litho_add_ricker(float *trace, gint64 n, double dt, double t0, double f, do
 // Spectrum of noise.
 typedef enum {
     LITHO_NOISE_WHITE = 0,
-    LITHO_NOISE_LOW,  // amplitude 1 / (1 + (f / 15 Hz)^2): swell, ground roll's remains
-    LITHO_NOISE_BAND, // amplitude exp(-((f - 30 Hz) / 18 Hz)^2 / 2): in the band of the signal
+    LITHO_NOISE_LOW,   // amplitude 1 / (1 + (f / 15 Hz)^2): swell, ground roll's remains
+    LITHO_NOISE_BAND,  // amplitude exp(-((f - 30 Hz) / 18 Hz)^2 / 2): in the band of the signal
+    LITHO_NOISE_MIXED, // white along time, neighbouring traces mixed 1 2 1 along inlines and
+                       // crosslines: it keeps to low wavenumbers, as in migrated data
 } LithoNoiseColour;
 
 // Noise and gaps on top of a clean cube, in a new cube: white Gaussian noise scaled to `snr_db`
