@@ -322,7 +322,7 @@ static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run,
     job->run = run;
     noise_fill(job, litho_run_threads(run), interval, noise);
     if (!job->flat) {
-        g_autofree float *powers = g_new(float, job->nf *noise_wavenumbers(job));
+        g_autofree float *powers = g_new0(float, job->nf *noise_wavenumbers(job));
         noise_floor(job, litho_run_threads(run), powers);
         noise_take_floor(job, powers, noise);
     }

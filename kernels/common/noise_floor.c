@@ -9,8 +9,16 @@
 
 // Traces of a window along an axis, at most.
 #define LITHO_NOISE_ROW 64
-// A tenth of the windows hold no event at a wavenumber where most of them do.
-#define QUIETEST 0.1
+
+// The mean of exponentially distributed values over the mean of the one number `rank` of n in
+// ascending order (Renyi 1953).
+static float scale_of(gint64 rank, gint64 n)
+{
+    double sum = 0;
+    for (gint64 k = 0; k <= rank; k++)
+        sum += 1.0 / (double)(n - k);
+    return (float)(1 / sum);
+}
 
 void noise_floor(const NoiseJob *job, int threads, float *floor)
 {
@@ -26,21 +34,12 @@ void noise_floor(const NoiseJob *job, int threads, float *floor)
                 for (gint64 w = 0; w < job->windows; w++)
                     if (job->share[w] > 0)
                         values[n++] = power[w * nk];
-                const gint64 rank = (gint64)(QUIETEST * (double)n);
-                floor[f * nk + k] =
-                    n > 0 ? noise_floor_scale() * litho_select_kth(values, n, rank) : 0;
+                const gint64 rank = (gint64)(NOISE_FLOOR_PART * (double)n);
+                floor[f * nk + k] = n < NOISE_FLOOR_WINDOWS
+                                        ? 0
+                                        : scale_of(rank, n) * litho_select_kth(values, n, rank);
             }
     }
-}
-
-double noise_floor_part(void)
-{
-    return QUIETEST;
-}
-
-float noise_floor_scale(void)
-{
-    return (float)(-1 / log1p(-QUIETEST)); // of an exponential distribution: its mean
 }
 
 // --- below the events ----------------------------------------------------------------------------

@@ -97,10 +97,10 @@ gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
 // windows hold one seems loud: noise_below_events() comes after it. The figures tell nothing after
 // job->run was told to stop.
 void noise_floor(const NoiseJob *job, int threads, float *floor);
-// The part of the windows that holds no more than the value that is taken, and the factor of this
-// value.
-double noise_floor_part(void);
-float noise_floor_scale(void);
+// The part of the windows that holds no event at a wavenumber where most of them do, and the
+// windows that are needed: with fewer the floor is 0.
+#define NOISE_FLOOR_PART 0.1
+enum { NOISE_FLOOR_WINDOWS = 32 };
 // power[n[0]][n[1]] of all wavenumbers of one frequency, in place: peaks narrower than a quarter of
 // an axis leave, broad hills stay (the median of 3 x 3, then a morphological opening: least, then
 // largest neighbours; Serra 1982). Events are as narrow as the taper lets them be, noise is not.

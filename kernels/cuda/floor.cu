@@ -10,7 +10,7 @@ enum { THREADS = 256 };
 // by its bits from the top. Floor: the powers read once for each of 31 bits, from the caches.
 __global__ void __launch_bounds__(THREADS)
     floor_kernel(const float *power, const float *share, const LithoFloorJob *jobs, int wavenumbers,
-                 double part, float scale, float *floor)
+                 double part, int least, float *floor)
 {
     const int f = blockIdx.x, k = blockIdx.y * THREADS + threadIdx.x, frequencies = gridDim.x;
     const int windows = jobs[blockIdx.z].windows, first = jobs[blockIdx.z].first;
@@ -23,6 +23,9 @@ __global__ void __launch_bounds__(THREADS)
     for (int w = 0; w < windows; w++)
         live += share[w] > 0;
     int rank = (int)(part * live);
+    double sum = 0; // mean of the value of this rank, of exponentially distributed ones of mean 1
+    for (int i = 0; i <= rank; i++)
+        sum += 1.0 / (live - i);
     unsigned bits = 0;
     for (int bit = 30; bit >= 0; bit--) { // powers are not negative
         int below = 0;
@@ -37,17 +40,17 @@ __global__ void __launch_bounds__(THREADS)
         }
     }
     floor[((long long)blockIdx.z * frequencies + f) * wavenumbers + k] =
-        live > 0 ? scale * __uint_as_float(bits) : 0;
+        live < least ? 0 : (float)(1 / sum) * __uint_as_float(bits);
 }
 
 } // namespace
 
 int litho_noise_floor_launch(const float *power, const float *share, const LithoFloorJob *jobs,
-                             int n_jobs, int frequencies, int wavenumbers, double part, float scale,
+                             int n_jobs, int frequencies, int wavenumbers, double part, int least,
                              float *floor, cudaStream_t stream)
 {
     const dim3 grid((unsigned)frequencies, (unsigned)((wavenumbers + THREADS - 1) / THREADS),
                     (unsigned)n_jobs);
-    floor_kernel<<<grid, THREADS, 0, stream>>>(power, share, jobs, wavenumbers, part, scale, floor);
+    floor_kernel<<<grid, THREADS, 0, stream>>>(power, share, jobs, wavenumbers, part, least, floor);
     return (int)cudaGetLastError();
 }

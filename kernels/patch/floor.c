@@ -56,7 +56,7 @@ void patch_floor_add(PatchFloor *p, int cell, float *power)
     const gsize nk = wavenumbers(p);
     for (int f = 0; f < p->bins; f++, power += nk) {
         const float mean = mean_of(power, nk);
-        if (!(mean > 0))
+        if (!(mean > 0 && mean <= G_MAXFLOAT))
             continue;
         for (gsize k = 0; k < nk; k++)
             p->sum[f * nk + k] += (gint64)(power[k] / mean * UNIT);
@@ -91,10 +91,20 @@ static double times(const PatchFloor *p, int f)
     return f == 0 || f == p->bins - 1 ? 1 : 2;
 }
 
+// FALSE where a cell had too few windows.
+static gboolean has_floor(const PatchFloor *p, int cell)
+{
+    for (int f = 0; f < p->bins; f++)
+        if (p->mean[(gsize)cell * p->bins + f] > 0)
+            return TRUE;
+    return FALSE;
+}
+
 void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
 {
     const gsize nk = wavenumbers(p);
     g_autofree float *shape = g_new(float, p->bins *nk);
+    g_autofree gboolean *known = g_new0(gboolean, p->cells);
     double flat = 0, shaped = 0;
     int measured = 0;
     for (int f = 0; f < p->bins; f++) {
@@ -105,8 +115,9 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
             p->below[(gsize)c * p->bins + f] *= more;
     }
     for (int c = 0; c < p->cells; c++) {
-        measured += done[c] == 1;
-        for (int f = 0; f < p->bins && done[c] == 1; f++) {
+        known[c] = done[c] == 1 && has_floor(p, c);
+        measured += known[c];
+        for (int f = 0; f < p->bins && known[c]; f++) {
             const gsize at = (gsize)c * p->bins + f;
             flat += times(p, f) * l->sigma[at] * l->sigma[at];
             shaped += times(p, f) * p->below[at];
@@ -118,12 +129,12 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
     l->low = OFF_LOW * l->total;
     l->high = OFF_HIGH * l->total;
     for (int f = 0; f < p->bins; f++) {
-        double mean = 0;
+        double mean = 0; // what the other cells take
         for (int c = 0; c < p->cells; c++)
-            mean += done[c] == 1 ? p->below[(gsize)c * p->bins + f] / measured : 0;
+            mean += known[c] ? p->below[(gsize)c * p->bins + f] / measured : 0;
         for (int c = 0; c < p->cells; c++) {
             const gsize at = (gsize)c * p->bins + f;
-            l->sigma[at] = (float)sqrt(done[c] == 1 ? p->below[at] : mean);
+            l->sigma[at] = (float)sqrt(known[c] ? p->below[at] : mean);
         }
     }
     l->shape = g_steal_pointer(&shape);

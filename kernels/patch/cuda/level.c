@@ -216,7 +216,7 @@ static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *
                                     stream),
                     error) ||
         (floor && (!LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, t.jobs, n, nf, (int)nk,
-                                                        noise_floor_part(), noise_floor_scale(),
+                                                        NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
                                                         p->level_floor.data, stream),
                                error) ||
                    !LITHO_CUDA(cudaMemcpyAsync(floor, p->level_floor.data, n_floor * sizeof *floor,

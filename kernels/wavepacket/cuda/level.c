@@ -278,7 +278,7 @@ static gboolean fetch_floor(Level *l, float *floor, GError **error)
                cudaMemcpyAsync(table, &all, sizeof all, cudaMemcpyHostToDevice, l->task.stream),
                error) &&
            LITHO_CUDA(litho_noise_floor_launch(l->task.power, l->task.share, table, 1, job->nf,
-                                               (int)nk, noise_floor_part(), noise_floor_scale(), to,
+                                               (int)nk, NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS, to,
                                                l->task.stream),
                       error) &&
            fetch(l, floor, to, bytes, error);
