@@ -107,6 +107,7 @@ typedef struct WpJob {
     // not worked out yet.
     double *powers[2];
     gboolean powers_white;
+    double *variances;   // per box: of a coefficient in that noise, over sigma_b^2; NULL likewise
     double *block_sigma; // per block
     WpBoxStats *stats;   // per box: energy summed, peak over all blocks
     double peak;         // max over boxes but the coarse one of peak/sigma_b
@@ -265,7 +266,7 @@ guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part,
 gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 void wp_forget_noise(WpJob *job);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
-float *wp_noise_levels(const WpJob *job, double k, int threads);
+float *wp_noise_levels(WpJob *job, double k, int threads);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 

@@ -39,20 +39,29 @@ double wp_noise_power(const LithoNoise *noise, double f)
     return s * s;
 }
 
-float *wp_noise_levels(const WpJob *job, double k, int threads)
+static double *box_variances(const WpJob *job, int threads)
 {
     const WpGeometry *g = job->geometry;
-    float *level = g_new0(float, g->n_boxes);
+    double *variances = g_new0(double, g->n_boxes);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        if (box->kind == WP_COARSE)
-            continue;
-        const double variance = job->noise.shape && box->kind == WP_DIRECTION
-                                    ? wp_box_mean(g->tiling, box, power_at, &job->noise)
-                                    : box_variance(box, &job->noise);
-        level[b] = (float)(k * box->sigma * sqrt(variance));
+        if (box->kind != WP_COARSE)
+            variances[b] = job->noise.shape && box->kind == WP_DIRECTION
+                               ? wp_box_mean(g->tiling, box, power_at, &job->noise)
+                               : box_variance(box, &job->noise);
     }
+    return variances;
+}
+
+float *wp_noise_levels(WpJob *job, double k, int threads)
+{
+    const WpGeometry *g = job->geometry;
+    float *level = g_new0(float, g->n_boxes);
+    if (!job->variances)
+        job->variances = box_variances(job, threads);
+    for (int b = 0; b < g->n_boxes; b++)
+        level[b] = (float)(k * g->boxes[b].sigma * sqrt(job->variances[b]));
     return level;
 }
 
@@ -215,6 +224,7 @@ void wp_forget_noise(WpJob *job)
     g_clear_pointer(&job->noise_from, litho_measured_unref);
     for (guint k = 0; k < G_N_ELEMENTS(job->powers); k++)
         g_clear_pointer(&job->powers[k], g_free);
+    g_clear_pointer(&job->variances, g_free);
 }
 
 guint64 wp_noise_threads_memory(const LithoGrid *in, const LithoWavepacketParams *p, int threads)
