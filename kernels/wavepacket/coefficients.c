@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/wavepacket/coefficients.h"
 
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <zstd.h>
@@ -600,7 +601,9 @@ static JsonNode *load_description(const char *path, guint64 *bytes)
     guint8 head[12];
     guint32 length;
     JsonNode *root = NULL;
-    FILE *file = fopen(path, "rb");
+    GStatBuf info; // a pipe must not hang the program
+    FILE *file = g_stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    *bytes = file ? (guint64)info.st_size : 0;
     if (!file)
         return NULL;
     if (fread(head, sizeof head, 1, file) == 1 &&
@@ -611,7 +614,6 @@ static JsonNode *load_description(const char *path, guint64 *bytes)
         if (text && fread(text, 1, length, file) == length)
             root = litho_json_parse(text, (gssize)length, NULL);
     }
-    *bytes = fseeko(file, 0, SEEK_END) == 0 ? (guint64)ftello(file) : 0;
     fclose(file);
     return root;
 }
