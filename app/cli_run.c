@@ -7,6 +7,7 @@
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
+#include "app/cli_hints.h"
 #include "app/cli_judge.h"
 #include "app/cli_open.h"
 #include "app/cli_pipe.h"
@@ -207,92 +208,6 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
 
 // --- the command ------------------------------------------------------------------------------
 
-// TRUE when the words of the command line set the row of a step, "velocity=2000".
-static gboolean is_given(char **words, guint step, guint n_steps, const char *key)
-{
-    const gsize length = strlen(key);
-    guint n_plus = 0;
-    for (char **word = words; *word; word++)
-        n_plus += strcmp(*word, "+") == 0;
-    // Every "+" adds one step behind those of the first word, which may be a recipe of several.
-    for (guint at = n_steps - 1 - n_plus; *words; words++)
-        if (strcmp(*words, "+") == 0)
-            at++;
-        else if (at == step && strncmp(*words, key, length) == 0 && (*words)[length] == '=')
-            return TRUE;
-    return FALSE;
-}
-
-// A model or file that nobody named: the result depends on it.
-static void tell_defaults(const LithoFlow *flow, char **words)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
-        const LithoParamTable *table = &step->op->params;
-        for (guint r = 0; step->enabled && r < table->n; r++) {
-            const LithoParam *row = &table->rows[r];
-            g_autofree char *value = litho_param_print(row, step->params);
-            if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0 &&
-                litho_param_applies(table, row, step->params) &&
-                !is_given(words, k, litho_flow_length(flow), row->key))
-                fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key,
-                        value, row->unit ? " " : "", row->unit ? row->unit : "");
-        }
-    }
-}
-
-// An upper end that was written down and lies beyond what the samples of its step hold.
-static void tell_bands(const LithoFlow *flow, char **words, const LithoGrid *grid)
-{
-    g_autoptr(LithoWalk) walk = litho_walk_look(flow, grid, NULL);
-    for (guint s = 0; walk && s < walk->n; s++) {
-        const LithoWalkStep *at = &walk->step[s];
-        const LithoParamTable *table = &at->step->op->params;
-        guint k = 0;
-        while (litho_flow_step(flow, k) != at->step)
-            k++;
-        for (guint r = 0; at->has_in && r < table->n; r++) {
-            const LithoParam *row = &table->rows[r];
-            const gboolean fits = !at->in.is_depth || row->depth_unit;
-            const double nyquist = litho_grid_nyquist(&at->in);
-            if (row->role != LITHO_ROLE_BAND_HIGH || !fits ||
-                !(litho_param_get(row, at->step->params) > nyquist) ||
-                !is_given(words, k, litho_flow_length(flow), row->key))
-                continue;
-            const char *unit = at->in.is_depth ? row->depth_unit : row->unit;
-            fprintf(stderr,
-                    _("note: %s: %s is %g %s; the samples end at the Nyquist frequency, %g %s\n"),
-                    at->step->op->key, row->key, litho_param_get(row, at->step->params), unit,
-                    nyquist, unit);
-        }
-    }
-}
-
-// Options that only judge, where nothing is judged.
-static void tell_idle(const Options *o, const LithoFlow *flow)
-{
-    const struct {
-        const char *name;
-        gboolean given;
-    } idle[] = {{"--sigma", o->judge.sigma > 0},
-                {"--area", o->judge.area != NULL},
-                {"--seed", o->judge.seed != 1}};
-    if (is_judged(o) || o->watched)
-        return;
-    for (guint k = 0; k < G_N_ELEMENTS(idle); k++)
-        if (idle[k].given)
-            fprintf(stderr,
-                    _("note: %s only judges: it does nothing without --report, --reference or "
-                      "--hide\n"),
-                    idle[k].name);
-    gboolean has_own = FALSE;
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        has_own |= litho_param_find(&litho_flow_step(flow, k)->op->params, "sigma") != NULL;
-    if (idle[0].given && has_own)
-        fprintf(stderr, _("note: the noise level of the filter itself is sigma=%g, without --\n"),
-                o->judge.sigma);
-}
-
 // The file of "NAME=FILE", which check_files() has seen to.
 static const char *file_of(const char *volume)
 {
@@ -476,9 +391,10 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         return FALSE;
     litho_cli_progress_erase(); // notes follow
     if (!peers || peers->peers.rank == 0) {
-        tell_defaults(flow, words);
-        tell_bands(flow, words, survey ? litho_survey_grid(survey) : NULL);
-        tell_idle(o, flow);
+        litho_cli_hint_defaults(flow, words);
+        litho_cli_hint_bands(flow, words, survey ? litho_survey_grid(survey) : NULL);
+        if (!is_judged(o) && !o->watched)
+            litho_cli_hint_idle(&o->judge, flow);
     }
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;

@@ -50,7 +50,7 @@ LithoCube *litho_cube_ref(const LithoCube *cube);
 void litho_cube_unref(LithoCube *cube); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoCube, litho_cube_unref)
 
-// As many whole letters of `name` as there is room for.
+// The name takes as many whole letters of `name` as there is room for.
 void litho_cube_set_name(LithoCube *cube, const char *name);
 // Copies name, notes, survey and live mask (where the boxes overlap) from `from`: what an
 // operator's output inherits from its input.

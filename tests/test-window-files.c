@@ -11,7 +11,6 @@
 #include "tests/gui/files.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/window/window_private.h"
-#include "ui/window/recent.h"
 #include "tests/common.h"
 
 static Gui gui;
@@ -637,49 +636,6 @@ static void test_full_disk(void)
     g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-// Property: the list of recent files holds cubes that could be opened: neither a file that was
-// refused nor a picture that was written.
-static void test_recent(void)
-{
-    g_autofree char *good = gui_write_cube(&gui, "recent.sgy", 8, 9, 40);
-    g_autofree char *bad = gui_path(&gui, "refused.sgy"), *picture = gui_path(&gui, "recent.png");
-    g_assert_true(g_file_set_contents(bad, "no cube at all", -1, NULL));
-    gui_open_file(&gui, good);
-    gui_open_file(&gui, bad);
-    g_assert_nonnull(litho_window_error(gui.window));
-    litho_window_clear_error(gui.window);
-    litho_window_export(gui.window, picture);
-    g_assert_true(gui_wait(gui_is_free, &gui, 60));
-    gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
-    g_autofree char *last = litho_recent_last_path();
-    g_assert_cmpstr(last, ==, good);
-
-    // Names as long as a file system allows: in letters of two bytes, where it is cut between two,
-    // and in wide ones, which the start page has no room for.
-    g_autoptr(GString) name = g_string_new(NULL);
-    while (name->len < 240)
-        g_string_append(name, "\u0444");
-    g_string_append(name, ".sgy");
-    g_autofree char *tall = gui_write_cube(&gui, name->str, 8, 9, 40);
-    gui_open_file(&gui, tall);
-    g_assert_true(g_utf8_validate(litho_session_input(gui.session)->name, -1, NULL));
-    g_string_truncate(name, 0);
-    while (name->len < 240)
-        g_string_append_c(name, 'w');
-    g_string_append(name, ".npy");
-    g_autofree char *wide = gui_write_cube(&gui, name->str, 8, 9, 40);
-    gui_open_file(&gui, wide);
-    gui_spin(&gui, 0.5);
-    gui_reopen(&gui);
-    gui_spin(&gui, 0.5);
-    int least;
-    GtkWidget *page = litho_start_page_widget(litho_middle_start(gui.window->middle));
-    GtkWidget *inside = gtk_widget_get_first_child(page); // of what scrolls
-    gtk_widget_measure(inside, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
-    g_assert_cmpint(least, <=, 1280);
-    gui_screenshot(&gui, "files-long-name");
-}
-
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -694,7 +650,6 @@ int main(int argc, char **argv)
     g_test_add_func("/files/inputs-stay", test_inputs_stay);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
-    g_test_add_func("/files/recent", test_recent);
     g_test_add_func("/files/close-while-saving", test_close_while_saving);
     int status = test_run();
     gui_close(&gui);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Sessions of the window under a virtual display: what survives closing and crashes, snapshots,
-// cubes beyond memory.
+// Sessions of the window under a virtual display: what survives closing and crashes, and cubes
+// beyond memory.
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
@@ -335,210 +335,6 @@ static void test_session_of_wrong_types(void)
     litho_bar_hide(litho_tellers_error(gui.window->tellers));
 }
 
-// --- snapshots ----------------------------------------------------------------------------------
-
-static float output_at(gint64 i, gint64 j, gint64 k)
-{
-    float x = NAN;
-    g_assert_true(litho_session_sample(gui.session, TRUE, (const gint64[]){i, j, k}, &x));
-    return x;
-}
-
-static gboolean compared_ready(Gui *g)
-{
-    return litho_session_reference_name(g->session) != NULL;
-}
-
-// Property: A and B come back with their samples at once and without computing; the output can be
-// compared with either, also after their results were dropped (then it is computed); removing one
-// leaves the other alone. The template multiplies by its gain: samples tell which one is shown.
-static void test_snapshots(void)
-{
-    g_autofree char *path = gui_write_cube(&gui, "snap.sgy", 12, 12, 40);
-    gui_forget_flow(&gui);
-    gui_open_file(&gui, path);
-    LithoSnapshots *s = gui.window->snapshots;
-    litho_session_add_step(gui.session, &litho_operator_template);
-    gui_set_gain(&gui, 2);
-    g_assert_true(gui_wait(gui_has_output, &gui, 20));
-    float one = output_at(3, 4, 5) / 2;
-    gui_activate(&gui, "win.snapshot");
-    g_assert_false(g_action_group_get_action_enabled(G_ACTION_GROUP(gui.window), "snapshot"));
-    gui_set_gain(&gui, 4);
-    gui_activate(&gui, "win.snapshot");
-    g_assert_true(gui_wait(gui_has_output, &gui, 20));
-    gui_settle(&gui);
-    g_assert_cmpuint(litho_snapshots_count(s), ==, 2);
-    g_assert_nonnull(litho_snapshots_get(s, 0)->result);
-    g_assert_nonnull(litho_snapshots_get(s, 1)->result);
-    gui_set_gain(&gui, 9);
-    g_assert_true(gui_wait(gui_has_output, &gui, 20));
-
-    gui_activate(&gui, "win.snapshot-go('A')");
-    g_assert_cmpfloat(gui_gain(&gui), ==, 2);
-    g_assert_nonnull(litho_session_output(gui.session)); // at once
-    g_assert_cmpfloat_with_epsilon(output_at(3, 4, 5), 2 * one, 1e-5);
-    gui_activate(&gui, "win.snapshot-go('B')");
-    g_assert_cmpfloat_with_epsilon(output_at(3, 4, 5), 4 * one, 1e-5);
-    gui_activate(&gui, "win.snapshot-compare('A')");
-    g_assert_cmpstr(litho_session_reference_name(gui.session), ==, "A");
-    gui_activate(&gui, "win.show('split')");
-    gui_spin(&gui, 0.4);
-    gui_screenshot(&gui, "files-snapshots");
-    float reference;
-    g_assert_true(litho_session_sample(gui.session, FALSE, (const gint64[]){3, 4, 5}, &reference));
-    g_assert_cmpfloat_with_epsilon(reference, 2 * one, 1e-5);
-    gui_activate(&gui, "win.snapshot-compare('')");
-    g_assert_null(litho_session_reference_name(gui.session));
-    gui_activate(&gui, "win.show('output')");
-
-    gui_open_file(&gui, path); // the same file: parameters stay, results go
-    g_assert_cmpuint(litho_snapshots_count(s), ==, 2);
-    gui_settle(&gui);
-    g_assert_null(litho_snapshots_get(s, 0)->result);
-    litho_snapshots_compare(s, 0);
-    g_assert_true(gui_wait(compared_ready, &gui, 20));
-    g_assert_true(litho_session_sample(gui.session, FALSE, (const gint64[]){3, 4, 5}, &reference));
-    g_assert_cmpfloat_with_epsilon(reference, 2 * one, 1e-5);
-    litho_snapshots_rename(s, 1, "stronger");
-    litho_snapshots_remove(s, 0);
-    g_assert_null(litho_session_reference_name(gui.session));
-    g_assert_cmpuint(litho_snapshots_count(s), ==, 1);
-    g_assert_cmpstr(litho_snapshots_get(s, 0)->name, ==, "stronger");
-    g_assert_cmpint(litho_snapshots_get(s, 0)->letter, ==, 'B');
-}
-
-// Property: the colours of an image that has amplitudes of its own come back with the image: those
-// of its record stay automatic, and the other way round. Closing before the image is there loses
-// nothing.
-static void test_colours_of_result(void)
-{
-    g_autofree char *path = gui_write_cube(&gui, "colours.sgy", 12, 12, 60);
-    gui_forget_flow(&gui);
-    gui_open_file(&gui, path);
-    gui_use_operator(&gui, &gui_teller);
-    gui_set_param(&gui, &gui_teller, "mode", 2);
-    g_assert_true(gui_wait(gui_has_output, &gui, 20));
-    gui_settle(&gui);
-    g_assert_true(litho_session_grid(gui.session)->is_depth);
-    litho_session_set_clip(gui.session, 0.0625);
-    gui_settle(&gui);
-    for (int k = 0; k < 2; k++) {
-        gui_reopen(&gui);
-        gui_open_file(&gui, path);
-        if (k == 0) { // it is closed before
-            litho_session_cancel(gui.session);
-            litho_window_state_touched(gui.window);
-            continue;
-        }
-        g_assert_cmpfloat(litho_session_clip(gui.session), !=, 0.0625); // of the record
-        g_assert_true(gui_wait(gui_has_output, &gui, 20));
-        gui_settle(&gui);
-        g_assert_cmpfloat(litho_session_clip(gui.session), ==, 0.0625);
-        gui_activate(&gui, "win.show('input')");
-        gui_settle(&gui);
-        g_assert_true(litho_session_clip_is_automatic(gui.session));
-        g_assert_cmpfloat(litho_session_clip(gui.session), >, 0.5);
-    }
-    gui_forget_flow(&gui);
-}
-
-// Property: undo and redo change the parameters, and not which volume is looked at.
-static void test_volume_stays(void)
-{
-    const LithoOperator *patch = litho_operator_find("patch");
-    g_autofree char *path = gui_write_cube(&gui, "volume.sgy", 12, 12, 64);
-    gui_forget_flow(&gui);
-    gui_open_file(&gui, path);
-    gui_use_operator(&gui, patch);
-    gui_set_param(&gui, patch, "threshold", 2);
-    g_autofree const char **names = litho_flow_volumes(litho_session_flow(gui.session));
-    litho_session_set_volume(gui.session, names[0]);
-    g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
-    gui_activate(&gui, "win.undo");
-    g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
-    litho_session_set_volume(gui.session, NULL);
-    gui_activate(&gui, "win.redo");
-    g_assert_null(litho_session_volume(gui.session));
-    gui_settle(&gui);
-    gui_forget_flow(&gui);
-}
-
-static gboolean tells_minutes(Gui *g)
-{
-    return gui_label_says(litho_busy_line_words(g->window->busy), " min ");
-}
-
-// Property: the time that is left of a long pass is told in minutes and seconds.
-static void test_minutes_left(void)
-{
-    g_autofree char *path = gui_write_cube(&gui, "long.sgy", 12, 12, 40);
-    gui_forget_flow(&gui);
-    gui_open_file(&gui, path);
-    gui_use_operator(&gui, &gui_teller);
-    gui_set_param(&gui, &gui_teller, "wait_ms", 200000);
-    litho_session_cancel(gui.session);
-    litho_session_recompute(gui.session);
-    g_assert_true(gui_wait(tells_minutes, &gui, 20));
-    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
-    gui_settle(&gui);
-    gui_forget_flow(&gui);
-}
-
-static gboolean computes(Gui *g, double *part)
-{
-    return litho_snapshots_is_computing(g->window->snapshots, part);
-}
-
-static gboolean has_come_further(Gui *g)
-{
-    double part;
-    return computes(g, &part) && part > 0;
-}
-
-// A job that computes a snapshot holds the list of snapshots.
-static guint refs_at_rest;
-
-static gboolean is_at_rest(Gui *g)
-{
-    double part;
-    return !computes(g, &part) && G_OBJECT(g->window->snapshots)->ref_count == refs_at_rest;
-}
-
-// Property: computing a snapshot for a comparison is told as it goes, and ends when nobody waits
-// for it any more: with Escape, with another choice, and with the window.
-static void test_snapshot_stops(void)
-{
-    g_autofree char *path = gui_write_cube(&gui, "snap-long.sgy", 12, 12, 40);
-    gui_forget_flow(&gui);
-    gui_open_file(&gui, path);
-    gui_use_operator(&gui, &gui_teller);
-    gui_set_param(&gui, &gui_teller, "wait_ms", 60000);
-    gui_activate(&gui, "win.snapshot");
-    gui_set_param(&gui, &gui_teller, "wait_ms", 900);
-    gui_activate(&gui, "win.snapshot");
-    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
-    g_assert_true(gui_wait(gui_has_output, &gui, 20));
-    LithoSnapshots *s = gui.window->snapshots;
-    refs_at_rest = G_OBJECT(s)->ref_count;
-    litho_snapshots_compare(s, 0);
-    g_assert_true(gui_wait(has_come_further, &gui, 20));
-    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
-    g_assert_true(gui_label_says(bar, "computing"));
-    g_assert_true(g_action_group_get_action_enabled(G_ACTION_GROUP(gui.window), "cancel"));
-    gui_activate(&gui, "win.cancel");
-    g_assert_false(gui_label_says(bar, "computing"));
-    g_assert_true(gui_wait(is_at_rest, &gui, 20));
-    litho_snapshots_compare(s, 0);
-    litho_snapshots_compare(s, 1); // the first is computed no longer, and takes nothing with it
-    litho_snapshots_compare(s, -1);
-    g_assert_true(gui_wait(is_at_rest, &gui, 20));
-    litho_snapshots_compare(s, 1);
-    gui_reopen(&gui);
-    gui_spin(&gui, 2);
-    gui_forget_flow(&gui);
-}
-
 // --- beyond memory ------------------------------------------------------------------------------
 
 // All three slices on screen have been read.
@@ -624,15 +420,15 @@ static void test_beyond_memory(void)
     g_autoptr(LithoCube) result = reference_result(path);
     const LithoDisplay *d = litho_session_display(gui.session);
     for (int j = 0; j < 64; j++)
-        g_assert_cmpfloat(output_at(d->slice[0], j, 77), ==,
+        g_assert_cmpfloat(gui_output_at(&gui, d->slice[0], j, 77), ==,
                           litho_cube_trace(result, d->slice[0], j)[77]);
     for (int i = 0; i < 60; i++)
-        g_assert_cmpfloat(output_at(i, d->slice[1], 78), ==,
+        g_assert_cmpfloat(gui_output_at(&gui, i, d->slice[1], 78), ==,
                           litho_cube_trace(result, i, d->slice[1])[78]);
     for (int i = 0; i < 60; i++)
         for (int j = 0; j < 64; j++)
             if (litho_cube_is_live(result, i, j))
-                g_assert_cmpfloat(output_at(i, j, d->slice[2]), ==,
+                g_assert_cmpfloat(gui_output_at(&gui, i, j, d->slice[2]), ==,
                                   litho_cube_trace(result, i, j)[d->slice[2]]);
     gui_screenshot(&gui, "files-beyond-output");
     g_assert_null(litho_session_output(gui.session));
@@ -703,7 +499,8 @@ static void test_time_slice_in_strips(void)
     for (int i = 0; i < 60; i++)
         for (int j = 0; j < 64; j++)
             if (litho_cube_is_live(result, i, j))
-                g_assert_cmpfloat(output_at(i, j, 30), ==, litho_cube_trace(result, i, j)[30]);
+                g_assert_cmpfloat(gui_output_at(&gui, i, j, 30), ==,
+                                  litho_cube_trace(result, i, j)[30]);
     gui_settle(&gui);
     gui_screenshot(&gui, "files-strips");
 
@@ -728,11 +525,6 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/during-job", test_during_job);
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);
-    g_test_add_func("/sessions/snapshots", test_snapshots);
-    g_test_add_func("/sessions/colours-of-result", test_colours_of_result);
-    g_test_add_func("/sessions/volume-stays", test_volume_stays);
-    g_test_add_func("/sessions/minutes-left", test_minutes_left);
-    g_test_add_func("/sessions/snapshot-stops", test_snapshot_stops);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
     g_test_add_func("/sessions/time-slice-in-strips", test_time_slice_in_strips);
     int status = g_test_run();

@@ -496,21 +496,6 @@ static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
     return TRUE;
 }
 
-static void tell_kept(const Stream *s)
-{
-    const LithoStreamPlan *plan = &s->plan;
-    if (plan->columns > 1 && plan->first + plan->kept > 0)
-        tell(s, g_strdup_printf(
-                    _("%" PRId64 " of %" PRId64
-                      " slabs were kept by an interrupted run; the others are computed"),
-                    litho_stream_slabs_before(plan, plan->kept), litho_stream_all_slabs(plan)));
-    else if (plan->first > 0)
-        tell(s,
-             g_strdup_printf(_("%" PRId64 " of %" PRId64
-                               " inlines were kept by an interrupted run; the others are computed"),
-                             plan->first, plan->out.axis[0].n));
-}
-
 // Rank 0 tells the others where to begin; the slabs of the rest follow.
 static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk,
                                const LithoGrid *in, GError **error)
@@ -527,29 +512,10 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
     s->plan.kept = kept;
     s->taken = kept;
     s->next = kept + (s->rank + s->ranks - kept % s->ranks) % s->ranks;
-    if (!p || p->rank == 0)
-        tell_kept(s);
+    char *sentence = !p || p->rank == 0 ? litho_stream_kept_text(&s->plan) : NULL;
+    if (sentence)
+        tell(s, sentence);
     return TRUE;
-}
-
-static void tell_keeps(const Stream *s, const LithoWriter *writer, GError *problem)
-{
-    LithoStreamPlan plan = s->plan;
-    plan.first = litho_writer_next_inline(writer);
-    char *whole =
-        plan.columns > 1
-            ? g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
-                                " slabs are kept: the same command goes on with the rest, "
-                                "--restart begins anew"),
-                              problem->message,
-                              litho_stream_slabs_before(&plan, litho_journal_pieces(s->journal)),
-                              litho_stream_all_slabs(&plan))
-            : g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
-                                " inlines are kept: the same command goes on with the rest, "
-                                "--restart begins anew"),
-                              problem->message, plan.first, plan.out.axis[0].n);
-    g_free(problem->message);
-    problem->message = whole;
 }
 
 // A failed run's slabs stay or go; where they stay, its sentence says so. What an earlier run has
@@ -565,7 +531,12 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
                             s->plan.first + s->plan.kept > 0 || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
-        tell_keeps(s, writer, problem);
+        LithoStreamPlan plan = s->plan;
+        plan.first = litho_writer_next_inline(writer);
+        char *whole =
+            litho_stream_keeps_text(&plan, litho_journal_pieces(s->journal), problem->message);
+        g_free(problem->message);
+        problem->message = whole;
     }
     // The journal of another run, or of one that another process is at, is not ours.
     const gboolean ours = writer || litho_journal_is_new(s->journal);

@@ -356,3 +356,31 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     return walk && litho_stream_plan_flow(flow, &walk, in, options, run, &divided, plan, error);
 }
 
+char *litho_stream_kept_text(const LithoStreamPlan *plan)
+{
+    if (plan->columns > 1 && plan->first + plan->kept > 0)
+        return g_strdup_printf(_("%" PRId64 " of %" PRId64
+                                 " slabs were kept by an interrupted run; the others are computed"),
+                               litho_stream_slabs_before(plan, plan->kept),
+                               litho_stream_all_slabs(plan));
+    if (plan->first > 0)
+        return g_strdup_printf(
+            _("%" PRId64 " of %" PRId64
+              " inlines were kept by an interrupted run; the others are computed"),
+            plan->first, plan->out.axis[0].n);
+    return NULL;
+}
+
+char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const char *problem)
+{
+    if (plan->columns > 1)
+        return g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
+                                 " slabs are kept: the same command goes on with the rest, "
+                                 "--restart begins anew"),
+                               problem, litho_stream_slabs_before(plan, pieces),
+                               litho_stream_all_slabs(plan));
+    return g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
+                             " inlines are kept: the same command goes on with the rest, "
+                             "--restart begins anew"),
+                           problem, plan->first, plan->out.axis[0].n);
+}

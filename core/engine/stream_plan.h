@@ -27,3 +27,8 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
 gboolean litho_stream_plan_flow(const LithoFlow *flow, LithoWalk **walk, const LithoGrid *in,
                                 const LithoStreamOptions *options, LithoRun *run,
                                 LithoFlow **divided, LithoStreamPlan *plan, GError **error);
+// A sentence on what an interrupted run has kept of this one; NULL: nothing. g_free().
+char *litho_stream_kept_text(const LithoStreamPlan *plan);
+// The sentence of a run that ends with `problem`, with what stays for the next one: `pieces` slabs,
+// and inlines up to plan->first. g_free().
+char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const char *problem);

@@ -51,14 +51,14 @@ static double fine_interval(const LithoWriter *w)
     return w->grid.is_depth ? step / depth_unit(w) * 1e3 : step * 1e6;
 }
 
-// The same as the reader takes it from a float: depths below the least thousandths count units.
+// The interval as the reader takes it from a float: depths below the least thousandths count units.
 static double interval_field(const LithoWriter *w)
 {
     const double fine = fine_interval(w);
     return w->grid.is_depth && fine < LITHO_LEAST_THOUSANDTHS ? fine / 1e3 : fine;
 }
 
-// As it takes it from 16 bits; 0 = they cannot hold it.
+// The interval as the reader takes it from 16 bits; 0 = they cannot hold it.
 static guint16 interval_word(const LithoWriter *w)
 {
     const double fine = fine_interval(w), least = w->grid.is_depth ? LITHO_LEAST_THOUSANDTHS : 0.5;
@@ -402,7 +402,7 @@ static void make_binary(const LithoWriter *w, guint8 *block)
     litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
 }
 
-// As the reader takes the two bytes.
+// The reader takes the two bytes of the revision so.
 static gboolean is_revision_2(const guint8 *block)
 {
     const guint8 *revision = block + LITHO_BIN_REVISION - 3201;

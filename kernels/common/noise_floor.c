@@ -149,7 +149,8 @@ void noise_make_even(const int n[2], float *plane)
 // comes to all of them, the faintest tenth still holds more than this part of the middle one: 0.7
 // to 0.9, and 0.5 below events of 35 dB. Mixed traces leave 0.02 to 0.25.
 #define FILLED 0.4
-// What is below events scatters around the noise by no more, where the noise is stationary.
+// The power below events scatters around that of the noise by no more, where the noise is
+// stationary.
 #define OFF_LOW 0.9
 #define OFF_HIGH 1.15
 

@@ -211,6 +211,13 @@ gboolean gui_has_output(Gui *gui)
     return litho_session_output(gui->session) != NULL;
 }
 
+float gui_output_at(Gui *gui, gint64 i, gint64 j, gint64 k)
+{
+    float x = 0;
+    g_assert_true(litho_session_sample(gui->session, TRUE, (const gint64[]){i, j, k}, &x));
+    return x;
+}
+
 gboolean gui_is_free(Gui *gui)
 {
     return !litho_window_is_busy(gui->window);

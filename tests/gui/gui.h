@@ -29,6 +29,8 @@ gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds);
 gboolean gui_has_input(Gui *gui);
 gboolean gui_has_output(Gui *gui);
 gboolean gui_is_free(Gui *gui);
+// A sample of the output, which is there.
+float gui_output_at(Gui *gui, gint64 i, gint64 j, gint64 k);
 // The first widget of a type at or below `widget`, NULL when there is none.
 GtkWidget *gui_find_type(GtkWidget *widget, GType type);
 // The label at or below `widget` that says `text` and nothing else, NULL when there is none.

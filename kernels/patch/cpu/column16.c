@@ -25,8 +25,8 @@ typedef struct Scratch {
     LithoRow shape[BINS][N]; // of the noise's level
 } Scratch;
 
-// What powers must reach: limits of two windows at each frequency, times the shape of the noise's
-// level over the wavenumbers, and `least` in any case. `shape` NULL: the limits alone.
+// Limits that powers must reach: those of two windows at each frequency, times the shape of the
+// noise's level over the wavenumbers, and `least` in any case. `shape` NULL: the limits alone.
 typedef struct Limits {
     float a[BINS], b[BINS], least;
     LithoRow (*shape)[N];

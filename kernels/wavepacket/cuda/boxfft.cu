@@ -13,6 +13,10 @@
 namespace
 {
 
+// Radices of passes: dft<R>() knows them.
+#define FOR_EACH_RADIX(DO)                                                                         \
+    DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(12) DO(14) DO(15) DO(16)
+
 enum { MOST_PASSES = 16 }; // of both axes of a plane
 
 // One pass, as a block's threads find it in shared memory. x / by is the upper half of x times the
@@ -205,19 +209,7 @@ __global__ void __launch_bounds__(512, 2)
     case R:                                                                                        \
         plane_pass<R, SIGN>(p, k < down, e, pass[k]);                                              \
         break;
-            PASS(2)
-            PASS(3)
-            PASS(4)
-            PASS(5)
-            PASS(6)
-            PASS(7)
-            PASS(8)
-            PASS(9)
-            PASS(10)
-            PASS(12)
-            PASS(14)
-            PASS(15)
-            PASS(16)
+            FOR_EACH_RADIX(PASS)
 #undef PASS
         }
     }
@@ -262,19 +254,7 @@ __global__ void __launch_bounds__(512, 2)
     case R:                                                                                        \
         column_pass<R, SIGN>(c, e, pass[k]);                                                       \
         break;
-            PASS(2)
-            PASS(3)
-            PASS(4)
-            PASS(5)
-            PASS(6)
-            PASS(7)
-            PASS(8)
-            PASS(9)
-            PASS(10)
-            PASS(12)
-            PASS(14)
-            PASS(15)
-            PASS(16)
+            FOR_EACH_RADIX(PASS)
 #undef PASS
         }
     }
