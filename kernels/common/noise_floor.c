@@ -149,12 +149,8 @@ void noise_make_even(const int n[2], float *plane)
 // comes to all of them, the faintest tenth still holds more than this part of the middle one: 0.7
 // to 0.9, and 0.5 below events of 35 dB. Mixed traces leave 0.02 to 0.25.
 #define FILLED 0.4
-// The power below events scatters around that of the noise by no more, where the noise is
-// stationary.
-#define OFF_LOW 0.9
-#define OFF_HIGH 1.15
 
-static double mean_of(const float *x, gint64 n)
+double noise_mean(const float *x, gint64 n)
 {
     double sum = 0;
     for (gint64 k = 0; k < n; k++)
@@ -173,7 +169,7 @@ void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise)
         noise_below_events(job->n, floor + f * nk, scratch);
         if (times == 1)
             noise_make_even(job->n, floor + f * nk);
-        power[f] = mean_of(floor + f * nk, nk);
+        power[f] = noise_mean(floor + f * nk, nk);
         memcpy(scratch, floor + f * nk, nk * sizeof *scratch);
         middle += times * litho_select_kth(scratch, nk, nk / 2);
         faint += times * litho_select_kth(scratch, nk, nk / 10);
@@ -185,8 +181,8 @@ void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise)
         (noise_has_neighbours(job) && faint > FILLED * middle))
         return;
     noise->total = sqrt(shaped / samples);
-    noise->low = OFF_LOW * noise->total;
-    noise->high = OFF_HIGH * noise->total;
+    noise->low = NOISE_FLOOR_LOW * noise->total;
+    noise->high = NOISE_FLOOR_HIGH * noise->total;
     noise->window[0] = job->n[0];
     noise->window[1] = job->n[1];
     noise->shape = g_new(float, job->nf *nk);

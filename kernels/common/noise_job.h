@@ -101,6 +101,11 @@ void noise_floor(const NoiseJob *job, int threads, float *floor);
 // windows that are needed: with fewer the floor is 0.
 #define NOISE_FLOOR_PART 0.1
 enum { NOISE_FLOOR_WINDOWS = 32 };
+// The floor below events scatters around the noise by no more, where the noise is stationary: ends
+// of its level's interval.
+#define NOISE_FLOOR_LOW 0.9
+#define NOISE_FLOOR_HIGH 1.15
+double noise_mean(const float *x, gint64 n);
 // power[n[0]][n[1]] of all wavenumbers of one frequency, in place: peaks narrower than a quarter of
 // an axis leave, broad hills stay (the median of 3 x 3, then a morphological opening: least, then
 // largest neighbours; Serra 1982). Events are as narrow as the taper lets them be, noise is not.

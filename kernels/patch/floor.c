@@ -8,10 +8,6 @@
 
 // Sums of integers do not depend on their order; a cell counts in steps of 2^-32 of its mean.
 #define UNIT 0x1p32
-// The level below events, of what is alike but for events that hide it.
-#define OFF_LOW 0.9
-#define OFF_HIGH 1.15
-
 static gsize wavenumbers(const PatchFloor *p)
 {
     return (gsize)p->n[0] * p->n[1];
@@ -43,26 +39,18 @@ guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells)
            2 * sizeof(float) * (guint64)cells * g->bins;
 }
 
-static float mean_of(const float *x, gsize n)
-{
-    double sum = 0;
-    for (gsize k = 0; k < n; k++)
-        sum += x[k];
-    return (float)(sum / (double)n);
-}
-
 void patch_floor_add(PatchFloor *p, int cell, float *power)
 {
     const gsize nk = wavenumbers(p);
     for (int f = 0; f < p->bins; f++, power += nk) {
-        const float mean = mean_of(power, nk);
+        const float mean = (float)noise_mean(power, nk);
         if (!(mean > 0 && mean <= G_MAXFLOAT))
             continue;
         for (gsize k = 0; k < nk; k++)
             p->sum[f * nk + k] += (gint64)(power[k] / mean * UNIT);
         noise_below_events(p->n, power, p->scratch);
         p->mean[(gsize)cell * p->bins + f] = mean;
-        p->below[(gsize)cell * p->bins + f] = mean_of(power, nk);
+        p->below[(gsize)cell * p->bins + f] = (float)noise_mean(power, nk);
     }
 }
 
@@ -75,7 +63,7 @@ static double shape_of(PatchFloor *p, int f, float *shape)
     for (gsize k = 0; k < nk; k++)
         shape[k] = (float)(p->sum[f * nk + k] / UNIT);
     noise_below_events(p->n, shape, p->scratch);
-    const float mean = mean_of(shape, nk);
+    const float mean = (float)noise_mean(shape, nk);
     for (int c = 0; c < p->cells; c++) {
         const gsize at = (gsize)c * p->bins + f;
         parts += p->mean[at] > 0 ? p->below[at] / p->mean[at] : 0;
@@ -126,8 +114,8 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
     if (!(shaped > NOISE_CLEARLY_MORE * flat))
         return;
     l->total = sqrt(shaped / measured / MAX(2 * (p->bins - 1), 1));
-    l->low = OFF_LOW * l->total;
-    l->high = OFF_HIGH * l->total;
+    l->low = NOISE_FLOOR_LOW * l->total;
+    l->high = NOISE_FLOOR_HIGH * l->total;
     for (int f = 0; f < p->bins; f++) {
         double mean = 0; // what the other cells take
         for (int c = 0; c < p->cells; c++)
