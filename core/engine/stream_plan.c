@@ -138,8 +138,7 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     litho_engine_free(engine);
 }
 
-// Inlines per slab must divide into whole spatial windows where an operator says so.
-static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
+gint64 litho_stream_slab_multiple(const LithoFlow *flow, const LithoGrid *in)
 {
     gint64 multiple = 1;
     for (guint k = 0; k < litho_flow_length(flow); k++) {
@@ -261,7 +260,7 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     walk->measured = TRUE; // in a pass before, where there are several slabs
     walk->threads = options->threads;
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
-    gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
+    gint64 all = plan->out.axis[0].n, multiple = litho_stream_slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a
     // small cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)plan->engines * rank_count(options);

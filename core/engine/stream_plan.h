@@ -3,8 +3,8 @@
 #include "core/engine/stream.h"
 #include "core/walk.h"
 
-// Internal to a stream: the size of its slabs, and who computes them. stream.c runs the plan. The
-// calls keep nothing; any thread.
+// Internal to the engine: the size of a stream's slabs, and who computes them. stream.c runs the
+// plan. The calls keep nothing; any thread.
 
 // Device of engine `k` of the plan.
 LithoDevice litho_stream_device(const LithoStreamOptions *options, const LithoStreamPlan *plan,
@@ -16,6 +16,9 @@ LithoBox litho_stream_row_box(const LithoStreamPlan *plan, gint64 slab);
 // Slabs of the whole output, and how many of them lie before `slab` of the plan.
 gint64 litho_stream_all_slabs(const LithoStreamPlan *plan);
 gint64 litho_stream_slabs_before(const LithoStreamPlan *plan, gint64 slab);
+// Slabs are multiples of so many inlines, whole windows or blocks where an operator says so. `in`:
+// grid of the input, NULL where the flow needs none.
+gint64 litho_stream_slab_multiple(const LithoFlow *flow, const LithoGrid *in);
 // The largest slabs that fit into the budgets of `options`, from inline `first` of the output on.
 // `in`: grid of the input, NULL where the flow needs none. FALSE: the smallest piece does not fit.
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,

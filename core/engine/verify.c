@@ -7,6 +7,7 @@
 
 #include "core/engine/engine.h"
 #include "core/engine/measure.h"
+#include "core/engine/stream_plan.h"
 #include "core/error.h"
 #include "core/io/survey_private.h"
 #include "core/walk.h"
@@ -19,6 +20,7 @@ typedef struct Verify {
     LithoSurvey *in, *out;     // `in` NULL = a source
     LithoGrid grid;            // of the output by the flow
     LithoEngine *engine;
+    guint64 source;            // of the inputs of all parts (cube.h)
     float *trace;              // one as the file's format holds it
     guint8 *raw;
     double sum, sum_difference; // of squares
@@ -162,6 +164,7 @@ static LithoCube *compute(Verify *v, const LithoBox *region, LithoRun *run, GErr
         need.hi[2] = grid->axis[2].n;
         if (!(in = litho_survey_read(v->in, &need, run, error)))
             return NULL;
+        in->source = v->source = v->source ? v->source : in->serial;
     }
     g_autoptr(LithoCube) out = litho_engine_run(v->engine, v->flow, in, region, run, error);
     if (!out || !litho_cube_host(out, error))
@@ -170,7 +173,9 @@ static LithoCube *compute(Verify *v, const LithoBox *region, LithoRun *run, GErr
     return g_steal_pointer(&out);
 }
 
-static gboolean verify_part(Verify *v, gint64 lo, gint64 hi, LithoRun *run, GError **error)
+// Inlines lo to hi - 1, `parts` parts.
+static gboolean verify_inlines(Verify *v, gint64 lo, gint64 hi, gint64 parts, LithoRun *run,
+                               GError **error)
 {
     LithoBox region = litho_box_full(&v->grid);
     region.lo[0] = lo;
@@ -181,7 +186,7 @@ static gboolean verify_part(Verify *v, gint64 lo, gint64 hi, LithoRun *run, GErr
         return FALSE;
     for (gint64 i = lo; i < hi; i++)
         compare_line(v, made, file, i);
-    v->told->slabs++;
+    v->told->slabs += parts;
     v->told->inlines += hi - lo;
     v->told->samples += litho_box_count(region);
     return TRUE;
@@ -204,6 +209,19 @@ static gint64 *choose(gint64 all, gint64 n, guint32 seed)
     return chosen;
 }
 
+// Of the chosen parts from `k` on, those beside each other in one row of blocks: an operator that
+// works in blocks computes all of a row for any part of it.
+static gint64 beside(const Verify *v, const gint64 *chosen, gint64 k, gint64 n, gint64 part)
+{
+    const LithoGrid *in = v->in ? litho_survey_grid(v->in) : NULL;
+    const gint64 row = litho_stream_slab_multiple(v->flow, in);
+    gint64 end = k + 1;
+    while (end < n && chosen[end] == chosen[end - 1] + 1 &&
+           chosen[end] * part / row == chosen[k] * part / row)
+        end++;
+    return end - k;
+}
+
 static gboolean verify_parts(Verify *v, LithoRun *run, GError **error)
 {
     const gint64 all = v->grid.axis[0].n;
@@ -223,9 +241,11 @@ static gboolean verify_parts(Verify *v, LithoRun *run, GError **error)
     if (parts > 1)
         quiet.on_progress = NULL; // of a part: the parts are counted instead
     litho_run_begin(run, "verifying", "slabs");
-    for (gint64 k = 0; k < n; k++) {
+    for (gint64 k = 0, together; k < n; k += together) {
+        together = beside(v, chosen, k, n, part);
+        const gint64 lo = chosen[k] * part, hi = MIN(lo + together * part, all);
         if ((parts > 1 && !litho_run_step(run, k, n, error)) ||
-            !verify_part(v, chosen[k] * part, MIN((chosen[k] + 1) * part, all), &quiet, error))
+            !verify_inlines(v, lo, hi, together, &quiet, error))
             return FALSE;
     }
     return TRUE;
