@@ -88,7 +88,7 @@ static gboolean table_ask(const Options *o, LithoTableAsk *ask, GError **error)
     if (o->pictures && !g_file_test(o->pictures, G_FILE_TEST_IS_DIR))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--pictures %s is no folder",
                             o->pictures);
-    return parse_size(o->size, ask->size, error) &&
+    return parse_size(o->size, ask->size, error) && litho_operators_table_check(ask, error) &&
            litho_cli_device(o->backend, NULL, &ask->device, error);
 }
 

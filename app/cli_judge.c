@@ -24,8 +24,36 @@ void litho_cli_part_clear(LithoCliPart *part)
     litho_noise_clear(&part->noise);
 }
 
+// Two numbers, or nothing: whatever the survey holds.
+static gboolean is_range(const char *text)
+{
+    char *end;
+    if (*text == 0)
+        return TRUE;
+    const double a = g_ascii_strtod(text, &end);
+    if (end == text || *end != ':' || !isfinite(a))
+        return FALSE;
+    const char *second = end + 1;
+    const double b = g_ascii_strtod(second, &end);
+    return end != second && *end == 0 && isfinite(b);
+}
+
+static gboolean check_area(const char *text, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    for (char **word = words; *word; word++)
+        if (!is_range(*word))
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "--area %s: '%s' is no range; FROM:TO is needed", text, *word);
+    return g_strv_length(words) <= 3 ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--area %s: three ranges, I:I,X:X,T:T, are needed", text);
+}
+
 gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error)
 {
+    if (judge->area && !check_area(judge->area, error))
+        return FALSE;
     if (!(judge->sigma >= 0 && isfinite(judge->sigma)))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--sigma is %g; it must be a number above 0 (0 = estimated)",
@@ -37,19 +65,14 @@ gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error)
 
 // --- the area -----------------------------------------------------------------------------------
 
-// "LO:HI" in units of the axis, both ends included; "" = all.
-static gboolean parse_range(const LithoAxis *axis, const char *text, gint64 *lo, gint64 *hi)
+// "LO:HI" in units of the axis, both ends included; "" = all. litho_cli_judge_numbers() has passed
+// it. FALSE: the axis has none of it.
+static gboolean find_range(const LithoAxis *axis, const char *text, gint64 *lo, gint64 *hi)
 {
     if (*text == 0)
         return TRUE;
     char *end;
-    const double a = g_ascii_strtod(text, &end);
-    if (end == text || *end != ':')
-        return FALSE;
-    const char *second = end + 1;
-    const double b = g_ascii_strtod(second, &end);
-    if (end == second || *end != 0 || !isfinite(a) || !isfinite(b))
-        return FALSE;
+    const double a = g_ascii_strtod(text, &end), b = g_ascii_strtod(end + 1, NULL);
     const double x = litho_axis_index(axis, a), y = litho_axis_index(axis, b);
     *lo = (gint64)MAX(ceil(MIN(x, y) - 1e-6), 0);
     *hi = (gint64)MIN(floor(MAX(x, y) + 1e-6) + 1, (double)axis->n);
@@ -62,12 +85,10 @@ static gboolean parse_area(const LithoGrid *grid, const char *text, LithoBox *ar
     *area = litho_box_full(grid);
     const guint n = g_strv_length(words);
     for (guint axis = 0; axis < n && axis < 3; axis++)
-        if (!parse_range(&grid->axis[axis], words[axis], &area->lo[axis], &area->hi[axis]))
+        if (!find_range(&grid->axis[axis], words[axis], &area->lo[axis], &area->hi[axis]))
             return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                                "--area %s: '%s' is no range of this survey; FROM:TO is needed",
-                                text, words[axis]);
-    return n <= 3 || litho_refuse(error, LITHO_ERROR_PARAMETER,
-                                  "--area %s: three ranges, I:I,X:X,T:T, are needed", text);
+                                "--area %s: the survey has nothing of '%s'", text, words[axis]);
+    return TRUE;
 }
 
 // --- the part of the survey ---------------------------------------------------------------------

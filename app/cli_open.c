@@ -10,6 +10,11 @@
 #include "core/param.h"
 #include "core/text.h"
 
+enum {
+    LARGEST_SPACING = 1000000, // of lines, m
+    LARGEST_SCALAR = 32767,    // a header holds 16 bits
+};
+
 gboolean litho_cli_endian(const char *word, int *endian, GError **error)
 {
     *endian = g_ascii_strcasecmp(word, "big") == 0      ? 1
@@ -93,16 +98,48 @@ static gboolean on_interval(const char *name, const char *value, gpointer data, 
     return litho_cli_interval(value, &((LithoOpenOptions *)data)->dt, error);
 }
 
-// --dx, --dy: a finite number above 0.
+// --dx, --dy: metres, or what the coordinates are in.
 static gboolean on_spacing(const char *name, const char *value, gpointer data, GError **error)
 {
     LithoOpenOptions *open = data;
     char *end;
     const double number = g_ascii_strtod(value, &end);
-    if (end == value || *end != '\0' || !isfinite(number) || number <= 0)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must be a number above 0",
-                            name, value);
+    if (end == value || *end != '\0' || !(number > 0 && number <= LARGEST_SPACING))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is %s; it must be a number above 0, up to %d", name, value,
+                            LARGEST_SPACING);
     *(name[3] == 'x' ? &open->dx : &open->dy) = number;
+    return TRUE;
+}
+
+// --inline-byte and the like: the first of four bytes of a trace header.
+static gboolean on_byte(const char *name, const char *value, gpointer data, GError **error)
+{
+    LithoOpenOptions *open = data;
+    char *end;
+    const gint64 byte = g_ascii_strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || byte < 1 || byte > LITHO_LAST_BYTE)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is %s; it must be a byte of the trace header, 1 to %d", name, value,
+                            LITHO_LAST_BYTE);
+    int *const bytes[] = {&open->inline_byte, &open->xline_byte, &open->x_byte, &open->y_byte};
+    static const char *const names[] = {"--inline-byte", "--xline-byte", "--x-byte", "--y-byte"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+        if (strcmp(name, names[k]) == 0)
+            *bytes[k] = (int)byte;
+    return TRUE;
+}
+
+// Scalar 0 stands for the one of byte 71, and is no choice.
+static gboolean on_xy_scalar(const char *name, const char *value, gpointer data, GError **error)
+{
+    char *end;
+    const gint64 scalar = g_ascii_strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || scalar == 0 || ABS(scalar) > LARGEST_SCALAR)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is %s; it must be a whole number other than 0, up to %d either way",
+                            name, value, LARGEST_SCALAR);
+    ((LithoOpenOptions *)data)->xy_scalar = (int)scalar;
     return TRUE;
 }
 
@@ -177,13 +214,13 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
          "N1,N2,N3"},
         {"dtype", 0, 0, G_OPTION_ARG_CALLBACK, on_dtype,
          _("Raw files: float32, float64, int16 (float32 when not given)"), "TYPE"},
-        {"inline-byte", 0, 0, G_OPTION_ARG_INT, &open->inline_byte,
+        {"inline-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte,
          _("Trace header byte of the inline number"), "BYTE"},
-        {"xline-byte", 0, 0, G_OPTION_ARG_INT, &open->xline_byte,
+        {"xline-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte,
          _("Trace header byte of the crossline number"), "BYTE"},
-        {"x-byte", 0, 0, G_OPTION_ARG_INT, &open->x_byte, _("Trace header byte of X"), "BYTE"},
-        {"y-byte", 0, 0, G_OPTION_ARG_INT, &open->y_byte, _("Trace header byte of Y"), "BYTE"},
-        {"xy-scalar", 0, 0, G_OPTION_ARG_INT, &open->xy_scalar,
+        {"x-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte, _("Trace header byte of X"), "BYTE"},
+        {"y-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte, _("Trace header byte of Y"), "BYTE"},
+        {"xy-scalar", 0, 0, G_OPTION_ARG_CALLBACK, on_xy_scalar,
          _("Scalar of the coordinates instead of byte 71 (-100 divides by 100)"), "N"},
         {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, _("Byte order of the input: big, little"),
          "ORDER"},

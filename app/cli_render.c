@@ -14,6 +14,9 @@
 #include "core/text.h"
 #include "render/picture.h"
 
+enum { MOST_PIXELS = 32000 }; // that a cairo surface takes along an edge
+#define MOST_GAIN 1e6
+
 typedef struct Render {
     LithoOpenOptions open;
     LithoCliFiles files;
@@ -52,18 +55,26 @@ static gboolean parse_value(const LithoGrid *grid, int axis, const char *text, d
     return *end == 0 || strcmp(end, "ms") == 0 || strcmp(end, "s") == 0;
 }
 
+static const char *name_of(const LithoGrid *grid, int axis)
+{
+    static const char *const names[] = {"inline", "crossline", "time"};
+    return axis == LITHO_SAMPLE && grid->is_depth ? "depth" : names[axis];
+}
+
+static gboolean no_number(const LithoGrid *grid, int axis, const char *text, GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text,
+                        name_of(grid, axis));
+}
+
 static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gint64 *index,
                            GError **error)
 {
-    static const char *const names[] = {"inline", "crossline", "time"};
-    const char *name = axis == LITHO_SAMPLE && grid->is_depth ? "depth" : names[axis];
+    const char *name = name_of(grid, axis);
     const LithoAxis *a = &grid->axis[axis];
     double value;
-    if (!parse_value(grid, axis, text, &value)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("'%s' is not a number of %s"),
-                    text, name);
-        return FALSE;
-    }
+    if (!parse_value(grid, axis, text, &value))
+        return no_number(grid, axis, text, error);
     double at = litho_axis_index(a, value);
     *index = (gint64)floor(at + 0.5);
     if (*index < 0 || *index >= a->n) {
@@ -265,6 +276,21 @@ static gboolean render(const Render *r, const char *path, LithoRun *run, GError 
 
 // --- words --------------------------------------------------------------------------------------
 
+// Whether the words can be numbers of an axis is the same for every survey.
+static gboolean check_slices(const Render *r, GError **error)
+{
+    char **const lists[] = {r->slices[0], r->slices[1], r->slices[2], r->depths};
+    for (guint k = 0; k < G_N_ELEMENTS(lists); k++) {
+        LithoGrid grid = {.is_depth = k == 3};
+        const int axis = MIN((int)k, LITHO_SAMPLE);
+        double unused;
+        for (int i = 0; lists[k] && lists[k][i]; i++)
+            if (!parse_value(&grid, axis, lists[k][i], &unused))
+                return no_number(&grid, axis, lists[k][i], error);
+    }
+    return TRUE;
+}
+
 static gboolean check(Render *r, char **words, GError **error)
 {
     char rest;
@@ -274,9 +300,11 @@ static gboolean check(Render *r, char **words, GError **error)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "a file and a picture to draw are needed: -i FILE -o OUT.png");
     if (r->size && (sscanf(r->size, "%lfx%lf%c", &r->width, &r->height, &rest) != 2 ||
-                    r->width < 100 || r->height < 80)) {
+                    !(r->width >= 100 && r->width <= MOST_PIXELS) ||
+                    !(r->height >= 80 && r->height <= MOST_PIXELS))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("--size %s: width x height in pixels, 100x80 or more"), r->size);
+                    _("--size %s: width x height in pixels, 100x80 to %dx%d"), r->size, MOST_PIXELS,
+                    MOST_PIXELS);
         return FALSE;
     }
     if (!(r->clip > 0 && r->clip <= 100)) {
@@ -284,9 +312,9 @@ static gboolean check(Render *r, char **words, GError **error)
                     r->clip);
         return FALSE;
     }
-    if (!(r->scale >= 0.5 && r->scale <= 8) || !(r->gain > 0)) {
+    if (!(r->scale >= 0.5 && r->scale <= 8) || !(r->gain > 0 && r->gain <= MOST_GAIN)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("--scale is 0.5 to 8 and --difference-gain above 0"));
+                    _("--scale is 0.5 to 8 and --difference-gain above 0, up to %g"), MOST_GAIN);
         return FALSE;
     }
     if (r->agc < 0 || r->agc > 100000 || !(r->power >= 0 && r->power <= 4) ||
@@ -296,7 +324,8 @@ static gboolean check(Render *r, char **words, GError **error)
                       "them is enough"));
         return FALSE;
     }
-    return !r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL;
+    return check_slices(r, error) &&
+           (!r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL);
 }
 
 static void render_clear(Render *r)

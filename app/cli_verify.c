@@ -13,6 +13,8 @@
 #include "core/json.h"
 #include "core/text.h"
 
+#define NOT_ASKED (-G_MAXDOUBLE)
+
 typedef struct Options {
     LithoCliFiles files;
     char *backend, *progress;
@@ -35,7 +37,7 @@ static gboolean check_numbers(const Options *o, GError **error)
     if (o->slabs < 1)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--slabs is %d; it must be a whole number from 1", o->slabs);
-    if (!(o->share >= 0 && o->share <= 100))
+    if (o->share != NOT_ASKED && !(o->share > 0 && o->share <= 100))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--share is %g; it must be percent above 0, up to 100", o->share);
     if (!(o->tolerance >= 0 && o->tolerance < 1))
@@ -150,7 +152,7 @@ static gboolean verify(const Options *o, const char *output, LithoRun *run, GErr
                           .provenance = p,
                           .inputs = o->files.in,
                           .slabs = o->slabs,
-                          .share = o->share,
+                          .share = MAX(o->share, 0),
                           .seed = (guint32)o->seed,
                           .tolerance = o->tolerance};
     LithoVerified verified;
@@ -174,7 +176,7 @@ static gboolean verify(const Options *o, const char *output, LithoRun *run, GErr
 
 int litho_cli_verify(int argc, char **argv)
 {
-    g_auto(Options) o = {.slabs = 4, .seed = 1, .tolerance = 1e-4};
+    g_auto(Options) o = {.slabs = 4, .seed = 1, .share = NOT_ASKED, .tolerance = 1e-4};
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&o.files, _("The input, where it lies elsewhere now; may be repeated")),
         {"slabs", 0, 0, G_OPTION_ARG_INT, &o.slabs,

@@ -417,6 +417,45 @@ static gboolean save(const LithoTableAsk *ask, const char *json, JsonArray *unso
            litho_output_save(ask->markdown, text, -1, replace, error);
 }
 
+// TRUE where every group names something of `ids` and `tasks`.
+static gboolean all_found(const char *option, const char *groups, GPtrArray *ids, GPtrArray *tasks,
+                          GError **error)
+{
+    g_auto(GStrv) group = groups ? g_strsplit(groups, ",", -1) : NULL;
+    for (char **one = group; one && *one; one++) {
+        gboolean found = FALSE;
+        for (guint k = 0; k < ids->len && !found; k++)
+            found = is_wanted(ids->pdata[k], tasks->pdata[k], *one);
+        if (!found)
+            return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s: there is no '%s' in the table",
+                                option, g_strstrip(*one));
+    }
+    return TRUE;
+}
+
+gboolean litho_operators_table_check(const LithoTableAsk *ask, GError **error)
+{
+    g_autoptr(GArray) all = all_rows();
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) tasks = g_ptr_array_new(), methods = g_ptr_array_new();
+    for (guint k = 0; k < all->len; k++) {
+        const Row *row = &g_array_index(all, Row, k);
+        g_ptr_array_add(rows, row_id(row));
+        g_ptr_array_add(tasks, row->noise ? "noise" : "fill");
+    }
+    if (!all_found("--rows", ask->rows, rows, tasks, error))
+        return FALSE;
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        if ((*op)->needs_input && (*op)->find)
+            g_ptr_array_add(methods, (gpointer)(*op)->key);
+    for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
+        g_ptr_array_add(methods, (gpointer)(*b)->name);
+    g_ptr_array_set_size(tasks, 0);
+    for (guint k = 0; k < methods->len; k++)
+        g_ptr_array_add(tasks, "");
+    return all_found("--methods", ask->methods, methods, tasks, error);
+}
+
 gboolean litho_operators_table(const LithoTableAsk *ask, LithoRun *run, GError **error)
 {
     const gsize stem = strlen(ask->markdown) - strlen(".md");

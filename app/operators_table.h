@@ -20,6 +20,8 @@ typedef struct LithoTableAsk {
     LithoDevice device;
 } LithoTableAsk;
 
+// FALSE with a sentence where `rows` or `methods` name what is not in the table.
+gboolean litho_operators_table_check(const LithoTableAsk *ask, GError **error);
 // Both files are written after every row. FALSE: cancelled, or a cube or file cannot be made; what
 // an operator refuses is told in its cell.
 gboolean litho_operators_table(const LithoTableAsk *ask, LithoRun *run, GError **error);

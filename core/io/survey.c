@@ -249,7 +249,7 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
 {
     int bytes[] = {o->inline_byte, o->xline_byte, o->x_byte, o->y_byte};
     for (guint k = 0; k < G_N_ELEMENTS(bytes); k++)
-        if (bytes[k] < 0 || bytes[k] > 237) {
+        if (bytes[k] < 0 || bytes[k] > LITHO_LAST_BYTE) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                         _("header byte %d lies outside 1 to 237"), bytes[k]);
             return FALSE;

@@ -10,6 +10,9 @@
 // A survey is immutable after opening and may be read by several threads at once.
 // Ownership: litho_survey_ref/unref, any thread.
 
+// The last byte of a trace header where a number may begin.
+enum { LITHO_LAST_BYTE = 237 };
+
 // Settings that the user may overrule; zero/NULL/empty = the program finds them out.
 typedef struct LithoOpenOptions {
     int inline_byte, xline_byte; // 1-based trace-header bytes
