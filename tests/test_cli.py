@@ -597,7 +597,7 @@ def figures_that_cannot_be_told():
     assert [s["operator"] for s in json.load(open("found.json"))["flow"]] == ["fx", "migrate"]
     assert json.load(open("found.json"))["flow"][1]["enabled"]
     r = cli("run", "fx", "told.sgy", "off.npy", "--area", "100:200,,", "--report", "off.json", status=1)
-    assert "'100:200' is no range" in r.stderr and not os.path.exists("off.npy"), r.stderr
+    assert "the survey has nothing of '100:200'" in r.stderr and not os.path.exists("off.npy"), r.stderr
     r = cli("sweep", "migrate", "nz=8,9", "told.sgy", "depth.png", status=1)
     assert "another grid" in r.stderr and not os.path.exists("depth.png"), r.stderr
     for words, said in ((["window=8,"], "a value is missing"), (["window=8,9", "window=7,8"], "swept twice")):
