@@ -87,6 +87,27 @@ static void test_few_windows(void)
     }
 }
 
+// Property: noise that grows along the traces leaves at all times, also within a second: from a
+// tenth to 1.6 (17.9 dB; levels of one second leave 7.1), and five times as loud from the middle on
+// (18.0).
+static void test_growing(void)
+{
+    enum { N_T = 256 };
+    const LithoPatchParams p = patch_settings("");
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CONFLICT, 48, 48, N_T);
+    for (int step = 0; step < 2; step++) {
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 48, 48, N_T, 1, 6);
+        for (gint64 k = 0; k < litho_cube_held_samples(noise); k++) {
+            const int t = (int)(k % N_T);
+            noise->samples[k] *= step ? (t < N_T / 2 ? 0.2f : 1) : 0.1f + 1.5f * t / N_T;
+        }
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        g_test_message("case %d: %.2f dB", step, patch_snr(out, clean, NULL));
+        g_assert_cmpfloat(patch_snr(out, clean, NULL), >, 17.4);
+    }
+}
+
 // `clean` and white noise of standard deviation `sigma`, so many of 100 traces missing.
 static LithoCube *with_holes(const LithoCube *clean, double sigma, double percent)
 {
@@ -202,6 +223,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch/truth/mixed", test_mixed);
     g_test_add_func("/patch/truth/few-windows", test_few_windows);
+    g_test_add_func("/patch/truth/growing", test_growing);
     g_test_add_func("/patch-truth/noise", test_truth);
     g_test_add_func("/patch-truth/fill", test_fill);
     g_test_add_func("/patch-truth/fill-bursts", test_fill_bursts);

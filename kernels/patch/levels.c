@@ -11,27 +11,48 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/patch/floor.h"
 
-enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
+enum {
+    CELL_TRACES = 64,
+    SHORTEST = 64,
+    CELL_SAMPLES = 32 * 32 * SHORTEST,
+    CELL_WINDOWS = 256,
+    ALL_WINDOWS = 2048
+};
 // Powers of the cells that a device measures at a time.
 enum { DEVICE_BYTES = 128 << 20 };
 
-// Samples of a cell in time: one second; on depth axes, and where a second is fewer than 64
-// samples, 256.
-static gint64 cell_samples(const LithoGrid *grid)
+// Samples of a cell along the traces: a quarter of a second, which follows noise that grows with
+// time, and 64 at least. Cells of few traces or long windows are longer, up to a second: they hold
+// as many samples as one of 32 x 32 traces, and four windows. On depth axes, and where a second is
+// fewer than 64 samples, a second stands for 256.
+static gint64 cell_samples(const LithoGrid *grid, const LithoPatchGeometry *g)
 {
-    const double second = 1 / fabs(grid->axis[2].step);
-    return grid->is_depth || second < 64 ? 256 : (gint64)(second + 0.5);
+    const double axis = 1 / fabs(grid->axis[2].step);
+    const gint64 second = grid->is_depth || axis < 64 ? 256 : (gint64)(axis + 0.5);
+    const gint64 traces = MIN(grid->axis[0].n, CELL_TRACES) * MIN(grid->axis[1].n, CELL_TRACES);
+    const gint64 least = MAX(MAX(second / 4, SHORTEST), CELL_SAMPLES / MAX(traces, 1));
+    return MIN(MAX(least, 4 * g->axis[2].length), MAX(second, SHORTEST));
+}
+
+// The number of cells along an axis changes their places, not what they cover.
+void patch_levels_divide(PatchLevels *l, int axis, int n)
+{
+    const float all = l->table.step[axis] * l->table.n[axis];
+    l->table.n[axis] = n;
+    l->table.step[axis] = all / n;
+    l->table.first[axis] = 0.5f * l->table.step[axis] - 0.5f;
 }
 
 static void make_cells(PatchLevels *l, const LithoGrid *grid, const LithoPatchGeometry *g)
 {
-    const gint64 wish[3] = {CELL_TRACES, CELL_TRACES, cell_samples(grid)};
+    const gint64 wish[3] = {CELL_TRACES, CELL_TRACES, cell_samples(grid, g)};
     for (int a = 0; a < 3; a++) {
         const gint64 n = grid->axis[a].n;
-        l->table.n[a] =
-            l->params.level == LITHO_PATCH_LOCAL ? (int)MAX((n + wish[a] / 2) / wish[a], 1) : 1;
-        l->table.step[a] = (float)n / l->table.n[a];
-        l->table.first[a] = 0.5f * l->table.step[a] - 0.5f;
+        const gboolean local = l->params.level == LITHO_PATCH_LOCAL;
+        const gint64 most = a == 2 ? n / SHORTEST : n, rounded = (n + wish[a] / 2) / wish[a];
+        l->table.n[a] = 1;
+        l->table.step[a] = (float)n;
+        patch_levels_divide(l, a, local ? (int)MAX(MIN(rounded, most), 1) : 1);
     }
     l->table.bins = g->bins;
     for (int a = 0; a < 2; a++)

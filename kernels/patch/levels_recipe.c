@@ -61,16 +61,27 @@ static gboolean take_levels(float *to, const guint8 *bytes, gsize n)
     return good;
 }
 
+// Cells of earlier recipes are four times as long.
+static void take_longer_cells(PatchLevels *l, int n)
+{
+    if (n < 1 || n >= l->table.n[2])
+        return;
+    patch_levels_divide(l, 2, n);
+    l->sigma = g_renew(float, l->sigma, (gsize)patch_levels_cells(l) * l->table.bins);
+    l->table.sigma = l->sigma;
+}
+
 gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
                                     LithoMeasured *measured, GError **error)
 {
     gsize n;
     Head head = {0};
     const guint8 *bytes = litho_measured_bytes(measured, &n);
-    const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     gboolean good = n >= sizeof head;
     if (good)
         memcpy(&head, bytes, sizeof head);
+    take_longer_cells(l, head.n[2]);
+    const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const gsize shape = head.version == WITH_SHAPE ? patch_levels_powers(g) : 0;
     good &= (head.version == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&
             n == sizeof head + (floats + shape) * sizeof(float);

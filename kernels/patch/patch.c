@@ -97,9 +97,8 @@ static const LithoParam rows[] = {
                           "coefficient; 0.003 is typical. None falls below that of the noise.")),
     PATCH_CHOICE(level, N_("local") "\0" N_("whole") "\0", .label = N_("Level varies"),
                  .advanced = true, .stage = LEVEL,
-                 .doc =
-                     N_("The measured level follows place and time (cells of 64 x 64 traces and 1 "
-                        "s), or is one for the whole survey.")),
+                 .doc = N_("The measured level follows place and time (cells of 64 x 64 traces and "
+                           "0.25 s), or is one for the whole survey.")),
     PATCH_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
               .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
