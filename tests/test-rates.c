@@ -290,6 +290,44 @@ static void test_kept(void)
     g_rmdir(folder);
 }
 
+// Property: the file does not grow without end. The flows learned last stay, and with them one of
+// the first that has run again meanwhile.
+static void test_bounded(void)
+{
+    enum { RUNS = 500, BYTES = 200000 };
+    g_autofree char *folder = g_dir_make_tmp("litho-rates-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "rates.json", NULL);
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    g_autoptr(LithoRates) rates = litho_rates_new();
+    const LithoStreamPlan plan = plan_of(100, 25, 1);
+    const LithoStreamTook took = took_of(&fast, 5, 2000000);
+    LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+    for (int k = 1; k <= RUNS; k++) {
+        g_autofree char *format = g_strdup_printf("SEG-Y rev %d", k);
+        of.threads = k;
+        of.reads = of.writes = format;
+        g_assert_true(litho_rates_learn(rates, &of, &took));
+        of.threads = 2;
+        of.reads = of.writes = NULL;
+        g_assert_true(litho_rates_learn(rates, &of, &took));
+    }
+    g_assert_true(litho_rates_save(rates, path, NULL));
+    GStatBuf told;
+    g_assert_cmpint(g_stat(path, &told), ==, 0);
+    g_assert_cmpint(told.st_size, <, BYTES);
+    g_autoptr(LithoRates) again = litho_rates_load(path);
+    const struct {
+        int threads;
+        gboolean known;
+    } kept[] = {{1, FALSE}, {2, TRUE}, {3, FALSE}, {RUNS - 100, TRUE}, {RUNS, TRUE}};
+    for (guint k = 0; k < G_N_ELEMENTS(kept); k++) {
+        of.threads = kept[k].threads;
+        g_assert_cmpint(litho_rates_tell(again, &of, &plan, &plan.out, 1).known, ==, kept[k].known);
+    }
+    g_remove(path);
+    g_rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -300,5 +338,6 @@ int main(int argc, char **argv)
     g_test_add_func("/rates/operators", test_operators);
     g_test_add_func("/rates/unknown", test_unknown);
     g_test_add_func("/rates/kept", test_kept);
+    g_test_add_func("/rates/bounded", test_bounded);
     return g_test_run();
 }

@@ -11,7 +11,7 @@
 #include "core/json.h"
 #include "core/text.h"
 
-enum { FORMAT = 2, MOST_POINTS = 8 };
+enum { FORMAT = 2, MOST_POINTS = 8, MOST_ENTRIES = 200 };
 
 // Sizes that differ by less say nothing about a slab's fixed time.
 #define SPREAD 1.5
@@ -115,6 +115,20 @@ static JsonObject *member(JsonObject *object, const char *name)
     return json_object_get_object_member(object, name);
 }
 
+// The entry `name`, made where there is none. Entries stand in the order in which they were learned
+// last; beyond MOST_ENTRIES the oldest go.
+static JsonObject *newest(JsonObject *entries, const char *name)
+{
+    JsonObject *entry = litho_json_object_or_null(entries, name);
+    entry = entry ? json_object_ref(entry) : json_object_new();
+    json_object_remove_member(entries, name);
+    g_autoptr(GList) names = json_object_get_members(entries);
+    for (GList *k = names; k && json_object_get_size(entries) >= MOST_ENTRIES; k = k->next)
+        json_object_remove_member(entries, k->data);
+    json_object_set_object_member(entries, name, entry);
+    return entry;
+}
+
 // [x, y] behind the points of `object`, the oldest of which give way.
 static void add_point(JsonObject *object, double x, double y)
 {
@@ -134,7 +148,7 @@ gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const Lith
     if (took->samples < LITHO_RATES_SAMPLES || took->slabs < 1)
         return FALSE;
     g_autofree char *kind = kind_of(of, took->sharing), *name = name_of(of, kind);
-    JsonObject *entry = member(member(root_of(rates), "computing"), name);
+    JsonObject *entry = newest(member(root_of(rates), "computing"), name);
     const double slabs = (double)took->slabs, samples = (double)took->samples;
     const double setup = litho_json_number_or(entry, "setup_s", took->setup_s);
     const double devices = MAX(took->devices, 1);
@@ -143,10 +157,10 @@ gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const Lith
     if (took->measure_s > 0)
         json_object_set_double_member(entry, "measure_s_per_sample", took->measure_s / samples);
     if (of->reads && took->read_bytes > 0)
-        add_point(member(member(root_of(rates), "reading"), of->reads), (double)took->read_bytes,
+        add_point(newest(member(root_of(rates), "reading"), of->reads), (double)took->read_bytes,
                   took->read_s);
     if (of->writes && took->write_bytes > 0) {
-        JsonObject *writing = member(member(root_of(rates), "writing"), of->writes);
+        JsonObject *writing = newest(member(root_of(rates), "writing"), of->writes);
         add_point(writing, (double)took->write_bytes, took->write_s);
         json_object_set_double_member(writing, "finish_s_per_byte",
                                       took->finish_s / (double)took->write_bytes);

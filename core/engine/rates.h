@@ -8,7 +8,8 @@
 // Computing is kept by device, operators and parameters, as times of slabs of several sizes: a
 // slab takes a fixed time (its borders, launches) and a time for each sample, of the input and of
 // the result: a migration to a few depths works on all of its traces. Reading and writing
-// are kept by file format. Runs of fewer than LITHO_RATES_SAMPLES samples teach nothing.
+// are kept by file format. Of each the 200 that were learned last are kept. Runs of fewer than
+// LITHO_RATES_SAMPLES samples teach nothing.
 //
 // Thread-safety: a value of its maker. Two processes that save at once keep the later one's.
 
