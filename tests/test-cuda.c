@@ -49,6 +49,20 @@ static void test_loads(void)
     g_test_message("%s", cuda->why_not);
 }
 
+// Property: a module whose code was compiled as a check only, by options of nvcc that give wrong
+// code, counts no device, with a card and without one, and says so. Others do not say so.
+static void test_compiled_only(void)
+{
+    const LithoBackend *cuda = litho_backend_cuda();
+    const gboolean says = strstr(cuda->why_not, "to be compiled only") != NULL;
+#ifdef LITHO_COMPILED_ONLY
+    g_assert_cmpint(cuda->n_devices, ==, 0);
+    g_assert_true(says);
+#else
+    g_assert_false(says);
+#endif
+}
+
 // Property: what is uploaded comes back bit for bit, also over several pinned pieces, at odd
 // offsets, and pieces outside the buffer are refused.
 static void test_round_trip(void)
@@ -278,6 +292,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cuda/loads", test_loads);
+    g_test_add_func("/cuda/compiled-only", test_compiled_only);
     g_test_add_func("/cuda/round-trip", test_round_trip);
     g_test_add_func("/cuda/memory", test_memory);
     g_test_add_func("/cuda/cap", test_cap);

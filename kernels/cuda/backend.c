@@ -108,6 +108,12 @@ static void say_why_not(LithoBackend *backend, cudaError_t status, int count)
 
 static void find_devices(LithoBackend *backend)
 {
+#ifdef LITHO_COMPILED_ONLY
+    g_snprintf(backend->why_not, sizeof backend->why_not,
+               _("this program's code for GPUs was built to be compiled only, with -Xcicc among "
+                 "nvcc_args"));
+    return;
+#endif
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
     cudaGetLastError();
