@@ -74,64 +74,17 @@ static void wish_free(LithoWish *wish)
     g_free(wish);
 }
 
-LithoResult *litho_result_ref(LithoResult *result)
-{
-    g_atomic_int_inc(&result->refs);
-    return result;
-}
-
-void litho_result_unref(LithoResult *result)
-{
-    if (!result || !g_atomic_int_dec_and_test(&result->refs))
-        return;
-    g_ptr_array_unref(result->parts);
-    g_clear_error(&result->error);
-    litho_report_unref(result->report);
-    g_free(result);
-}
-
 static LithoResult *result_new(const Pass *pass)
 {
-    LithoResult *result = g_new0(LithoResult, 1);
+    LithoResult *result = litho_result_new(pass->wish->device);
     result->tag = pass->wish->tag;
-    result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
-    result->device = pass->wish->device;
     result->wish_ms = pass->wish_ms;
     result->begun_ms = pass->begun_ms;
     result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
-    result->refs = 1;
     return result;
 }
 
-LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice device)
-{
-    LithoResult *result = g_new0(LithoResult, 1);
-    result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
-    g_ptr_array_add(result->parts, litho_cube_ref(whole));
-    result->complete = result->all_views = TRUE;
-    result->device = device;
-    result->report = report ? litho_report_ref(report) : NULL;
-    result->refs = 1;
-    return result;
-}
-
-// TRUE when a part of an unseen result must not get lost behind `result`.
-static gboolean is_needed(LithoCube *part, guint64 tag, const LithoResult *result)
-{
-    if (g_ptr_array_find(result->parts, part, NULL))
-        return FALSE;
-    for (guint k = 0; k < result->parts->len; k++) {
-        const LithoCube *newer = g_ptr_array_index(result->parts, k);
-        if (!litho_grid_same_shape(&newer->grid, &part->grid) ||
-            (tag != result->tag && litho_box_contains(newer->held, part->held)))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-// Takes over `result`. An unseen incomplete result hands its parts on: a depth or a slice that
-// nobody has drawn yet must not get lost behind the next one, nor behind another slice of newer
-// parameters.
+// Takes over `result`.
 static void publish(LithoWorker *worker, LithoResult *result)
 {
     g_mutex_lock(&worker->lock);
@@ -141,12 +94,8 @@ static void publish(LithoWorker *worker, LithoResult *result)
         litho_schedule_published(&worker->schedule, now_s(),
                                  1e-3 * (result->ready_ms - result->begun_ms));
     LithoResult *old = worker->newest;
-    if (old && !old->complete && !result->complete && !result->error)
-        for (guint k = 0, at = 0; k < old->parts->len; k++) {
-            LithoCube *part = g_ptr_array_index(old->parts, k);
-            if (is_needed(part, old->tag, result))
-                g_ptr_array_insert(result->parts, at++, litho_cube_ref(part));
-        }
+    if (old)
+        litho_result_follow(result, old);
     worker->newest = result;
     g_mutex_unlock(&worker->lock);
     litho_result_unref(old);

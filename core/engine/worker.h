@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/engine/engine.h"
+#include "core/engine/result.h"
 #include "core/engine/schedule.h"
 #include "core/io/survey.h"
 
@@ -32,30 +33,6 @@ typedef struct LithoWish {
     guint64 kind;   // the caller's number for what is computed (operators, their modes, the input):
                     // times of another kind say nothing about this wish
 } LithoWish;
-
-typedef struct LithoResult {
-    guint64 tag;        // of the wish that asked
-    guint64 generation; // grows by one with every published result
-    GPtrArray *parts;   // of LithoCube: boxes of the output, later ones on top; never NULL
-    gboolean complete;  // the only part is the whole output
-    gboolean all_views; // every view of the wish is among the parts
-    GError *error;      // why there are no parts, or NULL; a result with an error replaces nothing
-    gboolean refused;   // the error is one of the flow itself: a check or a file that a step names
-    gboolean resolved;  // no parts, no error: the files of the flow have been read, and its grid
-                        // can be asked for
-    double seconds;     // wish accepted -> result
-    // litho_now_ms(), for latency: the wish was handed over, the worker took it, the result was
-    // published, its taker took it (0 until then; the taker's to set).
-    double wish_ms, begun_ms, ready_ms, taken_ms;
-    LithoDevice device;  // that computed it
-    LithoReport *report; // may be NULL
-    gint refs;
-} LithoResult;
-
-// The whole output `whole` of a flow, computed elsewhere; references it and `report` (may be NULL).
-LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice device);
-LithoResult *litho_result_ref(LithoResult *result);
-void litho_result_unref(LithoResult *result);
 
 typedef struct LithoWorker LithoWorker;
 
