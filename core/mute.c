@@ -38,6 +38,11 @@ static void keep_trace(const float *from, gint64 first, float *to, gint64 lo, gi
     }
 }
 
+void litho_mute_trace(const float *from, gint64 n, float *to)
+{
+    keep_trace(from, 0, to, 0, n, 0, n, n);
+}
+
 void litho_mute_keep(const LithoCube *in, LithoCube *out, LithoBox region, int threads)
 {
     const gint64 lo = region.lo[2], hi = region.hi[2], n = in->grid.axis[2].n;

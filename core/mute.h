@@ -19,3 +19,6 @@ LithoBox litho_mute_box(const LithoGrid *grid, LithoBox region);
 // Writes zeros to the samples of `region` in `out` that are muted in `in`; both cubes have one
 // grid and host samples, `in` holds litho_mute_box() of `region`. Any thread.
 void litho_mute_keep(const LithoCube *in, LithoCube *out, LithoBox region, int threads);
+// Writes zeros to `to` where the n samples of a piece of a trace, `from`, are muted: in runs of
+// LITHO_MUTE_RUN zeros, and in zeros at its ends.
+void litho_mute_trace(const float *from, gint64 n, float *to);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/mute.h"
+
 // splitmix64's finaliser (Steele, Lea, Flood 2014).
 static guint64 mix(guint64 x)
 {
@@ -162,9 +164,12 @@ LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNois
         const gint64 i = held.lo[0] + x / n1, j = held.lo[1] + x % n1;
         gint64 from, to;
         probe->live[x] = litho_cube_is_live(like, i, j);
-        if (litho_trace_span(like, i, j, held.lo[2], held.hi[2], &from, &to))
-            fill_trace(&filter, noise, trace_key(i, j, seed), from, to,
-                       litho_cube_trace(probe, i, j) + (from - held.lo[2]));
+        if (!litho_trace_span(like, i, j, held.lo[2], held.hi[2], &from, &to))
+            continue;
+        float *trace = litho_cube_trace(probe, i, j) + (from - held.lo[2]);
+        fill_trace(&filter, noise, trace_key(i, j, seed), from, to, trace);
+        litho_mute_trace(litho_cube_trace(like, i, j) + (from - like->held.lo[2]), to - from,
+                         trace);
     }
     return probe;
 }

@@ -7,8 +7,8 @@
 
 // A cube that covers `held` with noise of the spectrum `noise`: random signs times the standard
 // deviation where the noise is white, else signs behind a zero-phase filter of that amplitude
-// response. Zero in absent traces of `like` and outside the span of its samples that are not zero;
-// `like` must hold `held`. Live mask as in `like`.
+// response. Zero in absent traces of `like`, outside the span of its samples that are not zero and
+// in its mutes; `like` must hold `held`. Live mask as in `like`.
 LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNoise *noise,
                            guint32 seed, GError **error);
 // TRUE for `percent` of the traces in fold 0, as many others in fold 1, ...: a trace is in one fold

@@ -27,8 +27,8 @@
 // A flow that only fills leaves recorded traces as they are (litho_flow_fills_alone()): nothing is
 // told by SURE, and the truth is held against the traces that were filled.
 //
-// Counted are samples of live traces between the first and the last that is not zero (the mute is
-// no noise).
+// Counted are samples of live traces between the first and the last that is not zero, without mutes
+// (core/mute.h): they hold no noise.
 
 // Noise level of `box` (NULL = all held) for LithoQualityAsk, in windows of 64 samples: coarser
 // bins smear what lies below a filter's lowest frequency, and its SNR is wrong by decibels in noise

@@ -40,7 +40,8 @@ static void sum_probed(const Trace *t, LithoQualitySums *sums)
     double yy = 0, rr = 0, div = 0, pass = 0;
     for (gint64 k = t->from; k < t->to; k++) {
         const double y = t->y[k], r = y - t->f[k];
-        if (!isfinite(r))
+        const gboolean muted = y == 0 && t->b[k] == 0;
+        if (!isfinite(r) || muted)
             continue;
         n++;
         yy += y * y;

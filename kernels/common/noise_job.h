@@ -23,6 +23,7 @@ struct LithoNoiseWindows {
     double *taper[3];   // per axis
     double energy;      // of the taper over a window's traces
     gboolean judging;   // litho_noise_measure_survey()
+    double least;       // then: share of a trace's energy in a window that is not muted
     fftwf_plan plan;    // one window
     gint64 windows;     // taken
     float *power;  // [frequency][window][wavenumber], |F|^2 over the energy of the taper on live
