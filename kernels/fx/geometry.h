@@ -38,6 +38,10 @@ enum { LITHO_FX_STAGE_PLAN, LITHO_FX_STAGE_FFT, LITHO_FX_STAGE_FILTER, LITHO_FX_
 enum { LITHO_FX_MAX_HALF = 5 };
 enum { LITHO_FX_HALF = -1, LITHO_FX_SHORTEST = 8 }; // time windows, samples
 #define LITHO_FX_FIRST_SHARE 0.01f // damping of the first design when prewhitening is automatic
+// A place of the block that holds less than this part of the centre's power, over the design
+// points, is never recorded beside a recorded centre, as where every second line is missing. Its
+// filter would predict nothing: traces of the survey's edge that take it stay as they are.
+#define LITHO_FX_NOTHING 0.01f
 
 typedef struct LithoFxParams {
     int time_window;          // samples; clipped to the trace; 0 = litho_fx_in_use()

@@ -26,7 +26,8 @@ static void centre_taps(FxBatch *b)
 
 // The filter that predicts block number t from all others: column t of K = Q (M + lambda I)^{-1}
 // Q^H over -K[t, t]. With x, y the columns of the real inverse for u_q and v_q, t = c + q (c - q),
-// the column in the real unknowns is r (x - i y) (r (x + i y)).
+// the column in the real unknowns is r (x - i y) (r (x + i y)). Where there is nothing at that
+// place, the filter takes the trace itself.
 static void edge_taps(FxBatch *b, int t)
 {
     const FxShape s = b->shape;
@@ -49,18 +50,21 @@ static void edge_taps(FxBatch *b, int t)
     h[t] = (FxC){{0}, {0}};
     b->weighed = 0;
     b->counts->flops += 4.0 * b->lanes * s.size * s.size;
-    if (!b->w->params->post)
-        return;
     // 1 / K[t, t] = R[t, t] + lambda - h.b with R the covariance, R[t, t] = (M_uu + M_vv) / 2.
     const FxV *m = b->s->matrix;
-    FxV hb = 0.5f * (m[fx_packed(u, u)] + m[fx_packed(v, v)]) + b->lambda + over, hh = {0};
-    for (int n = 0; n < s.size; n++)
-        hh += h[n].re * h[n].re + h[n].im * h[n].im;
-    FxV alpha = fx_stretch(hb, hh, b->lambda);
-    for (int n = 0; n < s.size; n++) {
-        h[n].re *= alpha;
-        h[n].im *= alpha;
+    const FxV r_tt = 0.5f * (m[fx_packed(u, u)] + m[fx_packed(v, v)]);
+    if (b->w->params->post) {
+        FxV hb = r_tt + b->lambda + over, hh = {0};
+        for (int n = 0; n < s.size; n++)
+            hh += h[n].re * h[n].re + h[n].im * h[n].im;
+        FxV alpha = fx_stretch(hb, hh, b->lambda);
+        for (int n = 0; n < s.size; n++) {
+            h[n].re *= alpha;
+            h[n].im *= alpha;
+        }
     }
+    const FxV nothing = LITHO_FX_NOTHING * m[fx_packed(s.taps, s.taps)];
+    h[t].re = fx_select(r_tt < nothing, fx_splat(1), fx_splat(0));
 }
 
 // --- prediction ----------------------------------------------------------------------------------
@@ -115,7 +119,7 @@ FX_INLINE int there(const FxBatch *b, int state)
 }
 
 // Block number t of the block centred at (il, xl), by b->s->taps from the neighbours that are
-// there. FALSE: fewer than an eighth of them are.
+// there, and from itself where its filter says so. FALSE: fewer than an eighth of them are.
 static int predict(FxBatch *b, int il, int xl, int t, FxC *out)
 {
     const FxShape s = b->shape;
@@ -125,14 +129,14 @@ static int predict(FxBatch *b, int il, int xl, int t, FxC *out)
     for (int y = 0; y <= 2 * s.il; y++)
         for (int x = 0; x <= 2 * s.xl; x++, number++) {
             ptrdiff_t at = corner + (ptrdiff_t)y * b->width + x;
-            if (number == t || !there(b, b->s->state[at]))
+            if (!there(b, b->s->state[at]))
                 continue;
             const FxC *h = &b->s->taps[number], *d = &b->s->tile[at];
             sum.re += h->re * d->re;
             sum.re -= h->im * d->im;
             sum.im += h->re * d->im;
             sum.im += h->im * d->re;
-            found++;
+            found += number != t;
         }
     b->counts->flops += 8.0 * s.taps * b->lanes;
     if (found < s.taps && 8 * found >= s.taps) {
@@ -141,8 +145,6 @@ static int predict(FxBatch *b, int il, int xl, int t, FxC *out)
         for (number = 0; number < s.size; number++) {
             ptrdiff_t at =
                 corner + (ptrdiff_t)(number / (2 * s.xl + 1)) * b->width + number % (2 * s.xl + 1);
-            if (number == t)
-                continue;
             all += b->s->magnitude[number];
             if (there(b, b->s->state[at]))
                 present += b->s->magnitude[number];

@@ -56,15 +56,13 @@ __device__ static inline bool there(const LithoFxGroup &g, int state)
 
 // Factor of a prediction over some of the neighbours: sum |h| over the sum of the present ones.
 __device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
-                                int xl, int number)
+                                int xl)
 {
     float all = 0, present = 0;
     int n = 0;
     for (int y = -g.half_il; y <= g.half_il; y++)
         for (int x = -g.half_xl; x <= g.half_xl; x++, n++) {
             const float magnitude = sqrtf(taps[n].x * taps[n].x + taps[n].y * taps[n].y);
-            if (n == number)
-                continue;
             all += magnitude;
             if (there(g, tile.state(il + y, xl + x)))
                 present += magnitude;
@@ -72,8 +70,8 @@ __device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const f
     return 8 * present <= all ? 8.0f : all / present;
 }
 
-// Place `number` of the block centred at (il, xl) from the neighbours that are there. FALSE: fewer
-// than an eighth of them are.
+// Place `number` of the block centred at (il, xl) from the neighbours that are there, and from
+// itself where its filter says so. FALSE: fewer than an eighth of them are.
 __device__ static bool predict(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
                                int xl, int number, float2 *out)
 {
@@ -82,17 +80,17 @@ __device__ static bool predict(const LithoFxGroup &g, const Tile &tile, const fl
     for (int y = -g.half_il; y <= g.half_il; y++)
 #pragma unroll 4
         for (int x = -g.half_xl; x <= g.half_xl; x++, n++) {
-            if (n == number || !there(g, tile.state(il + y, xl + x)))
+            if (!there(g, tile.state(il + y, xl + x)))
                 continue;
             const float2 h = taps[n], d = tile.value(il + y, xl + x);
             sum.x = fmaf(h.x, d.x, sum.x);
             sum.x = fmaf(-h.y, d.y, sum.x);
             sum.y = fmaf(h.x, d.y, sum.y);
             sum.y = fmaf(h.y, d.x, sum.y);
-            found++;
+            found += n != number;
         }
     if (found < g.size - 1 && 8 * found >= g.size - 1) {
-        const float ratio = rescale(g, tile, taps, il, xl, number);
+        const float ratio = rescale(g, tile, taps, il, xl);
         sum.x *= ratio;
         sum.y *= ratio;
     }

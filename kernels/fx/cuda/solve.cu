@@ -518,6 +518,15 @@ __device__ static float edge_stretch(int size, int pitch, EdgeFilter f, int plac
     return stretch(hb, hh, lambda);
 }
 
+// Tap at the filter's own place: 1 where there is nothing to predict it from.
+__device__ static float edge_own(int size, int pitch, int place, const float *matrix)
+{
+    const int u = 2 * (abs(place - size / 2) - 1);
+    const float r_tt = 0.5f * (matrix[litho_fx_packed(pitch, u, u)] +
+                               matrix[litho_fx_packed(pitch, u + 1, u + 1)]);
+    return r_tt < LITHO_FX_NOTHING * matrix[litho_fx_packed(pitch, size - 1, size - 1)] ? 1 : 0;
+}
+
 // Filters for the places that traces near the survey's edge take, RIGHT / 2 at a time.
 template <int SIZE, int LANES>
 __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &spot,
@@ -546,9 +555,11 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
                 continue; // the centred filter
             const EdgeFilter f = edge_filter(size, pitch, place, s.x + 2 * slot * pitch);
             const float alpha = g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
+            const float own = edge_own(size, pitch, place, matrix);
             for (int number = s.lane(); number < size; number += s.lanes()) {
                 const float2 h = number == place ? make_float2(0, 0) : edge_tap(f, size, number);
-                taps[(first + slot) * size + number] = make_float2(alpha * h.x, alpha * h.y);
+                taps[(first + slot) * size + number] =
+                    number == place ? make_float2(own, 0) : make_float2(alpha * h.x, alpha * h.y);
             }
         }
     }
