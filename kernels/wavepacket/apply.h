@@ -234,6 +234,10 @@ gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int correc
 // stays, as a share of the box's number. Waits for the engine.
 gboolean wp_coarse_shrink(WpEngine *engine, const float *c, float *out, const WpRule *rule,
                           guint64 *kept, LithoRun *run, GError **error);
+// The whole rule, from c to another array: the host thresholds the coarse box while the engine
+// thresholds the others. `kept` as shrink() has it.
+gboolean wp_shrink_all(WpEngine *engine, const float *c, float *out, const WpRule *rule,
+                       guint64 *kept, LithoRun *run, GError **error);
 
 // --- thresholds.c --------------------------------------------------------------------------------
 

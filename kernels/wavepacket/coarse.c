@@ -45,24 +45,49 @@ static void convert(const WpBox *box, float *coefficients, float *samples, gbool
         }
 }
 
-gboolean wp_coarse_shrink(WpEngine *engine, const float *c, float *out, const WpRule *rule,
-                          guint64 *kept, LithoRun *run, GError **error)
+// The box's coefficients, with room behind them for as many; g_free().
+static float *fetch(WpEngine *engine, const float *c, GError **error)
 {
     const WpBox *box = &engine->geometry->boxes[0]; // it comes first
+    float *z = litho_memory_new(2 * box->floats, sizeof *z, "the coarse box", error);
+    if (z && engine->class->download(engine, c, box->at, z, box->floats, error))
+        return z;
+    g_free(z);
+    return NULL;
+}
+
+// From what was fetched to out.
+static gboolean shrink_fetched(WpEngine *engine, float *z, float *out, const WpRule *rule,
+                               guint64 *kept, LithoRun *run, GError **error)
+{
+    const WpBox *box = &engine->geometry->boxes[0];
     WpBox samples = *box;
     const WpRule local = {.soft = rule->soft, .local = rule->coarse};
+    const double start = litho_now_ms();
     guint64 count = 0;
     samples.floats = box->floats / 2;
-    g_autofree float *z = litho_memory_new(2 * box->floats, sizeof *z, "the coarse box", error);
-    if (!z)
-        return FALSE;
     float *x = z + box->floats, *y = x + samples.floats;
-    if (!engine->class->download(engine, c, box->at, z, box->floats, error))
-        return FALSE;
     convert(box, z, x, FALSE);
     if (!wp_cpu_local(&samples, x, y, &local, litho_run_threads(run), run, &count, error))
         return FALSE;
     convert(box, z, y, TRUE);
     kept[0] += count;
+    litho_run_time(run, "coarse box", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return engine->class->upload(engine, z, out, box->at, box->floats, error);
+}
+
+gboolean wp_coarse_shrink(WpEngine *engine, const float *c, float *out, const WpRule *rule,
+                          guint64 *kept, LithoRun *run, GError **error)
+{
+    g_autofree float *z = fetch(engine, c, error);
+    return z && shrink_fetched(engine, z, out, rule, kept, run, error);
+}
+
+gboolean wp_shrink_all(WpEngine *engine, const float *c, float *out, const WpRule *rule,
+                       guint64 *kept, LithoRun *run, GError **error)
+{
+    g_autofree float *z = rule->coarse ? fetch(engine, c, error) : NULL;
+    if ((rule->coarse && !z) || !engine->class->shrink(engine, c, c, out, rule, kept, error))
+        return FALSE;
+    return !z || shrink_fetched(engine, z, out, rule, kept, run, error);
 }

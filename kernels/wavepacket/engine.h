@@ -93,7 +93,7 @@ typedef struct WpEngineClass {
 
     // out = x where `rule` keeps `key`, 0 elsewhere; adds to kept[box] how many were kept, residual
     // coefficients counted one by one like the complex ones. key, x, out may be the same array;
-    // `kept` may be NULL.
+    // `kept` may be NULL; it is known when the engine has been waited for.
     gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
                        const WpRule *rule, guint64 *kept, GError **error);
     gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram, GError **error);

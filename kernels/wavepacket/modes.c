@@ -21,15 +21,8 @@ static const double COARSE_THRESHOLD = 0.55;
 // Coefficients of a block that the rule keeps, in lane->d.
 static gboolean shrink_block(WpLane *lane, const float *c, const WpRule *rule, GError **error)
 {
-    WpEngine *engine = lane->engine;
-    if (!wp_reserve(engine, &lane->d, WP_COEFFICIENTS, error) ||
-        !engine->class->shrink(engine, c, c, lane->d, rule, lane->kept, error))
-        return FALSE;
-    const double start = litho_now_ms();
-    if (rule->coarse && !wp_coarse_shrink(engine, c, lane->d, rule, lane->kept, lane->run, error))
-        return FALSE;
-    litho_run_time(lane->run, "coarse box", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
-    return TRUE;
+    return wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) &&
+           wp_shrink_all(lane->engine, c, lane->d, rule, lane->kept, lane->run, error);
 }
 
 static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)

@@ -20,6 +20,7 @@ static gboolean cuda_begin(WpEngine *engine, LithoRun *run, GError **error)
     WpCuda *cuda = (WpCuda *)engine;
     if (!litho_cuda_enter(cuda->context, error))
         return FALSE;
+    cuda->counts_to = NULL;
     // A pass that failed half way may have left work beside the context's stream.
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (!LITHO_CUDA(cudaStreamSynchronize(cuda->beside[i]), error))
@@ -81,9 +82,26 @@ static gboolean cuda_attach(WpEngine *engine, GError **error)
     return litho_cuda_use(litho_cuda_device(((WpCuda *)engine)->context), error);
 }
 
+// Adds what the last shrink() counted to its `kept`.
+static gboolean settle_counts(WpCuda *cuda, GError **error)
+{
+    const int n = cuda->engine.geometry->n_boxes;
+    guint64 *kept = cuda->counts_to;
+    cuda->counts_to = NULL;
+    if (!kept)
+        return TRUE;
+    if (!wait_for(cuda, error))
+        return FALSE;
+    for (int b = 0; b < n; b++)
+        kept[b] += cuda->counted[b];
+    if (cuda->counts_of)
+        kept[n - 1] += wp_local_share(cuda->counts_of, cuda->counted[n]);
+    return TRUE;
+}
+
 static gboolean cuda_wait(WpEngine *engine, GError **error)
 {
-    return wait_for((WpCuda *)engine, error);
+    return wait_for((WpCuda *)engine, error) && settle_counts((WpCuda *)engine, error);
 }
 
 static gboolean cuda_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
@@ -231,17 +249,19 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
         whole = (WpLocalShare){windows, {0, windows->n[0]}, x + windows->at, out + windows->at,
                                 FALSE};
     unsigned long long *counts;
-    if (!wp_cuda_ask_shrink(cuda, key, x, out, rule, windows ? &whole : NULL, &counts, error))
+    const size_t bytes = shrink_counts(g);
+    if (!settle_counts(cuda, error) ||
+        !wp_cuda_ask_shrink(cuda, key, x, out, rule, windows ? &whole : NULL, &counts, error))
         return FALSE;
     if (!kept)
         return TRUE;
-    g_autofree guint64 *host = g_malloc(shrink_counts(g));
-    if (!wp_cuda_take_counts(cuda, counts, host, error))
+    if ((!cuda->counted && !LITHO_CUDA(cudaMallocHost((void **)&cuda->counted, bytes), error)) ||
+        !LITHO_CUDA(
+            cudaMemcpyAsync(cuda->counted, counts, bytes, cudaMemcpyDeviceToHost, stream_of(cuda)),
+            error))
         return FALSE;
-    for (int b = 0; b < g->n_boxes; b++)
-        kept[b] += host[b];
-    if (windows)
-        kept[g->n_boxes - 1] += wp_local_share(windows, host[g->n_boxes]);
+    cuda->counts_to = kept;
+    cuda->counts_of = windows;
     return TRUE;
 }
 
@@ -296,8 +316,11 @@ static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box
 static gboolean cuda_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
                            GError **error)
 {
-    return LITHO_CUDA(wp_cuda_blend(a, x, b, y, count_of(engine, n), stream_of((WpCuda *)engine)),
-                      error);
+    cudaStream_t stream = stream_of((WpCuda *)engine);
+    n = count_of(engine, n);
+    if (a == 0 && b == 0)
+        return LITHO_CUDA(cudaMemsetAsync(y, 0, n * sizeof *y, stream), error);
+    return LITHO_CUDA(wp_cuda_blend(a, x, b, y, n, stream), error);
 }
 
 // The sum of what a kernel left in `small`, block by block.

@@ -244,41 +244,53 @@ DEV int64_t source(const Part &p, int axis, int64_t i)
     return at < 0 ? -1 - at : at >= n ? 2 * n - 1 - at : at;
 }
 
+enum { PART_THREADS = 128 };
+
+// One thread a sample of the part: axis 3 by blocks of PART_THREADS, y and z the other two.
+DEV int64_t along_part()
+{
+    return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+}
+
 static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
 {
-    EACH(i, p.m[0] * p.m[1] * p.m[2])
-    {
-        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        const int64_t x = source(p, 0, a), y = source(p, 1, b), z = source(p, 2, c);
-        u[i] = x >= 0 && y >= 0 && z >= 0 ? scale_at(taper, (int)a, (int)b, (int)c) *
-                                                volume[(x * p.n[1] + y) * p.n[2] + z]
-                                          : 0;
-    }
+    const int64_t a = blockIdx.z, b = blockIdx.y, c = along_part();
+    if (c >= p.m[2])
+        return;
+    const int64_t x = source(p, 0, a), y = source(p, 1, b), z = source(p, 2, c);
+    u[(a * p.m[1] + b) * p.m[2] + c] =
+        x >= 0 && y >= 0 && z >= 0
+            ? scale_at(taper, (int)a, (int)b, (int)c) * volume[(x * p.n[1] + y) * p.n[2] + z]
+            : 0;
 }
 
 static __global__ void paste(Part p, Scales taper, const float *u, float *volume)
 {
-    EACH(i, p.m[0] * p.m[1] * p.m[2])
-    {
-        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        if (within(p, 0, a) && within(p, 1, b) && within(p, 2, c))
-            volume[place_in_whole(p, a, b, c)] += scale_at(taper, (int)a, (int)b, (int)c) * u[i];
-    }
+    const int64_t a = blockIdx.z, b = blockIdx.y, c = along_part();
+    if (c < p.m[2] && within(p, 0, a) && within(p, 1, b) && within(p, 2, c))
+        volume[place_in_whole(p, a, b, c)] +=
+            scale_at(taper, (int)a, (int)b, (int)c) * u[(a * p.m[1] + b) * p.m[2] + c];
+}
+
+static dim3 blocks_of_part(const int64_t m[3])
+{
+    return dim3((unsigned)((m[2] + PART_THREADS - 1) / PART_THREADS), (unsigned)m[1],
+                (unsigned)m[0]);
 }
 
 int wp_cuda_cut(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3],
                 const float *const taper[3], const float *volume, float *u, cudaStream_t stream)
 {
-    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, mirror, m),
-                                                                scales_of(taper), volume, u);
+    cut<<<blocks_of_part(m), PART_THREADS, 0, stream>>>(part_of(n, at, mirror, m),
+                                                        scales_of(taper), volume, u);
     return (int)cudaGetLastError();
 }
 
 int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
                   const float *const taper[3], const float *u, float *volume, cudaStream_t stream)
 {
-    paste<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, 0, m),
-                                                                  scales_of(taper), u, volume);
+    paste<<<blocks_of_part(m), PART_THREADS, 0, stream>>>(part_of(n, at, 0, m), scales_of(taper), u,
+                                                          volume);
     return (int)cudaGetLastError();
 }
 

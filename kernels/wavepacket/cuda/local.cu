@@ -8,7 +8,7 @@
 #define PATCH_FN __device__ static __forceinline__
 #include "kernels/common/fft.h"
 
-enum { N = 16, HALF = N / 2, SPAN = N + HALF, LINES = N * N, PAD = N + 1 };
+enum { N = 16, HALF = N / 2, LINES = N * N, LINES_OF_HALF = LINES / 2, PAD = N + 1 };
 
 typedef struct Windows {
     int n[3];
@@ -54,40 +54,85 @@ template <bool BACK> static __device__ __forceinline__ void transform(float2 *li
     write_line(line, step, re, im);
 }
 
+// A thread has crossline j and sample t of all inlines: what it asks about them it asks once.
 static __device__ __forceinline__ void load_pair(const Windows &w, const int at[3],
                                                  const float taper[3][N],
                                                  const float *__restrict__ x, float2 *s)
 {
-    for (int e = threadIdx.x; e < N * LINES; e += LINES) {
-        const int t = e % N, j = e / N % N, i = e / LINES;
-        const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
+    const int t = threadIdx.x % N, j = threadIdx.x / N, q = at[1] + j, r = at[2] + t;
+    const bool row = q >= 0 && q < w.n[1];
+    const bool first = row && r >= 0 && r < w.n[2];
+    const bool second = row && r + HALF >= 0 && r + HALF < w.n[2];
+    const float *from = x + ((int64_t)at[0] * w.n[1] + q) * w.n[2] + r;
+    const int64_t step = (int64_t)w.n[1] * w.n[2];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const bool here = at[0] + i >= 0 && at[0] + i < w.n[0];
+        const float f = taper[0][i] * taper[1][j] * taper[2][t];
         float2 v = make_float2(0, 0);
-        if (p >= 0 && p < w.n[0] && q >= 0 && q < w.n[1]) {
-            const float *row = x + ((int64_t)p * w.n[1] + q) * w.n[2];
-            const float f = taper[0][i] * taper[1][j] * taper[2][t];
-            v.x = r >= 0 && r < w.n[2] ? f * row[r] : 0;
-            v.y = r + HALF >= 0 && r + HALF < w.n[2] ? f * row[r + HALF] : 0;
-        }
+        if (here && first)
+            v.x = f * from[i * step];
+        if (here && second)
+            v.y = f * from[i * step + HALF];
         value_of(s, i, j, t) = v;
     }
 }
 
-// No other block of the launch has these samples.
+// Adds to AHEAD inlines, `step` apart: all are read before the first is written.
+enum { AHEAD = 8 };
+static __device__ __forceinline__ void add_to(float *to, int64_t step, const float add[AHEAD],
+                                              int from, int end)
+{
+    float old[AHEAD];
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++)
+        if (k >= from && k < end)
+            old[k] = to[k * step];
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++)
+        if (k >= from && k < end)
+            to[k * step] = old[k] + add[k];
+}
+
+// No other block of the launch has these samples: those of the first window, which the second one
+// overlaps from HALF on, then the last ones, of the second one alone.
 template <bool PART>
 static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3],
                                                 const float taper[3][N], float2 *s,
                                                 float *__restrict__ out)
 {
     const float scale = 1.0f / (N * N * N);
-    for (int e = threadIdx.x; e < SPAN * LINES; e += LINES) {
-        const int t = e % SPAN, j = e / SPAN % N, i = e / SPAN / N;
-        const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
-        if (p < (PART ? w.rows.from : 0) || p >= (PART ? w.rows.to : w.n[0]) || q < 0 ||
-            q >= w.n[1] || r < 0 || r >= w.n[2])
-            continue;
-        float sum = t < N ? taper[2][t] * value_of(s, i, j, t).x : 0;
-        sum += t >= HALF ? taper[2][t - HALF] * value_of(s, i, j, t - HALF).y : 0;
-        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * taper[0][i] * taper[1][j] * sum;
+    const int64_t step = (int64_t)w.n[1] * w.n[2];
+    const int from = (PART ? w.rows.from : 0) - at[0], end = (PART ? w.rows.to : w.n[0]) - at[0];
+    const int t = threadIdx.x % N, j = threadIdx.x / N, q = at[1] + j, r = at[2] + t;
+    if (q >= 0 && q < w.n[1] && r >= 0 && r < w.n[2]) {
+        float *to = out + ((int64_t)at[0] * w.n[1] + q) * w.n[2] + r;
+#pragma unroll
+        for (int i = 0; i < N; i += AHEAD) {
+            float add[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++) {
+                float sum = taper[2][t] * value_of(s, i + k, j, t).x;
+                if (t >= HALF)
+                    sum = fmaf(taper[2][t - HALF], value_of(s, i + k, j, t - HALF).y, sum);
+                add[k] = scale * taper[0][i + k] * taper[1][j] * sum;
+            }
+            add_to(to + i * step, step, add, from - i, end - i);
+        }
+    }
+    const int t2 = threadIdx.x % HALF, j2 = threadIdx.x / HALF % N;
+    const int half = threadIdx.x / LINES_OF_HALF * (N / 2), q2 = at[1] + j2, r2 = at[2] + N + t2;
+    if (q2 >= 0 && q2 < w.n[1] && r2 >= 0 && r2 < w.n[2]) {
+        float *to = out + ((int64_t)at[0] * w.n[1] + q2) * w.n[2] + r2;
+#pragma unroll
+        for (int i = half; i < half + N / 2; i += AHEAD) {
+            float add[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++)
+                add[k] = scale * taper[0][i + k] * taper[1][j2] *
+                         (taper[2][HALF + t2] * value_of(s, i + k, j2, HALF + t2).y);
+            add_to(to + i * step, step, add, from - i, end - i);
+        }
     }
 }
 
@@ -115,7 +160,7 @@ static __device__ __forceinline__ unsigned threshold(float2 *line, const float *
 
 // PART: some of the box's rows.
 template <bool PART>
-static __global__ void __launch_bounds__(LINES)
+static __global__ void __launch_bounds__(LINES, 4)
     local(Windows w, const float *__restrict__ x, float *__restrict__ out,
           const float *__restrict__ limit, int soft, unsigned long long *kept)
 {

@@ -361,6 +361,8 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (cuda->beside[i])
             cudaStreamDestroy(cuda->beside[i]);
+    if (cuda->counted)
+        cudaFreeHost(cuda->counted);
     g_free(cuda->runs);
     g_free(cuda->host_boxes);
 }

@@ -71,6 +71,9 @@ typedef struct WpCuda {
     LithoCudaArray mask;             // live traces
     LithoCudaArray taper[3];
     LithoCudaArray table, dense; // the papers' adjoint only
+    guint64 *counted;            // what the last shrink() counted, in pinned memory
+    guint64 *counts_to;          // shrink()'s `kept`, until they are added to it; NULL: they are
+    const WpBox *counts_of;      // the residual box, where its windows are counted
     LithoCudaErratic erratic;    // scratch memory of the search for bursts
     LithoCudaArray foreign;      // what came from another card, or is to be fetched together
     int n_active;                // tiles with points
