@@ -79,6 +79,8 @@ static gboolean print_ranks(const LithoCliPlan *p, LithoRun *run, GError **error
         label[LABEL - 1] = '\0';
         print_rank(p, rank, label);
     }
+    if (p->plan->behind > 0)
+        printf(_("          process 0 takes the slabs and computes the steps behind them\n"));
     return TRUE;
 }
 

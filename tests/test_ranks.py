@@ -9,7 +9,7 @@ import os
 import numpy
 
 from cli_ranks import MPIRUN, make_input, ranked
-from cli_tap import cli, read, run, test
+from cli_tap import cli, processor_s, read, run, test
 
 # Operators that compute a part of their output from a part of their input: ranks share the slabs.
 STREAMED = {"fx": ["fx", "window=10", "half_width=2"],
@@ -165,6 +165,47 @@ def blocks_to_fill_are_dealt_out():
             told = json.load(open(f"blocks-{n}.json"))
             assert told["ranks_used"] == min(n, blocks), (inlines, xlines, told["ranks_used"])
             assert read(f"blocks-{n}.sgy") == read("blocks.sgy"), f"{n} ranks give other bytes"
+
+
+# A step behind a filling needs a part of the blocks around; each stays with the process that fills it.
+CHAIN = ["patch", "mode=fill", "overlap=2", "+", "fx", "window=10", "half_width=1"]
+
+
+@test
+def steps_behind_blocks_compute_none_of_them_again():
+    """Three processes filled the neighbouring rows of each of theirs: 2.6 times the work of one process."""
+    cli("synth", "planes", "inlines=1300", "xlines=24", "samples=64", "missing=30", "-o", "rows.npy", "--no-truth")
+    args = ["run", CHAIN[0], CHAIN[1], "iterations=20", *CHAIN[3:], "-i", "rows.npy", "--backend", "cpu", "--threads", "1"]
+    start = processor_s()
+    cli(*args, "-o", "rows-1.npy")
+    alone, start = processor_s() - start, processor_s()
+    r = ranked(3, *args, "-o", "rows-3.npy", "--timings", "rows-3.json")
+    together = processor_s() - start
+    assert r.returncode == 0, r.stderr
+    told = json.load(open("rows-3.json"))
+    assert told["slabs"] == 5 and told["ranks_used"] == 3, told
+    assert read("rows-3.npy") == read("rows-1.npy")
+    assert together < 1.8 * alone, (together, alone)
+    r = ranked(2, *args, "-o", "never.npy", "--dry-run")
+    assert "process 0, " in r.stdout and "computes the steps behind" in r.stdout, r.stdout
+
+
+@test
+def steps_behind_blocks_give_the_same_bytes():
+    """Blocks along both axes and a level that is measured; two fillings with a step between and behind; a volume. One process computes
+    in one piece, which the text header of a SEG-Y file tells."""
+    cli("synth", "planes", "inlines=400", "xlines=400", "samples=12", "missing=20", "-o", "both.sgy", "--no-truth")
+    again = ["+", "patch", "mode=fill", "iterations=2", "window=8", "overlap=2", "sigma=0.1", "+", "fx", "window=8", "half_width=1"]
+    for name, ranks, more in (("twice", 3, again), ("volume", 2, ["+", "patch", "sigma=0.1", "window=8", "overlap=2", "--volume", "coherence=V"])):
+        args = ["run", *CHAIN[:2], "iterations=2", "window=8", *CHAIN[2:], *more, "-i", "both.sgy", "--backend", "cpu", "--threads", "1"]
+        for n in (1, ranks):
+            out = f"{name}-{n}.npy"
+            own = [f"coherence={name}-{n}-volume.npy" if w == "coherence=V" else w for w in args]
+            r = ranked(n, *own, "-o", out) if n > 1 else cli(*own, "-o", out)
+            assert r.returncode == 0, (name, n, r.stderr)
+            assert read(out) == read(f"{name}-1.npy"), f"{name}: {n} ranks give other bytes"
+            if name == "volume":
+                assert read(f"{name}-{n}-volume.npy") == read(f"{name}-1-volume.npy"), n
 
 
 @test

@@ -324,6 +324,32 @@ def one_run_at_a_time():
 
 
 @test
+def steps_behind_blocks_go_on():
+    """The first of three processes is killed between two rows of blocks. The file ends where fx has had the next row; that row is
+    filled again, by as many processes as there are then."""
+    if not MPIRUN:
+        return
+    make_blocks("rows.sgy", 1300, 12, 48)
+    args = [*FILL[:4], "sigma=0.1", "erratic=0", "+", "fx", "window=10", "half_width=1", *FILL[4:], "-i", "rows.sgy"]
+    cli("run", *args, "-o", "rows-w.sgy")
+    for n, more in ((1, ()), (2, ()), (3, ("--journal",))):
+        out = f"rows-{n}.sgy"
+        script = 'if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then echo $$ > rank0.pid; fi; exec "$0" "$@"'
+        process = subprocess.Popen(mpirun(3, "sh", "-c", script, CLI, "run", *args, "-o", out, *more, "--progress", "none"),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and len(marks(out)) < 2:
+            time.sleep(0.002)
+        os.kill(int(open("rank0.pid").read()), signal.SIGTERM if more else signal.SIGKILL)
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode != 0 and 0 < marks(out)[-1] < 1300, (n, marks(out))
+        assert not more or re.search(r"cancelled; [0-9]+ of 1300 inlines are kept", said), said
+        kept = marks(out)[-1]
+        r = ranked(n, "run", *args, "-o", out) if n > 1 else cli("run", *args, "-o", out)
+        assert r.returncode == 0 and f"{kept} of 1300 inlines were kept" in r.stderr, (kept, r.stderr)
+        assert read(out) == read("rows-w.sgy") and leftovers(out) == [], n
+
+
+@test
 def a_lost_process():
     """One of three processes is killed: mpirun ends the others, and the next run goes on."""
     if not MPIRUN:

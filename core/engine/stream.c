@@ -7,6 +7,7 @@
 #include "core/engine/journal.h"
 #include "core/engine/loudness.h"
 #include "core/engine/measure.h"
+#include "core/engine/stream_behind.h"
 #include "core/engine/stream_measure.h"
 #include "core/engine/stream_plan.h"
 #include "core/engine/stream_rows.h"
@@ -28,6 +29,8 @@ typedef struct Stream {
     gboolean together; // all ranks compute one slab
     gboolean divided;      // settings were changed so that the work divides
     LithoJournal *journal; // of rank 0, or NULL
+    LithoFlow *slabs;      // the steps that slabs are of, where there are others behind them
+    LithoStreamBehind *behind; // these, of rank 0; or NULL
     LithoCube *row;        // of slabs that wait for the others of their inlines; rank 0
     double start_ms;
     LithoRun *run;
@@ -290,31 +293,6 @@ static gpointer lane_main(gpointer data)
 
 // --- taking up --------------------------------------------------------------------------------
 
-static gboolean send_slab(Stream *s, const LithoCube *cube, GError **error)
-{
-    LithoPeers *p = s->options->peers;
-    const gint64 traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
-    return litho_peers_send(p, cube->samples, litho_cube_held_samples(cube) * sizeof(float), 0,
-                            s->run, error) &&
-           litho_peers_send(p, cube->live, traces, 0, s->run, error);
-}
-
-static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
-{
-    LithoPeers *p = s->options->peers;
-    const int from = (int)(slab % s->ranks);
-    const LithoBox box = litho_stream_slab_box(&s->plan, slab);
-    LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
-    if (cube &&
-        litho_peers_receive(p, cube->samples, litho_box_count(box) * sizeof(float), from, s->run,
-                            error) &&
-        litho_peers_receive(p, cube->live, litho_box_size(box, 0) * litho_box_size(box, 1), from,
-                            s->run, error))
-        return cube;
-    litho_cube_unref(cube);
-    return NULL;
-}
-
 // Progress in inlines, or in slabs where these are parts of them, and the caller's cancel. A single
 // slab shows the operator's progress instead.
 static gboolean step(Stream *s, gint64 slab, GError **error)
@@ -353,10 +331,13 @@ static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *w
 {
     if (!writer && s->ranks == 1)
         return TRUE;
+    if (s->behind)
+        return litho_stream_behind_put(s->behind, &s->plan, slab, cube, writer, s->journal, s->run,
+                                       error);
     double start = litho_now_ms();
     gboolean ok =
         writer ? litho_stream_put(&s->plan, slab, cube, writer, s->journal, &s->row, s->run, error)
-               : send_slab(s, cube, error);
+               : litho_stream_send(s->options->peers, cube, s->run, error);
     litho_run_time(s->run, writer ? "write" : "send",
                    writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                    4.0 * litho_cube_held_samples(cube), 0);
@@ -379,7 +360,8 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
         else if (ours)
             cube = await_slab(s, slab, &error);
         else if (s->rank == 0)
-            cube = receive_slab(s, slab, &error);
+            cube = litho_stream_receive(s->options->peers, &s->plan, slab, (int)(slab % s->ranks),
+                                        s->run, &error);
         gboolean ok = (cube && put_slab(s, slab, cube, writer, &error)) || (!ours && s->rank != 0);
         litho_cube_unref(cube);
         if (error)
@@ -492,7 +474,7 @@ static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
         g_clear_pointer(writer, litho_writer_free);
         return TRUE;
     }
-    s->plan.first = litho_writer_next_inline(*writer);
+    s->plan.begin = litho_writer_next_inline(*writer);
     return TRUE;
 }
 
@@ -501,12 +483,14 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
                                const LithoGrid *in, GError **error)
 {
     LithoPeers *p = s->options->peers;
-    gint64 first = s->plan.first;
+    gint64 first = s->plan.begin;
     if (p && p->n > 1 && !litho_peers_spread(p, &first, sizeof first, s->run, error))
         return FALSE;
     if (first > 0 && !litho_stream_make_plan(flow, walk, in, s->options, first, &s->plan, error))
         return FALSE;
-    gint64 kept = s->journal ? litho_stream_take_kept(&s->plan, s->journal, &s->row) : 0;
+    gint64 kept = s->journal && s->plan.behind == 0
+                      ? litho_stream_take_kept(&s->plan, s->journal, &s->row)
+                      : 0;
     if (p && p->n > 1 && !litho_peers_spread(p, &kept, sizeof kept, s->run, error))
         return FALSE;
     s->plan.kept = kept;
@@ -528,11 +512,11 @@ static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *pro
     const gboolean keeps = !ok && !s->is_refused && writer && has_kept(s->journal) &&
                            (!s->survey || litho_survey_unchanged(s->survey, NULL)) &&
                            (s->options->keep == LITHO_KEEP_ALL ||
-                            s->plan.first + s->plan.kept > 0 || seconds >= LITHO_KEEP_SECONDS);
+                            s->plan.begin + s->plan.kept > 0 || seconds >= LITHO_KEEP_SECONDS);
     if (keeps) {
         litho_writer_keep(writer);
         LithoStreamPlan plan = s->plan;
-        plan.first = litho_writer_next_inline(writer);
+        plan.first = plan.begin = litho_writer_next_inline(writer);
         char *whole =
             litho_stream_keeps_text(&plan, litho_journal_pieces(s->journal), problem->message);
         g_free(problem->message);
@@ -548,6 +532,17 @@ static gint64 kept_inlines(const Stream *s)
 {
     const gint64 more = s->plan.kept > 0 ? s->plan.slab : 0;
     return MIN(s->plan.first + more, s->plan.out.axis[0].n);
+}
+
+// Where steps lie behind the slabs, the first rank is to compute them, and nobody else.
+static gboolean part_flow(Stream *s, const LithoFlow *own, gboolean writes, GError **error)
+{
+    if (s->plan.behind == 0)
+        return TRUE;
+    s->flow = s->slabs = litho_stream_steps_before(own, s->plan.behind);
+    if (writes)
+        s->behind = litho_stream_behind_new(own, &s->plan, s->options, &s->lock, s->run, error);
+    return !writes || s->behind;
 }
 
 // From the journal to the finished file. `own`: the copy of the flow that is measured.
@@ -568,7 +563,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
                   agree_on_first(s, flow, walk, in, error);
     const double measuring = litho_now_ms();
     ok = ok &&
-         ((s->plan.n_slabs <= 1 && s->plan.first == 0 && !o->measure) ||
+         ((s->plan.n_slabs <= 1 && s->plan.begin == 0 && !o->measure) ||
           litho_stream_measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
     if (ok && writes && !*writer) {
@@ -583,6 +578,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     }
     litho_journal_head_clear(&head);
     s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
+    ok = ok && part_flow(s, own, writes, error);
     if (!ok || !run_lanes(s, *writer, error))
         return FALSE;
     if (!litho_loudness_check_slabs(flow, s->survey, s->loudest, s->ranks > 1 ? o->peers : NULL,
@@ -659,7 +655,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     g_cond_init(&s.changed);
     gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
     end_journal(&s, writer, ok, problem);
-    if (ok && options->took && s.plan.first + s.plan.kept == 0)
+    if (ok && options->took && s.plan.begin + s.plan.kept == 0 && s.plan.behind == 0)
         tell_took(&s, options->took);
     if (problem)
         g_propagate_error(error, problem);
@@ -675,6 +671,8 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     g_free(s.done);
     litho_cube_unref(s.last_read);
     litho_cube_unref(s.row);
+    litho_stream_behind_free(s.behind);
+    litho_flow_free(s.slabs);
     g_mutex_clear(&s.lock);
     g_mutex_clear(&s.reader);
     g_cond_clear(&s.changed);

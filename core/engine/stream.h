@@ -62,7 +62,10 @@ typedef struct LithoStreamOptions {
 
 typedef struct LithoStreamPlan {
     LithoGrid out;
-    gint64 first; // inline of output to begin with: what lies before was kept by an earlier run
+    gint64 begin; // inline of output to begin with: what lies before was kept by an earlier run
+    gint64 first; // that of the slabs: `begin`, or the row that `behind` needs for it
+    guint behind; // last steps of the flow, which the first process computes of whole rows of slabs
+                  // of the steps before, as they arrive; 0 = slabs are of the whole flow
     gint64 slab;  // inlines of output at a time
     gint64 across;  // crosslines of output at a time
     gint64 columns; // slabs beside each other along a row of `slab` inlines; 1 = whole inlines

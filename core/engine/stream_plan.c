@@ -138,13 +138,13 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     litho_engine_free(engine);
 }
 
-gint64 litho_stream_slab_multiple(const LithoFlow *flow, const LithoGrid *in)
+gint64 litho_stream_slab_multiple(const LithoWalk *walk)
 {
     gint64 multiple = 1;
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && step->op->slab && in)
-            multiple = MAX(multiple, step->op->slab(in, step->params));
+    for (guint k = 0; k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        if (l->step->op->slab && l->has_in)
+            multiple = MAX(multiple, l->step->op->slab(&l->in, l->step->params));
     }
     return multiple;
 }
@@ -201,6 +201,64 @@ static gboolean cut_blocks(const LithoFlow *flow, LithoWalk *walk, gint64 inline
     return rows > 1 && cuts_well(walk, all, row, rows);
 }
 
+// --- steps behind blocks ------------------------------------------------------------------------
+
+// Steps behind the last one that works in blocks, where processes would compute the blocks around
+// theirs for them: the blocks of others stay with the others. 0: none, or alone, where slabs share
+// what was computed. GPUs compute beside each other without a place for one more engine.
+static guint steps_behind(const LithoFlow *flow, const LithoWalk *walk,
+                          const LithoStreamOptions *options)
+{
+    for (guint k = walk->n; k-- > 0;) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoOperator *op = l->step->op;
+        if (op->across && l->has_in && op->across(&l->in, l->step->params) > 0)
+            return rank_count(options) > 1 && on_cpu(options) && litho_flow_is_local(flow) &&
+                           litho_grid_equal(&l->out, &walk->out)
+                       ? walk->n - 1 - k
+                       : 0;
+    }
+    return 0;
+}
+
+// The walk's last `n` steps.
+static LithoWalk last_steps(const LithoWalk *walk, guint n)
+{
+    LithoWalk last = *walk;
+    last.step += walk->n - n;
+    last.n = n;
+    last.in = last.step[0].in;
+    return last;
+}
+
+// Bytes beside the slabs for steps behind them: the rows that wait, old and new, and a result.
+static guint64 behind_bytes(LithoWalk *walk, const LithoStreamOptions *options,
+                            const LithoStreamPlan *plan, gint64 inlines)
+{
+    if (plan->behind == 0)
+        return 0;
+    LithoWalk last = last_steps(walk, plan->behind);
+    const gint64 lo = MAX(plan->out.axis[0].n - inlines, 0) / 2;
+    const LithoBox region = inlines_of(&plan->out, lo, lo + inlines);
+    const guint64 input = 4 * litho_box_count(litho_walk_want(&last, &region));
+    const guint64 output = 4 * litho_box_count(region);
+    LithoEngine *engine = litho_engine_new(litho_stream_device(options, plan, 0));
+    const guint64 operators = litho_engine_memory(engine, &last);
+    litho_engine_free(engine);
+    return input + MAX(operators, input + output);
+}
+
+// The first inline of the row of slabs that the steps behind need for inline `begin`.
+static gint64 first_row(LithoWalk *walk, const LithoStreamPlan *plan, gint64 multiple)
+{
+    const gint64 all = plan->out.axis[0].n;
+    if (plan->behind == 0 || plan->begin >= all)
+        return plan->begin;
+    LithoWalk last = last_steps(walk, plan->behind);
+    const LithoBox one = inlines_of(&plan->out, plan->begin, plan->begin + 1);
+    return litho_walk_want(&last, &one).lo[0] / multiple * multiple;
+}
+
 guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 {
     guint64 unused, total;
@@ -255,43 +313,55 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
                                 const LithoStreamOptions *options, gint64 first,
                                 LithoStreamPlan *plan, GError **error)
 {
-    *plan = (LithoStreamPlan){.out = walk->out, .first = first};
+    *plan = (LithoStreamPlan){.out = walk->out, .begin = first};
     deal_out(flow, walk, options, plan);
     walk->measured = TRUE; // in a pass before, where there are several slabs
     walk->threads = options->threads;
+    LithoWalk slabs = *walk; // the steps that slabs are of
+    gboolean cut = cut_blocks(flow, &slabs, litho_stream_slab_multiple(&slabs), plan);
+    const guint behind = cut ? 0 : steps_behind(flow, walk, options);
+    if (behind > 0) {
+        slabs.n -= behind;
+        cut = cut_blocks(flow, &slabs, litho_stream_slab_multiple(&slabs), plan);
+        plan->behind = cut ? behind : 0;
+        slabs.n = walk->n - plan->behind;
+    }
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
-    gint64 all = plan->out.axis[0].n, multiple = litho_stream_slab_multiple(flow, in), n = all;
+    gint64 all = plan->out.axis[0].n, multiple = litho_stream_slab_multiple(&slabs), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a
     // small cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)plan->engines * rank_count(options);
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
-    if (cut_blocks(flow, walk, multiple, plan))
+    if (cut)
         n = MIN(n, multiple);
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
     if (litho_flow_is_local(flow))
-        n = MIN(n, most_inlines(walk, in, &plan->out));
+        n = MIN(n, most_inlines(&slabs, in, &plan->out));
     const guint64 device_budget = options->device_memory ? options->device_memory
                                                          : least_memory(options, plan->sharing);
     plan->lanes = on_cpu(options) ? CPU_LANES : GPU_LANES;
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
-        slab_bytes(walk, in, options, plan, n, multiple);
+        slab_bytes(&slabs, in, options, plan, n, multiple);
+        plan->host_bytes += behind_bytes(walk, options, plan, n);
         if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
             break;
         if (n > multiple && litho_flow_is_local(flow))
             continue;
         plan->lanes = 1; // the last thing to give up is that copies run beside the computing
-        slab_bytes(walk, in, options, plan, n, multiple);
+        slab_bytes(&slabs, in, options, plan, n, multiple);
+        plan->host_bytes += behind_bytes(walk, options, plan, n);
         break;
     }
     plan->slab = n;
+    plan->first = first_row(walk, plan, n);
     plan->n_slabs = (all - plan->first + n - 1) / n * plan->columns;
     if (plan->host_bytes > budget)
-        too_large(walk, options, plan, TRUE, budget, error);
+        too_large(&slabs, options, plan, TRUE, budget, error);
     else if (plan->device_bytes > device_budget)
-        too_large(walk, options, plan, FALSE, device_budget, error);
+        too_large(&slabs, options, plan, FALSE, device_budget, error);
     return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
 }
 
@@ -357,22 +427,22 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
 
 char *litho_stream_kept_text(const LithoStreamPlan *plan)
 {
-    if (plan->columns > 1 && plan->first + plan->kept > 0)
+    if (plan->columns > 1 && plan->behind == 0 && plan->begin + plan->kept > 0)
         return g_strdup_printf(_("%" PRId64 " of %" PRId64
                                  " slabs were kept by an interrupted run; the others are computed"),
                                litho_stream_slabs_before(plan, plan->kept),
                                litho_stream_all_slabs(plan));
-    if (plan->first > 0)
+    if (plan->begin > 0)
         return g_strdup_printf(
             _("%" PRId64 " of %" PRId64
               " inlines were kept by an interrupted run; the others are computed"),
-            plan->first, plan->out.axis[0].n);
+            plan->begin, plan->out.axis[0].n);
     return NULL;
 }
 
 char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const char *problem)
 {
-    if (plan->columns > 1)
+    if (plan->columns > 1 && plan->behind == 0)
         return g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
                                  " slabs are kept: the same command goes on with the rest, "
                                  "--restart begins anew"),
@@ -381,5 +451,5 @@ char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const 
     return g_strdup_printf(_("%s; %" PRId64 " of %" PRId64
                              " inlines are kept: the same command goes on with the rest, "
                              "--restart begins anew"),
-                           problem, plan->first, plan->out.axis[0].n);
+                           problem, plan->begin, plan->out.axis[0].n);
 }

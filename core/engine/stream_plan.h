@@ -16,9 +16,8 @@ LithoBox litho_stream_row_box(const LithoStreamPlan *plan, gint64 slab);
 // Slabs of the whole output, and how many of them lie before `slab` of the plan.
 gint64 litho_stream_all_slabs(const LithoStreamPlan *plan);
 gint64 litho_stream_slabs_before(const LithoStreamPlan *plan, gint64 slab);
-// Slabs are multiples of so many inlines, whole windows or blocks where an operator says so. `in`:
-// grid of the input, NULL where the flow needs none.
-gint64 litho_stream_slab_multiple(const LithoFlow *flow, const LithoGrid *in);
+// Slabs are multiples of so many inlines, whole windows or blocks where an operator says so.
+gint64 litho_stream_slab_multiple(const LithoWalk *walk);
 // The largest slabs that fit into the budgets of `options`, from inline `first` of the output on.
 // `in`: grid of the input, NULL where the flow needs none. FALSE: the smallest piece does not fit.
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
@@ -33,5 +32,5 @@ gboolean litho_stream_plan_flow(const LithoFlow *flow, LithoWalk **walk, const L
 // A sentence on what an interrupted run has kept of this one; NULL: nothing. g_free().
 char *litho_stream_kept_text(const LithoStreamPlan *plan);
 // The sentence of a run that ends with `problem`, with what stays for the next one: `pieces` slabs,
-// and inlines up to plan->first. g_free().
+// and inlines up to plan->begin. g_free().
 char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const char *problem);

@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/stream_rows.h"
 
-static gboolean put_inlines(const LithoCube *inlines, LithoWriter *writer, LithoJournal *journal,
-                            LithoRun *run, GError **error)
+gboolean litho_stream_send(LithoPeers *peers, const LithoCube *slab, LithoRun *run, GError **error)
+{
+    const gint64 traces = litho_box_size(slab->held, 0) * litho_box_size(slab->held, 1);
+    return litho_peers_send(peers, slab->samples, litho_cube_held_samples(slab) * sizeof(float), 0,
+                            run, error) &&
+           litho_peers_send(peers, slab->live, traces, 0, run, error);
+}
+
+LithoCube *litho_stream_receive(LithoPeers *peers, const LithoStreamPlan *plan, gint64 slab,
+                                int from, LithoRun *run, GError **error)
+{
+    const LithoBox box = litho_stream_slab_box(plan, slab);
+    const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
+    LithoCube *cube = litho_cube_new_box(&plan->out, box, error);
+    if (cube &&
+        litho_peers_receive(peers, cube->samples, litho_box_count(box) * sizeof(float), from, run,
+                            error) &&
+        litho_peers_receive(peers, cube->live, traces, from, run, error))
+        return cube;
+    litho_cube_unref(cube);
+    return NULL;
+}
+
+gboolean litho_stream_put_inlines(const LithoCube *inlines, LithoWriter *writer,
+                                  LithoJournal *journal, LithoRun *run, GError **error)
 {
     LithoRun quiet = run ? *run : (LithoRun){0};
     quiet.on_progress = NULL; // of slabs, not of the traces of one
@@ -19,7 +42,7 @@ gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoC
                           LithoRun *run, GError **error)
 {
     if (plan->columns == 1)
-        return put_inlines(cube, writer, journal, run, error);
+        return litho_stream_put_inlines(cube, writer, journal, run, error);
     if (!*row)
         *row = litho_cube_new_box(&plan->out, litho_stream_row_box(plan, slab), error);
     if (!*row)
@@ -30,7 +53,7 @@ gboolean litho_stream_put(const LithoStreamPlan *plan, gint64 slab, const LithoC
             litho_journal_keep(journal, cube);
         return TRUE;
     }
-    const gboolean ok = put_inlines(*row, writer, journal, run, error);
+    const gboolean ok = litho_stream_put_inlines(*row, writer, journal, run, error);
     g_clear_pointer(row, litho_cube_unref);
     return ok;
 }

@@ -20,6 +20,7 @@ typedef struct Verify {
     LithoSurvey *in, *out;     // `in` NULL = a source
     LithoGrid grid;            // of the output by the flow
     LithoEngine *engine;
+    gint64 row;                // inlines of a row of an operator's blocks or windows
     guint64 source;            // of the inputs of all parts (cube.h)
     float *trace;              // one as the file's format holds it
     guint8 *raw;
@@ -213,8 +214,7 @@ static gint64 *choose(gint64 all, gint64 n, guint32 seed)
 // works in blocks computes all of a row for any part of it.
 static gint64 beside(const Verify *v, const gint64 *chosen, gint64 k, gint64 n, gint64 part)
 {
-    const LithoGrid *in = v->in ? litho_survey_grid(v->in) : NULL;
-    const gint64 row = litho_stream_slab_multiple(v->flow, in);
+    const gint64 row = v->row;
     gint64 end = k + 1;
     while (end < n && chosen[end] == chosen[end - 1] + 1 &&
            chosen[end] * part / row == chosen[k] * part / row)
@@ -283,6 +283,7 @@ static gboolean verify(Verify *v, LithoRun *run, GError **error)
     if (!walk)
         return FALSE;
     v->grid = walk->out;
+    v->row = litho_stream_slab_multiple(walk);
     for (int a = 0; a < 3; a++)
         if (v->grid.axis[a].n != v->out->grid.axis[a].n)
             return litho_refuse(error, LITHO_ERROR_GEOMETRY,
