@@ -87,6 +87,39 @@ static void test_few_windows(void)
     }
 }
 
+// Layers without structure in white noise 20 dB below them: what a threshold loses most of. The
+// same samples everywhere.
+static LithoCube *layers(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    LithoCube *cube = patch_noise(PATCH_BAND, n_il, n_xl, n_t, 1, 21);
+    for (gint64 k = 1; k < n_il * n_xl; k++)
+        memcpy(cube->samples + k * n_t, cube->samples, n_t * sizeof(float));
+    return cube;
+}
+
+// Property: in surveys of a few traces events reach all wavenumbers. They are not taken for noise
+// that keeps to some (9 traces of layers had left whole: 0.1 dB of 20), and a single trace, where
+// nothing tells one from the other, is refused unless the level is given.
+static void test_few_traces(void)
+{
+    const gint64 sizes[][2] = {{3, 3}, {3, 6}, {1, 7}, {1, 3}};
+    const LithoPatchParams p = patch_settings(""), given = patch_settings("sigma=1");
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        g_autoptr(LithoCube) clean = layers(sizes[k][0], sizes[k][1], 256);
+        g_autoptr(LithoCube) noise =
+            patch_noise(PATCH_WHITE, sizes[k][0], sizes[k][1], 256, 0.1, 6);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        g_test_message("case %u: %.2f dB", k, patch_snr(out, clean, NULL));
+        g_assert_cmpfloat(patch_snr(out, clean, NULL), >, 21);
+    }
+    g_autoptr(LithoCube) one = layers(1, 1, 256);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_operator_find("patch")->check(&one->grid, &p, NULL, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+    g_assert_true(litho_operator_find("patch")->check(&one->grid, &given, NULL, NULL));
+}
+
 // Property: noise that grows along the traces leaves at all times, also within a second: from a
 // tenth to 1.6 (17.9 dB; levels of one second leave 7.1), and five times as loud from the middle on
 // (18.0).
@@ -223,6 +256,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch/truth/mixed", test_mixed);
     g_test_add_func("/patch/truth/few-windows", test_few_windows);
+    g_test_add_func("/patch/truth/few-traces", test_few_traces);
     g_test_add_func("/patch/truth/growing", test_growing);
     g_test_add_func("/patch-truth/noise", test_truth);
     g_test_add_func("/patch-truth/fill", test_fill);

@@ -164,6 +164,8 @@ void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise)
     g_autofree float *scratch = g_new(float, nk);
     g_autofree double *power = g_new(double, job->nf);
     double flat = 0, shaped = 0, samples = 0, middle = 0, faint = 0;
+    if (!noise_tells_shape(job->n))
+        return;
     for (int f = 0; f < job->nf; f++) {
         const double times = f == 0 || 2 * f == job->n[2] ? 1 : 2;
         noise_below_events(job->n, floor + f * nk, scratch);

@@ -113,6 +113,14 @@ double noise_mean(const float *x, gint64 n);
 // `scratch` is of its size.
 void noise_below_events(const int n[2], float *power, float *scratch);
 
+// FALSE where the windows have too few wavenumbers to tell noise that keeps to some of them from
+// events: 2 to 7 along an axis, all of which events reach.
+static inline gboolean noise_tells_shape(const int n[2])
+{
+    const int few = 8;
+    return MAX(n[0], n[1]) >= few && (n[0] == 1 || n[0] >= few) && (n[1] == 1 || n[1] >= few);
+}
+
 // Gives `noise` the level at each wavenumber, from the floor of all its frequencies (overwritten),
 // where the wavenumbers hold clearly more below their events than the levels tell.
 void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise);

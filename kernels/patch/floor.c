@@ -95,6 +95,8 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
     g_autofree gboolean *known = g_new0(gboolean, p->cells);
     double flat = 0, shaped = 0;
     int measured = 0;
+    if (!noise_tells_shape(p->n))
+        return;
     for (int f = 0; f < p->bins; f++) {
         const float more = (float)shape_of(p, f, shape + f * nk);
         if (f == 0 || f == p->bins - 1)

@@ -29,6 +29,10 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "traces have %" PRId64 " samples; this filter needs 4 or more",
                             in->axis[2].n);
+    if (in && litho_grid_traces(in) == 1 && !(p->sigma > 0))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "one trace does not tell its noise from its events: this filter needs "
+                            "sigma, the standard deviation of the noise, or more traces");
     return TRUE;
 }
 
