@@ -32,6 +32,10 @@ COMMANDS = r"(?:\$ )?(?:\S+/)?(?:lithoscope|lithoscope-cli|run\.sh|test\.sh|meso
 OTHERS = {"json", "text", "c", "python"}
 
 
+MPIRUN = shutil.which("mpirun")
+STARTERS = ("mpirun", "srun", "sbatch")
+
+
 class Block:
     def __init__(self, line, language, why_not):
         self.line, self.language, self.why_not, self.text = line, language, why_not, []
@@ -104,7 +108,9 @@ def prepare(folder, samples, document):
         (folder / name).symlink_to(TOP / name)
     if Path("/usr/bin/python3").exists():  # the one that Debian's NumPy belongs to
         (app / "python3").symlink_to("/usr/bin/python3")
-    return {**os.environ, "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(TOP / "data/python"),
+    for name in STARTERS if MPIRUN else ():  # no cluster is here: its commands start processes of this machine
+        (app / name).symlink_to(Path(__file__).resolve().parent / "cluster_stub.py")
+    return {**os.environ, "LITHO_MPIRUN": MPIRUN or "", "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(TOP / "data/python"),
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -119,6 +125,8 @@ def run_document(document, samples):
         for block in found:
             if block.language != "sh":
                 continue
+            if not MPIRUN and re.search(rf"^({'|'.join(STARTERS)}) ", "\n".join(block.text), flags=re.M):
+                block.why_not = "there is no mpirun"
             if block.why_not:
                 left.append((block.line, block.why_not))
                 continue
