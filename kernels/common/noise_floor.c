@@ -164,6 +164,7 @@ void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise)
     g_autofree float *scratch = g_new(float, nk);
     g_autofree double *power = g_new(double, job->nf);
     double flat = 0, shaped = 0, samples = 0, middle = 0, faint = 0;
+    int n_more = 0;
     if (!noise_tells_shape(job->n))
         return;
     for (int f = 0; f < job->nf; f++) {
@@ -178,8 +179,9 @@ void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise)
         flat += times * noise->sigma[f] * noise->sigma[f];
         shaped += times * power[f];
         samples += times;
+        n_more += power[f] > NOISE_CLEARLY_MORE * noise->sigma[f] * noise->sigma[f];
     }
-    if (!(shaped > NOISE_CLEARLY_MORE * flat) ||
+    if (!(shaped > NOISE_CLEARLY_MORE * flat) || 2 * n_more < job->nf ||
         (noise_has_neighbours(job) && faint > FILLED * middle))
         return;
     noise->total = sqrt(shaped / samples);

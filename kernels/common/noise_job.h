@@ -122,7 +122,8 @@ static inline gboolean noise_tells_shape(const int n[2])
 }
 
 // Gives `noise` the level at each wavenumber, from the floor of all its frequencies (overwritten),
-// where the wavenumbers hold clearly more below their events than the levels tell.
+// where the wavenumbers hold clearly more below their events than the levels tell, at half of the
+// frequencies at least: an offset of the samples is spread over the lowest ones.
 void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise);
 // So many times the power is clearly more: noise that comes to all wavenumbers leaves 0.96 to 1.07
 // times the power that the level tells where it is not weaker than events by more than 10 dB, 1.06

@@ -94,7 +94,8 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
     g_autofree float *shape = g_new(float, p->bins *nk);
     g_autofree gboolean *known = g_new0(gboolean, p->cells);
     double flat = 0, shaped = 0;
-    int measured = 0;
+    int measured = 0, n_more = 0;
+    g_autofree double *ratio = g_new0(double, 2 * p->bins); // flat and shaped by frequency
     if (!noise_tells_shape(p->n))
         return;
     for (int f = 0; f < p->bins; f++) {
@@ -111,9 +112,14 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
             const gsize at = (gsize)c * p->bins + f;
             flat += times(p, f) * l->sigma[at] * l->sigma[at];
             shaped += times(p, f) * p->below[at];
+            ratio[2 * f] += l->sigma[at] * l->sigma[at];
+            ratio[2 * f + 1] += p->below[at];
         }
     }
-    if (!(shaped > NOISE_CLEARLY_MORE * flat))
+    for (int f = 0; f < p->bins; f++)
+        n_more += ratio[2 * f + 1] > NOISE_CLEARLY_MORE * ratio[2 * f];
+    // An offset of the samples is spread over the lowest frequencies alone.
+    if (!(shaped > NOISE_CLEARLY_MORE * flat) || 2 * n_more < p->bins)
         return;
     l->total = sqrt(shaped / measured / MAX(2 * (p->bins - 1), 1));
     l->low = NOISE_FLOOR_LOW * l->total;
