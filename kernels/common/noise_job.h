@@ -107,11 +107,14 @@ enum { NOISE_FLOOR_WINDOWS = 32 };
 #define NOISE_FLOOR_LOW 0.9
 #define NOISE_FLOOR_HIGH 1.15
 double noise_mean(const float *x, gint64 n);
-// power[n[0]][n[1]] of all wavenumbers of one frequency, in place: peaks narrower than a quarter of
-// an axis leave, broad hills stay (the median of 3 x 3, then a morphological opening: least, then
-// largest neighbours; Serra 1982). Events are as narrow as the taper lets them be, noise is not.
-// `scratch` is of its size.
-void noise_below_events(const int n[2], float *power, float *scratch);
+// below[n[0]][n[1]] of power[n[0]][n[1]], all wavenumbers of one frequency: peaks narrower than a
+// quarter of an axis leave, broad hills stay (the median of 3 x 3, then a morphological opening:
+// least, then largest neighbours; Serra 1982). Events are as narrow as the taper lets them be, noise is not.
+void noise_below_events(const int n[2], const float *power, float *below);
+// The opening cuts the tops of hills, a quarter to a half of the power of mixed or migrated noise.
+// So once more after division by the hill: the longest waves of the logarithm of `below`, which
+// noise_below_events() gave, and which gets the result unless the hill is steeper than noise is.
+void noise_refine_below(const int n[2], const float *power, float *below);
 
 // FALSE where the windows have too few wavenumbers to tell noise that keeps to some of them from
 // events: 2 to 7 along an axis, all of which events reach.
@@ -121,10 +124,10 @@ static inline gboolean noise_tells_shape(const int n[2])
     return MAX(n[0], n[1]) >= few && (n[0] == 1 || n[0] >= few) && (n[1] == 1 || n[1] >= few);
 }
 
-// Gives `noise` the level at each wavenumber, from the floor of all its frequencies (overwritten),
-// where the wavenumbers hold clearly more below their events than the levels tell, at half of the
-// frequencies at least: an offset of the samples is spread over the lowest ones.
-void noise_take_floor(const NoiseJob *job, float *floor, LithoNoise *noise);
+// Gives `noise` the level at each wavenumber, from the floor of all its frequencies, where the
+// wavenumbers hold clearly more below their events than the levels tell, at half of the frequencies
+// at least: an offset of the samples is spread over the lowest ones.
+void noise_take_floor(const NoiseJob *job, const float *floor, LithoNoise *noise);
 // So many times the power is clearly more: noise that comes to all wavenumbers leaves 0.96 to 1.07
 // times the power that the level tells where it is not weaker than events by more than 10 dB, 1.06
 // to 1.26 at 20 dB.

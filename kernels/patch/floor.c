@@ -39,7 +39,7 @@ guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells)
            2 * sizeof(float) * (guint64)cells * g->bins;
 }
 
-void patch_floor_add(PatchFloor *p, int cell, float *power)
+void patch_floor_add(PatchFloor *p, int cell, const float *power)
 {
     const gsize nk = wavenumbers(p);
     for (int f = 0; f < p->bins; f++, power += nk) {
@@ -50,19 +50,22 @@ void patch_floor_add(PatchFloor *p, int cell, float *power)
             p->sum[f * nk + k] += (gint64)(power[k] / mean * UNIT);
         noise_below_events(p->n, power, p->scratch);
         p->mean[(gsize)cell * p->bins + f] = mean;
-        p->below[(gsize)cell * p->bins + f] = (float)noise_mean(power, nk);
+        p->below[(gsize)cell * p->bins + f] = (float)noise_mean(p->scratch, nk);
     }
 }
 
 // shape[wavenumber] of frequency f, whose mean is 1; the factor by which it holds more than the
-// cells' own planes, which scatter more and so lose more below their events.
-static double shape_of(PatchFloor *p, int f, float *shape)
+// cells' own planes, which scatter more and so lose more below their events. `plain`: the factor
+// without what the opening takes of hills.
+static double shape_of(PatchFloor *p, int f, float *shape, double *plain)
 {
     const gsize nk = wavenumbers(p);
     double parts = 0;
     for (gsize k = 0; k < nk; k++)
-        shape[k] = (float)(p->sum[f * nk + k] / UNIT);
-    noise_below_events(p->n, shape, p->scratch);
+        p->scratch[k] = (float)(p->sum[f * nk + k] / UNIT);
+    noise_below_events(p->n, p->scratch, shape);
+    const double opened = noise_mean(shape, nk);
+    noise_refine_below(p->n, p->scratch, shape);
     const float mean = (float)noise_mean(shape, nk);
     for (int c = 0; c < p->cells; c++) {
         const gsize at = (gsize)c * p->bins + f;
@@ -70,6 +73,7 @@ static double shape_of(PatchFloor *p, int f, float *shape)
     }
     for (gsize k = 0; k < nk; k++)
         shape[k] = mean > 0 ? fmaxf(shape[k] / mean, 1e-12f) : 1;
+    *plain = parts > 0 ? opened / parts : 0;
     return parts > 0 ? mean / parts : 0;
 }
 
@@ -88,38 +92,53 @@ static gboolean has_floor(const PatchFloor *p, int cell)
     return FALSE;
 }
 
+// TRUE where the planes, as the opening leaves them, hold clearly more than the levels, at half of
+// the frequencies at least: an offset of the samples is spread over the lowest ones. plain[f]: part
+// of `below` that the opening leaves.
+static gboolean holds_more(const PatchFloor *p, const gboolean *known, const double *plain,
+                           const PatchLevels *l)
+{
+    double flat = 0, opened = 0;
+    int n_more = 0;
+    for (int f = 0; f < p->bins; f++) {
+        double own = 0, below = 0;
+        for (int c = 0; c < p->cells; c++) {
+            const gsize at = (gsize)c * p->bins + f;
+            own += known[c] ? l->sigma[at] * l->sigma[at] : 0;
+            below += known[c] ? p->below[at] * plain[f] : 0;
+        }
+        flat += times(p, f) * own;
+        opened += times(p, f) * below;
+        n_more += below > NOISE_CLEARLY_MORE * own;
+    }
+    return opened > NOISE_CLEARLY_MORE * flat && 2 * n_more >= p->bins;
+}
+
 void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
 {
     const gsize nk = wavenumbers(p);
     g_autofree float *shape = g_new(float, p->bins *nk);
+    g_autofree double *plain = g_new(double, p->bins);
     g_autofree gboolean *known = g_new0(gboolean, p->cells);
-    double flat = 0, shaped = 0;
-    int measured = 0, n_more = 0;
-    g_autofree double *ratio = g_new0(double, 2 * p->bins); // flat and shaped by frequency
+    double shaped = 0;
+    int measured = 0;
     if (!noise_tells_shape(p->n))
         return;
     for (int f = 0; f < p->bins; f++) {
-        const float more = (float)shape_of(p, f, shape + f * nk);
+        const float more = (float)shape_of(p, f, shape + f * nk, &plain[f]);
         if (f == 0 || f == p->bins - 1)
             noise_make_even(p->n, shape + f * nk);
+        plain[f] = more > 0 ? plain[f] / more : 1;
         for (int c = 0; c < p->cells; c++)
             p->below[(gsize)c * p->bins + f] *= more;
     }
     for (int c = 0; c < p->cells; c++) {
         known[c] = done[c] == 1 && has_floor(p, c);
         measured += known[c];
-        for (int f = 0; f < p->bins && known[c]; f++) {
-            const gsize at = (gsize)c * p->bins + f;
-            flat += times(p, f) * l->sigma[at] * l->sigma[at];
-            shaped += times(p, f) * p->below[at];
-            ratio[2 * f] += l->sigma[at] * l->sigma[at];
-            ratio[2 * f + 1] += p->below[at];
-        }
+        for (int f = 0; f < p->bins && known[c]; f++)
+            shaped += times(p, f) * p->below[(gsize)c * p->bins + f];
     }
-    for (int f = 0; f < p->bins; f++)
-        n_more += ratio[2 * f + 1] > NOISE_CLEARLY_MORE * ratio[2 * f];
-    // An offset of the samples is spread over the lowest frequencies alone.
-    if (!(shaped > NOISE_CLEARLY_MORE * flat) || 2 * n_more < p->bins)
+    if (!holds_more(p, known, plain, l))
         return;
     l->total = sqrt(shaped / measured / MAX(2 * (p->bins - 1), 1));
     l->low = NOISE_FLOOR_LOW * l->total;

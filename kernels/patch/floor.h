@@ -19,8 +19,8 @@ typedef struct PatchFloor {
 void patch_floor_init(PatchFloor *floor, const LithoPatchGeometry *g, int cells);
 void patch_floor_clear(PatchFloor *floor);
 guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells);
-// Takes the power of a cell, [frequency][wavenumber] of noise_floor(), which is overwritten.
-void patch_floor_add(PatchFloor *floor, int cell, float *power);
+// Takes the power of a cell, [frequency][wavenumber] of noise_floor().
+void patch_floor_add(PatchFloor *floor, int cell, const float *power);
 // Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
 // more below their events than the levels that it has; else leaves it. done[cell] is 1 where the
 // cell was measured.
