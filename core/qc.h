@@ -141,6 +141,19 @@ LithoNoise litho_noise_copy(const LithoNoise *noise);
 // any period and sign, between its values; 1 where there is none.
 double litho_noise_shape(const LithoNoise *noise, const double xi[3]);
 
+// Windows of the filter behind litho_qc_colour(): half of them is the step from one to the next.
+enum { LITHO_COLOUR_TRACES = 16, LITHO_COLOUR_SAMPLES = 64 };
+
+typedef gboolean (*LithoColourFunc)(const LithoNoise *noise, const gint64 n[3], const float *from,
+                                    float *to, LithoRun *run, GError **error);
+void litho_qc_set_colour(LithoColourFunc func);
+// Noise of the spectrum and the shape of `noise` into `to`, from independent numbers of variance 1:
+// both [n[0]][n[1]][n[2]], n = k + 1 half windows of LITHO_COLOUR_TRACES (any number along an axis
+// on which noise->window is 1) and LITHO_COLOUR_SAMPLES, k > 0. The first and the last half window
+// hold less than the noise. FALSE: stopped, no memory, a program without a Fourier transform.
+gboolean litho_qc_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
+                         LithoRun *run, GError **error);
+
 typedef gboolean (*LithoBurstsFunc)(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
                                     GError **error);
 void litho_qc_set_bursts(LithoBurstsFunc func);

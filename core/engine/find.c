@@ -24,6 +24,11 @@ typedef struct Trial {
     double value[LITHO_FIND_MOST], score;
 } Trial;
 
+typedef struct Present {
+    double score, mse_ends[3];
+    LithoLosses losses;
+} Present;
+
 typedef struct Search {
     LithoJudge *judge;
     const LithoFindAsk *ask;
@@ -33,8 +38,9 @@ typedef struct Search {
     const LithoFindRow *range[LITHO_FIND_MOST];
     LithoFind *find;
     GArray *trials; // of Trial: nothing is computed twice
-    double now[LITHO_FIND_MOST], now_score; // the present settings on the area that is asked
-    LithoLosses now_losses;
+    double now[LITHO_FIND_MOST]; // the present settings
+    Present present;             // their judgement on the area that is asked
+    gboolean is_rough;           // LithoFind.is_rough
     double passed_over; // gain of the best setting with which events leave, dB
     char why[256];      // what was seen there
     LithoRun *run;
@@ -82,12 +88,25 @@ static void ends(const Search *s, guint k, double *lo, double *hi)
 
 // --- trials -------------------------------------------------------------------------------------
 
+// Gain in dB, whatever the noise level within its interval.
+static double least_gain(const Present *before, const LithoQuality *after)
+{
+    double least = INFINITY;
+    for (guint k = 0; k < G_N_ELEMENTS(before->mse_ends); k++) {
+        const double gain = 10 * log10(before->mse_ends[k] / after->mse_ends[k]);
+        least = isfinite(gain) ? MIN(least, gain) : -INFINITY;
+    }
+    return least;
+}
+
 // Ranked by the error itself where it is known: the expected SNR ends where errors cannot be told
-// from none.
+// from none. A rough level ranks settings at both ends of its interval.
 static double score_of(const Search *s, const LithoQuality *q)
 {
     if (!s->question.noise)
         return isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
+    if (s->is_rough)
+        return least_gain(&s->present, q);
     return isfinite(q->mse) ? -q->mse : -INFINITY;
 }
 
@@ -136,10 +155,15 @@ static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
 
 static double ratio_db(const Search *s, double before, double after)
 {
-    if (!s->question.noise)
+    if (!s->question.noise || s->is_rough)
         return after - before;
     // Scores are errors with a minus; an error below zero is one that cannot be told from none.
     return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
+}
+
+static gboolean is_present(const Search *s, const double value[LITHO_FIND_MOST])
+{
+    return memcmp(value, s->now, sizeof s->now) == 0;
 }
 
 // FALSE: the values gain, but events leave with them that stay with the present ones. The present
@@ -148,19 +172,19 @@ static gboolean keeps_events(Search *s, const Trial *trial, LithoRun *run, GErro
 {
     LithoLosses losses;
     char why[sizeof s->why];
-    const gboolean is_now = memcmp(trial->value, s->now, sizeof trial->value) == 0;
-    if (!is_now && !(trial->score > s->now_score))
+    const gboolean is_now = is_present(s, trial->value);
+    if (!is_now && !(trial->score > s->present.score))
         return TRUE;
     if (!litho_judge_losses(s->judge, run, &losses, error))
         return FALSE;
     if (is_now) {
-        s->now_losses = losses;
-        s->now_score = trial->score;
+        s->present.losses = losses;
+        s->present.score = trial->score;
         return TRUE;
     }
-    if (!litho_losses_grow(&s->now_losses, &losses, &s->question.in->grid, why, sizeof why))
+    if (!litho_losses_grow(&s->present.losses, &losses, &s->question.in->grid, why, sizeof why))
         return TRUE;
-    const double gain = ratio_db(s, s->now_score, trial->score);
+    const double gain = ratio_db(s, s->present.score, trial->score);
     if (gain > s->passed_over) {
         s->passed_over = gain;
         g_strlcpy(s->why, why, sizeof s->why);
@@ -189,6 +213,8 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
     g_atomic_int_set(&s->late, 0);
     s->question.reference = quality ? s->ask->quality.reference : NULL; // no setting is found by it
     if (set_values(s, value) && litho_judge_run(s->judge, &s->question, &quiet, &q, &refused)) {
+        if (is_present(s, value))
+            memcpy(s->present.mse_ends, q.mse_ends, sizeof q.mse_ends);
         trial.score = score_of(s, &q);
         if (quality)
             *quality = q;
@@ -440,7 +466,7 @@ static void tell_interval(const Search *s, LithoFind *find)
     find->gain_low_db = find->gain_high_db = s->question.noise ? find->gain_db : NAN;
     if (!(find->gain_db > 0))
         return;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (find->is_rough ? 3 : 2); k++) {
         const double gain = 10 * log10(find->now.mse_ends[k] / find->found.mse_ends[k]);
         if (!isfinite(gain))
             continue;
@@ -462,6 +488,8 @@ static gboolean search(Search *s, GError **error)
         s->now[k] = now[k] = find->item[k].now;
     const double end_ms = s->end_ms;
     s->end_ms = INFINITY; // without the present setting nothing can be told
+    const LithoNoise *noise = s->question.noise;
+    s->is_rough = noise && noise->shape && noise->lumps > LITHO_NOISE_LUMPS;
     const double before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
         if (error && !*error)
@@ -469,13 +497,15 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
-    // No SNR can be told: no setting is better than another.
-    if (find->now.is_filtered || (s->question.noise && !isfinite(find->now.expected_snr_db))) {
+    find->is_rough = s->is_rough && find->now.is_filtered && !find->now.is_clean;
+    // Nothing tells one setting from another.
+    if ((find->now.is_filtered && !find->is_rough) ||
+        (s->question.noise && !isfinite(find->now.expected_snr_db))) {
         keep_now(find);
         return TRUE;
     }
     memcpy(value, now, sizeof value);
-    const LithoLosses losses = s->now_losses;
+    const Present present = s->present;
     s->end_ms = end_ms - SPARE * (now_ms(s) - s->start_ms); // kept for the last, on the whole area
     s->question.area = search_area(s);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
@@ -485,8 +515,7 @@ static gboolean search(Search *s, GError **error)
     if (is_part)
         g_array_set_size(s->trials, 0);
     s->question.area = whole;
-    s->now_losses = losses;
-    s->now_score = before;
+    s->present = present;
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: the part may tell otherwise than the whole.

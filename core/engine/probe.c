@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
 #include "core/mute.h"
 
 // splitmix64's finaliser (Steele, Lea, Flood 2014).
@@ -53,10 +54,14 @@ LithoNoise litho_noise_white(double sigma, double low, double high)
 
 double litho_noise_fourth(const LithoNoise *noise)
 {
+    const gsize nk = noise->shape ? (gsize)noise->window[0] * noise->window[1] : 0;
     double sum = 0, weights = 0;
     for (guint f = 0; f < noise->n; f++) {
         const double w = f == 0 || f + 1 == noise->n ? 0.5 : 1;
-        sum += w * pow(noise->sigma[f], 4);
+        double squares = 0; // of the shape, whose mean is 1
+        for (gsize k = 0; k < nk; k++)
+            squares += pow(noise->shape[f * nk + k], 2);
+        sum += w * pow(noise->sigma[f], 4) * (nk > 0 ? squares / (double)nk : 1);
         weights += w;
     }
     return weights > 0 ? sum / weights : 0;
@@ -149,27 +154,86 @@ static void fill_trace(const Filter *filter, const LithoNoise *noise, guint64 ke
         out[t] *= level_at(noise, from + t);
 }
 
+// Signs behind the filter of a shape on whole steps of its windows, of which the box is a part: one
+// step more on either side.
+typedef struct Shaped {
+    LithoBox box;
+    gint64 n[3];
+    float *x; // [n[0]][n[1]][n[2]]; g_free()
+} Shaped;
+
+static gint64 step_below(gint64 at, gint64 step)
+{
+    return (at >= 0 ? at / step : (at - step + 1) / step) * step;
+}
+
+static gboolean shaped_new(LithoBox held, const LithoNoise *noise, guint32 seed, LithoRun *run,
+                           Shaped *shaped, GError **error)
+{
+    *shaped = (Shaped){.box = held};
+    for (int a = 0; a < 3; a++) {
+        const gint64 step = (a < 2 ? LITHO_COLOUR_TRACES : LITHO_COLOUR_SAMPLES) / 2;
+        if (a == 2 || noise->window[a] > 1) {
+            shaped->box.lo[a] = step_below(held.lo[a], step) - step;
+            shaped->box.hi[a] = step_below(held.hi[a] + step - 1, step) + step;
+        }
+        shaped->n[a] = litho_box_size(shaped->box, a);
+    }
+    const gint64 nt = shaped->n[2], traces = shaped->n[0] * shaped->n[1];
+    g_autofree float *signs = g_try_new(float, traces *nt);
+    shaped->x = g_try_new(float, traces *nt);
+    if (!signs || !shaped->x) {
+        g_clear_pointer(&shaped->x, g_free);
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of samples",
+                            (double)traces * nt * 2 * sizeof(float) / (1 << 30));
+    }
+#pragma omp parallel for schedule(static)
+    for (gint64 x = 0; x < traces; x++) {
+        const gint64 i = shaped->box.lo[0] + x / shaped->n[1];
+        const gint64 j = shaped->box.lo[1] + x % shaped->n[1];
+        fill_signs(trace_key(i, j, seed), shaped->box.lo[2], nt, signs + x * nt);
+    }
+    if (litho_qc_colour(noise, shaped->n, signs, shaped->x, run, error))
+        return TRUE;
+    g_clear_pointer(&shaped->x, g_free);
+    return FALSE;
+}
+
+static void copy_trace(const Shaped *shaped, const LithoNoise *noise, gint64 i, gint64 j, gint64 from,
+                       gint64 to, float *out)
+{
+    const gint64 trace = (i - shaped->box.lo[0]) * shaped->n[1] + j - shaped->box.lo[1];
+    const float *x = shaped->x + trace * shaped->n[2] - shaped->box.lo[2];
+    for (gint64 t = from; t < to; t++)
+        out[t - from] = x[t] * level_at(noise, t);
+}
+
 LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNoise *noise,
-                           guint32 seed, GError **error)
+                           guint32 seed, LithoRun *run, GError **error)
 {
     if (!litho_cube_host(like, error))
         return NULL;
-    LithoCube *probe = litho_cube_new_box(&like->grid, held, error);
-    if (!probe)
+    Shaped shaped = {0};
+    if (noise->shape && !shaped_new(held, noise, seed, run, &shaped, error))
         return NULL;
+    LithoCube *probe = litho_cube_new_box(&like->grid, held, error);
     const Filter filter = filter_new(noise);
     const gint64 n1 = litho_box_size(held, 1), traces = litho_box_size(held, 0) * n1;
 #pragma omp parallel for schedule(dynamic, 16)
-    for (gint64 x = 0; x < traces; x++) {
+    for (gint64 x = 0; x < (probe ? traces : 0); x++) {
         const gint64 i = held.lo[0] + x / n1, j = held.lo[1] + x % n1;
         gint64 from, to;
         probe->live[x] = litho_cube_is_live(like, i, j);
         if (!litho_trace_span(like, i, j, held.lo[2], held.hi[2], &from, &to))
             continue;
         float *trace = litho_cube_trace(probe, i, j) + (from - held.lo[2]);
-        fill_trace(&filter, noise, trace_key(i, j, seed), from, to, trace);
+        if (shaped.x)
+            copy_trace(&shaped, noise, i, j, from, to, trace);
+        else
+            fill_trace(&filter, noise, trace_key(i, j, seed), from, to, trace);
         litho_mute_trace(litho_cube_trace(like, i, j) + (from - like->held.lo[2]), to - from,
                          trace);
     }
+    g_free(shaped.x);
     return probe;
 }

@@ -242,12 +242,13 @@ static gboolean find_bursts(LithoJudge *judge, LithoQualityCase *c, LithoRun *ru
 static gboolean same_noise(const LithoNoise *a, const LithoNoise *b)
 {
     return a->n == b->n && a->total == b->total &&
+           !a->shape == !b->shape &&
            (a->n == 0 || memcmp(a->sigma, b->sigma, a->n * sizeof *a->sigma) == 0);
 }
 
 // b over everything the area depends on, and y + e b.
 static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const LithoQualityCase *c,
-                           GError **error)
+                           LithoRun *run, GError **error)
 {
     LithoBox need;
     if (!litho_walk_input_box(ask->flow, &c->in->grid, c->area, NULL, &need, error))
@@ -259,7 +260,7 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
     drop_probe(judge);
     LithoNoise noise = *ask->noise;
     noise.first_time -= c->shift[2];
-    judge->probe = litho_probe_new(c->in, need, &noise, ask->seed, error);
+    judge->probe = litho_probe_new(c->in, need, &noise, ask->seed, run, error);
     judge->sum = judge->probe ? litho_cube_copy_box(c->in, need, error) : NULL;
     if (!judge->sum)
         return FALSE;
@@ -330,6 +331,9 @@ static void tell_filtered(LithoQuality *q)
               sizeof q->why);
 }
 
+// Where events are, a level that is known beside them alone may be too low by so much.
+#define MORE_NOISE 1.5
+
 static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQuality *q)
 {
     const double variance = noise->total * noise->total;
@@ -373,6 +377,7 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         low = MIN(low, decibel(left / MAX(error + 2 * deviation, end)));
         high = MAX(high, decibel(left / MAX(error - 2 * deviation, end)));
     }
+    q->mse_ends[2] = MAX(mse + (MORE_NOISE - 1) * 2 * s->div / s->n, MAX(bound, least));
     q->expected_low_db = MIN(low, q->expected_snr_db);
     q->expected_high_db = MAX(high, q->expected_snr_db);
     const double sure_of = decibel(signal / error_at_most(s, MAX(noise->high, noise->total)));
@@ -391,7 +396,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
                             const LithoQualityCase *c, Runs *runs, LithoQualitySums *sums,
                             LithoQuality *q, GError **error)
 {
-    if (!make_probe(judge, ask, c, error))
+    if (!make_probe(judge, ask, c, runs->whole, error))
         return FALSE;
     g_autoptr(LithoCube) moved =
         run_flow(judge->probed, ask->flow, judge->sum, &c->area, runs, error);
@@ -588,7 +593,7 @@ LithoQuality litho_quality_unknown(void)
         .expected_low_db = NAN,
         .expected_high_db = NAN,
         .mse = NAN,
-        .mse_ends = {NAN, NAN},
+        .mse_ends = {NAN, NAN, NAN},
         .input_snr_db = NAN,
         .expected_gain_db = NAN,
         .noise_sigma = NAN,

@@ -69,8 +69,8 @@ typedef struct LithoQuality {
                              // gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
-    double mse_ends[2];      // of the output, with the lowest and the highest noise level;
-                             // NAN = not known
+    double mse_ends[3];      // of the output, with the lowest and the highest noise level, and with
+                             // half as much noise again where it passes; NAN = not known
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
     double noise_sigma;      // as was given, units of the data

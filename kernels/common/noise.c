@@ -348,7 +348,7 @@ static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run,
         return FALSE;
     job->run = run;
     noise_fill(job, litho_run_threads(run), interval, noise);
-    if (!job->flat) {
+    if (!job->flat && (!job->judging || noise->lumps > LITHO_NOISE_LUMPS)) {
         g_autofree float *powers = g_new0(float, job->nf *noise_wavenumbers(job));
         noise_floor(job, litho_run_threads(run), powers);
         noise_take_floor(job, powers, noise);
@@ -386,7 +386,7 @@ static gboolean measure(const LithoCube *cube, const guint8 *recorded, const Lit
     LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
     if (job) {
         job->judging = kind == JUDGED;
-        job->flat = floor || job->judging;
+        job->flat = floor != NULL;
         job->least = UNMUTED;
     }
     litho_run_begin(run, "noise level", "windows");

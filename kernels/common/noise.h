@@ -73,3 +73,6 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
 gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
                                    const LithoBox *box, const int window[3], int most,
                                    LithoRun *run, LithoNoise *noise, float *floor, GError **error);
+// litho_qc_colour(), set by litho_kernels_init(): a filter in local Fourier windows, tapered twice.
+gboolean litho_noise_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
+                            LithoRun *run, GError **error);

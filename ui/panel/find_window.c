@@ -315,7 +315,15 @@ static void done(gpointer result, const GError *error, gpointer data)
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
     g_autofree char *text =
-        q->is_filtered
+        find->is_rough && find->gain_db > 0.05
+            ? litho_text_printf(_("No SNR can be told of these data. Together %s with any level of "
+                                  "the noise that is likely: %u settings in %.1f s."),
+                                gain, find->trials, find->seconds)
+        : find->is_rough
+            ? litho_text_printf(_("No SNR can be told of these data, and no values gain with any "
+                                  "level of the noise that is likely: %u settings in %.1f s."),
+                                find->trials, find->seconds)
+        : q->is_filtered
             ? g_strdup(_("These data look clean or filtered: no SNR can be told, so that no value is "
                          "better than another."))
         : find->gain_db > 0.05
