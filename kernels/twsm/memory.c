@@ -84,15 +84,12 @@ typedef struct LegSizes {
 } LegSizes;
 
 // Four kernels of three floats, and in every thread seven fields of a frequency; twice the lattice
-// in both directions, and a little more for lengths that transforms like. Fields that are small
-// enough for the heap take twice as much there: FFTW's own aligned block, which comes and goes with
-// each transform, leaves gaps between them (glibc, 16 threads: 13.5 fields each).
+// in both directions, and a little more for lengths that transforms like.
 static double lattice_scratch(const LegSizes *l)
 {
-    enum { HEAP = 1 << 20 }; // as the command line sets it (app/lithoscope-cli.c)
+    enum { FIELDS = 7 };
     const double bins = 2.1 * l->from, threads = MIN(l->threads, l->band);
-    const int fields = bins * sizeof(TwsmValue) < HEAP ? 14 : 7;
-    return bins * (4 * 3 * sizeof(float) + threads * fields * sizeof(TwsmValue));
+    return bins * (4 * 3 * sizeof(float) + threads * FIELDS * sizeof(TwsmValue));
 }
 
 static double strip_scratch(const TwsmParams *p, const LegSizes *l)

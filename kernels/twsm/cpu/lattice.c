@@ -27,9 +27,11 @@ typedef struct Lattice {
     gint *stop; // raised by the first thread that sees the run cancelled
 } Lattice;
 
-// Work space of one thread.
+// Work space of one thread, kept from frequency to frequency. One block: small ones of their own
+// would lie on the heap, where FFTW's blocks come and go between them; what is not touched takes no
+// memory.
 typedef struct Scratch {
-    fftwf_complex *kernel[4], *field[2], *out;
+    fftwf_complex *all, *kernel[4], *field[2], *out;
 } Scratch;
 
 // Asked between transforms: a frequency takes long on a large lattice.
@@ -105,41 +107,39 @@ static void convolve(const Lattice *l, int k, Scratch *w, TwsmValue *sum)
     }
 }
 
-static void scratch_free(Scratch *w)
-{
-    for (int k = 0; k < 4; k++)
-        fftwf_free(w->kernel[k]);
-    for (int k = 0; k < 2; k++)
-        fftwf_free(w->field[k]);
-    fftwf_free(w->out);
-}
-
 static gboolean scratch_new(const Lattice *l, Scratch *w)
 {
+    enum { FIELDS = 7, ALIGNED = 8, MAPPED = 1 << 18 }; // numbers of 64 bytes, of 2 MB
+    const gsize each = (l->bins + ALIGNED - 1) / ALIGNED * ALIGNED;
+    fftwf_complex *at = w->all = fftwf_alloc_complex(MAX(FIELDS * each, MAPPED));
+    for (int k = 0; k < 4; k++, at += each)
+        w->kernel[k] = at;
+    for (int k = 0; k < 2; k++, at += each)
+        w->field[k] = at;
+    w->out = at;
+    return w->all != NULL;
+}
+
+// Of every thread that the loop over frequencies may have. FALSE: there is no memory.
+static gboolean scratch_of_all(const Lattice *l, Scratch *w, int n)
+{
     gboolean ok = TRUE;
-    for (int k = 0; k < 4; k++)
-        ok &= (w->kernel[k] = fftwf_alloc_complex(l->bins)) != NULL;
-    for (int k = 0; k < 2; k++)
-        ok &= (w->field[k] = fftwf_alloc_complex(l->bins)) != NULL;
-    ok &= (w->out = fftwf_alloc_complex(l->bins)) != NULL;
+    for (int k = 0; ok && k < n; k++)
+        ok = scratch_new(l, &w[k]);
     return ok;
 }
 
-static gboolean one_frequency(const Lattice *l, int k, int n_rhs, const TwsmValue *u,
-                              TwsmValue *sum, TwsmValue *near)
+static void one_frequency(const Lattice *l, int k, int n_rhs, const TwsmValue *u, TwsmValue *sum,
+                          TwsmValue *near, Scratch *w)
 {
-    Scratch w = {0};
-    gboolean ok = scratch_new(l, &w);
-    for (int pass = 0; ok && pass < (near ? 2 : 1); pass++) {
-        transform_kernels(l, l->band.k0 + k, pass == 1, &w);
+    for (int pass = 0; pass < (near ? 2 : 1); pass++) {
+        transform_kernels(l, l->band.k0 + k, pass == 1, w);
         for (int q = 0; q < n_rhs && !stopped(l); q++) {
             gsize rows = (gsize)l->leg->to->n * l->band.n;
-            transform_field(l, k, u + q * rows, &w);
-            convolve(l, k, &w, (pass ? near : sum) + q * rows);
+            transform_field(l, k, u + q * rows, w);
+            convolve(l, k, w, (pass ? near : sum) + q * rows);
         }
     }
-    scratch_free(&w);
-    return ok;
 }
 
 static gboolean lattice_open(Lattice *l)
@@ -181,26 +181,30 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
                           const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                           GError **error)
 {
-    gint failed = 0, stop = 0, done = 0;
+    gboolean failed = FALSE;
+    gint stop = 0, done = 0;
     Lattice l = {.leg = leg, .band = band, .run = run, .stop = &stop};
-    if (!lattice_open(&l))
-        failed = 1;
+    const int threads = CLAMP(band.n, 1, litho_run_threads(run));
+    g_autofree Scratch *scratch = g_new0(Scratch, threads);
+    if (!lattice_open(&l) || !scratch_of_all(&l, scratch, threads))
+        failed = TRUE;
     else
         fill_beams(&l);
-#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int k = litho_run_rank(run); k < band.n; k += litho_run_ranks(run)) {
-        if (g_atomic_int_get(&failed) || g_atomic_int_get(&stop))
+        if (failed || g_atomic_int_get(&stop))
             continue;
-        if (!one_frequency(&l, k, n_rhs, u, sum, near))
-            g_atomic_int_set(&failed, 1);
+        one_frequency(&l, k, n_rhs, u, sum, near, &scratch[omp_get_thread_num()]);
         int n = g_atomic_int_add(&done, 1) + 1;
         const double part = (double)n * litho_run_ranks(run) / band.n;
         if (omp_get_thread_num() == 0 ? !twsm_step(how, part, run, NULL)
                                       : !litho_run_checkpoint(run))
             g_atomic_int_set(&stop, 1);
     }
+    for (int k = 0; k < threads; k++)
+        fftwf_free(scratch[k].all);
     lattice_close(&l);
-    // Fields and FFTW's blocks leave gaps between them, more from band to band.
+    // Kernels and FFTW's blocks leave gaps between them, more from band to band.
     litho_memory_return();
     if (failed)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
