@@ -158,6 +158,7 @@ static void test_rough(void)
         g_assert_cmpfloat(s.find.found.snr_db - s.find.now.snr_db, >, 0.5);
         g_autofree char *text = litho_quality_expected_text(&s.find.found);
         g_assert_cmpstr(text, ==, "not known");
+        g_assert_nonnull(strstr(s.find.found.why, "keeps to some wavenumbers"));
     }
     const Searched s = search_mixed("fault", "patch", "snr=0");
     g_assert_true(s.find.is_rough);

@@ -497,7 +497,7 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
-    find->is_rough = s->is_rough && find->now.is_filtered && !find->now.is_clean;
+    find->is_rough = find->now.is_rough;
     // Nothing tells one setting from another.
     if ((find->now.is_filtered && !find->is_rough) ||
         (s->question.noise && !isfinite(find->now.expected_snr_db))) {

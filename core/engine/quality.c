@@ -319,16 +319,22 @@ static double error_at_most(const LithoQualitySums *s, double sigma)
 
 // Noise of data that went through a filter is left where their events are. Nothing tells one from
 // the other, and the level is that of what the filter left beside them.
-static void tell_filtered(LithoQuality *q)
+static void tell_filtered(const LithoNoise *noise, LithoQuality *q)
 {
     q->is_filtered = TRUE;
+    q->is_rough = noise->shape && !q->is_clean;
     q->is_clean = FALSE;
     q->expected_is_bound = FALSE;
     q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
-    g_strlcpy(q->why,
-              _("the data look clean or filtered: noise that was left with their events counts as "
-                "signal, and what events spread as noise, so that no SNR can be told"),
-              sizeof q->why);
+    g_strlcpy(
+        q->why,
+        q->is_rough
+            ? _("the noise keeps to some wavenumbers, as in migrated or mixed data: where the "
+                "events are its level is known to a tenth, which ranks settings and tells no "
+                "SNR")
+            : _("the data look clean or filtered: noise that was left with their events counts "
+                "as signal, and what events spread as noise, so that no SNR can be told"),
+        sizeof q->why);
 }
 
 // Where events are, a level that is known beside them alone may be too low by so much.
@@ -383,7 +389,7 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
     const double sure_of = decibel(signal / error_at_most(s, MAX(noise->high, noise->total)));
     q->is_clean = sure_of > LITHO_QUALITY_CLEAN_DB;
     if (noise->lumps > LITHO_NOISE_LUMPS)
-        tell_filtered(q);
+        tell_filtered(noise, q);
 }
 
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)

@@ -67,6 +67,8 @@ typedef struct LithoQuality {
                              // them where their events are counts as signal, events that spread
                              // count as noise. The SNR is not known, nor are its interval and a
                              // gain
+    gboolean is_rough;       // so they look, but the noise is seen beside the events: its level at
+                             // each wavenumber ranks settings
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double mse_ends[3];      // of the output, with the lowest and the highest noise level, and with

@@ -106,10 +106,11 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
                               : half < narrow ? litho_text_printf("%s ±%.1f", plain, half)
                                               : g_strdup(plain);
     Mark mark = MARK_LOOK;
-    g_autofree char *words = isfinite(gain) ? expected_gain_words(q, &mark)
-                             : q->is_filtered
-                                 ? g_strdup(_("clean or filtered data: no noise beside the events"))
-                                 : g_strdup(_("expected of the output"));
+    g_autofree char *words =
+        isfinite(gain)   ? expected_gain_words(q, &mark)
+        : q->is_rough    ? g_strdup(_("noise as of migrated or mixed data: Find ranks settings"))
+        : q->is_filtered ? g_strdup(_("clean or filtered data: no noise beside the events"))
+                         : g_strdup(_("expected of the output"));
     if (q->is_beyond || q->is_clean) // an interval that reaches higher would contradict it
         mark = MARK_LOOK;
     else if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
