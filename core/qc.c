@@ -440,15 +440,43 @@ static gboolean no_transform(GError **error)
                         "this program was built without a Fourier transform");
 }
 
+// Guesses for bursts hold next to no noise: the level is that of the other samples of `box`.
+static void leave_out_guesses(const LithoCube *cube, const LithoCube *guesses, const LithoBox *box,
+                              LithoNoise *noise)
+{
+    const LithoBox area = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    const gsize nt = (gsize)litho_box_size(area, 2);
+    gint64 all = 0, guessed = 0;
+    for (gint64 i = area.lo[0]; i < area.hi[0]; i++)
+        for (gint64 j = area.lo[1]; j < area.hi[1]; j++) {
+            if (!litho_cube_is_live(cube, i, j))
+                continue;
+            const float *x = litho_cube_trace(cube, i, j) + area.lo[2] - cube->held.lo[2];
+            const float *guess = litho_cube_trace(guesses, i, j) + area.lo[2] - guesses->held.lo[2];
+            for (gsize t = 0; t < nt; t++)
+                guessed += guess[t] != x[t] && x[t] - x[t] == 0;
+            all += (gint64)nt;
+        }
+    const double more = guessed < all ? sqrt((double)all / (double)(all - guessed)) : 1;
+    for (guint f = 0; f < noise->n; f++)
+        noise->sigma[f] *= more;
+    noise->total *= more;
+    noise->low *= more;
+    noise->high *= more;
+}
+
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
     g_autoptr(LithoCube) guesses = NULL;
     memset(noise, 0, sizeof *noise);
-    if (noise_func)
-        return without_bursts(cube, box, run, &guesses, error) &&
-               noise_func(guesses ? guesses : cube, box, window, most, run, noise, error);
-    return no_transform(error);
+    if (!noise_func)
+        return no_transform(error);
+    const gboolean ok = without_bursts(cube, box, run, &guesses, error) &&
+                        noise_func(guesses ? guesses : cube, box, window, most, run, noise, error);
+    if (ok && guesses)
+        leave_out_guesses(cube, guesses, box, noise);
+    return ok;
 }
 
 gboolean litho_qc_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,

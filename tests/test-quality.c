@@ -442,7 +442,8 @@ static void make_bursts(LithoCube *cube)
 
 // Property: bursts are no signal and raise no level. What an operator leaves of them is told as an
 // error, and a result without them by its own SNR. Without the search 2.7 dB was told of the
-// first, whose true SNR is 23.7 dB.
+// first, whose true SNR is 23.7 dB. Guesses for bursts hold no noise: with them in the level the
+// SNR was told 0.6 dB too low.
 static void test_bursts(void)
 {
     const char *const settings[] = {"", "erratic=1000"};
@@ -457,7 +458,7 @@ static void test_bursts(void)
         g_test_message("%s %s: expected %.2f (%.2f to %.2f), true %.2f dB", k / 2 ? "fx" : "patch",
                        settings[k % 2], q.expected_snr_db, q.expected_low_db, q.expected_high_db,
                        q.snr_db);
-        g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 1.2);
+        g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.3);
     }
     litho_noise_clear(&noise);
 }
