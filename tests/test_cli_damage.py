@@ -300,6 +300,25 @@ def traces_of_zeros_without_headers_are_filled():
 
 
 @test
+def a_survey_of_which_nine_tenths_are_missing_is_filled():
+    """Few traces are no spike in a quiet cube: 8 of 100 were told as live zeros, and nothing was filled."""
+    i, j, k = np.mgrid[:40, :40, :96]
+    cube = np.sin(0.3 * (k - 0.2 * i + 0.1 * j)).astype("f4")
+    lost = np.random.default_rng(5).random((40, 40)) < 0.92
+    holed = cube.copy()
+    holed[lost] = 0
+    np.save("sparse.npy", holed)
+    told = cli("run", "patch", "preset=fill", "sparse.npy", "sparse-filled.npy", "--dt", "0.004").stderr
+    assert f"{lost.sum()} traces of zeros count as missing" in told, told
+    filled = np.load("sparse-filled.npy")
+    assert np.sum((filled - cube)[lost] ** 2) < 0.3 * np.sum(cube[lost] ** 2)
+    spike = np.zeros((40, 40, 96), "f4")
+    spike[20, 20, 48] = 1
+    np.save("spike.npy", spike)
+    assert "count as live" in cli("run", "fx", "spike.npy", "spiked.npy", "--dt", "0.004").stderr
+
+
+@test
 def a_header_without_its_data_is_refused():
     survey("good.sgy", 20, 30, 20)
     cli("convert", "good.sgy", "x.rsf", "--force")

@@ -147,11 +147,15 @@ static gboolean agree(const LithoTraceFile *a, const LithoTraceFile *b, GError *
 }
 
 // Traces of zeros are missing traces. An all-zero cube, or one spike in a quiet one, must not lose
-// its traces to that rule.
+// its traces to that rule: more than nine tenths of them are zeros there, and few of those that
+// were looked at are not. A survey of which nine tenths are missing has more.
 static void judge_zero_traces(LithoSurvey *survey, const LithoOpenOptions *options)
 {
+    enum { FEW = 8 };
+    const gint64 others = survey->looked_at - survey->looked_zero;
+    const gboolean quiet = survey->looked_zero * 10 > survey->looked_at * 9 && others < FEW;
     survey->zero_is_live = options->keep_zero_traces;
-    if (survey->looked_zero * 10 > survey->looked_at * 9 && !survey->zero_is_live) {
+    if (quiet && !survey->zero_is_live) {
         survey->zero_is_live = TRUE;
         litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
     }
