@@ -84,12 +84,15 @@ typedef struct LegSizes {
 } LegSizes;
 
 // Four kernels of three floats, and in every thread seven fields of a frequency; twice the lattice
-// in both directions, and a little more for lengths that transforms like.
+// in both directions, and a little more for lengths that transforms like. Where fields are small,
+// FFTW's own blocks, which come and go with each transform, take as much again on the heap
+// (measured with 2 to 16 threads).
 static double lattice_scratch(const LegSizes *l)
 {
-    enum { FIELDS = 7 };
+    enum { SMALL = 1 << 19 };
     const double bins = 2.1 * l->from, threads = MIN(l->threads, l->band);
-    return bins * (4 * 3 * sizeof(float) + threads * FIELDS * sizeof(TwsmValue));
+    const int fields = bins * sizeof(TwsmValue) < SMALL ? 14 : 7;
+    return bins * (4 * 3 * sizeof(float) + threads * fields * sizeof(TwsmValue));
 }
 
 static double strip_scratch(const TwsmParams *p, const LegSizes *l)
