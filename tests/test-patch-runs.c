@@ -69,8 +69,9 @@ static void test_slabs(void)
 }
 
 // Property: blocks of a row are slabs of their own, the same for any memory and number of
-// processes. A step behind the filling, or dips of it, need the blocks all around: their slabs are
-// whole inlines, and so is all of removing noise and of a block alone.
+// processes. Dips of the filling need the blocks all around: their slabs are whole inlines, and so is
+// all of removing noise and of a block alone. A step behind the filling needs them, too: one process
+// has whole inlines, and several fill blocks, which the first one puts together for the step.
 static void test_columns(void)
 {
     static const struct {
@@ -102,8 +103,9 @@ static void test_columns(void)
             g_autoptr(LithoWalk) walk = litho_walk_look(flow, &grid, NULL);
             LithoStreamPlan plan;
             g_assert_true(litho_stream_make_plan(flow, walk, &grid, &options, 0, &plan, NULL));
-            g_assert_cmpint(plan.columns, ==, cases[k].columns);
-            g_assert_cmpint(plan.across, ==, cases[k].across);
+            const gboolean apart = cases[k].fx && processes > 1;
+            g_assert_cmpint(plan.columns, ==, apart ? cases[0].columns : cases[k].columns);
+            g_assert_cmpint(plan.across, ==, apart ? cases[0].across : cases[k].across);
             if (cases[k].slab > 0)
                 g_assert_cmpint(plan.slab, ==, cases[k].slab);
             gint64 traces = 0;
