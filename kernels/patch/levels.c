@@ -15,8 +15,10 @@ enum {
     CELL_TRACES = 64,
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
-    CELL_WINDOWS = 256,
-    ALL_WINDOWS = 2048
+    CELL_WINDOWS = 256, // at most
+    LEAST_WINDOWS = 64,
+    ALL_WINDOWS = 2048,
+    CELLS_WINDOWS = 4096 // of all cells, while none has fewer than LEAST_WINDOWS
 };
 // Powers of the cells that a device measures at a time.
 enum { DEVICE_BYTES = 128 << 20 };
@@ -77,6 +79,12 @@ static void put(float *to, const LithoNoise *noise, int bins)
         to[f] = (float)noise->sigma[MIN(f, (int)noise->n - 1)];
 }
 
+// Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
+static int cell_windows(const PatchLevels *l)
+{
+    return CLAMP(CELLS_WINDOWS / patch_levels_cells(l), LEAST_WINDOWS, CELL_WINDOWS);
+}
+
 // A survey that is measured: whole, or part by part.
 typedef struct Measuring {
     PatchLevels *l;
@@ -124,7 +132,7 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise;
-    if (litho_noise_measure_level(part, recorded, &box, m->window, CELL_WINDOWS, run, &noise,
+    if (litho_noise_measure_level(part, recorded, &box, m->window, cell_windows(m->l), run, &noise,
                                   m->powers, &trouble)) {
         put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
         patch_floor_add(&m->floor, k, m->powers);
@@ -157,9 +165,9 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
     if (patch_levels_cells(&l) > 1)
         *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
-                               litho_noise_windows_memory(&cell, window, CELL_WINDOWS) +
+                               litho_noise_windows_memory(&cell, window, cell_windows(&l)) +
                                MIN(threads, g->bins) * // each takes a frequency
-                                   litho_noise_thread_memory(&cell, window, CELL_WINDOWS));
+                                   litho_noise_thread_memory(&cell, window, cell_windows(&l)));
     *peak += patch_floor_bytes(g, patch_levels_cells(&l));
     g_free(l.sigma);
 }
@@ -213,7 +221,7 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, const guint8 
         const int k = g_array_index(cells, int, c);
         const LithoBox box =
             cell_box(m->l, m->grid, (const int[3]){k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]});
-        NoiseJob *job = noise_places_new(m->grid, &box, m->window, CELL_WINDOWS, error);
+        NoiseJob *job = noise_places_new(m->grid, &box, m->window, cell_windows(m->l), error);
         if (!job)
             return FALSE;
         g_ptr_array_add(jobs, job);
