@@ -114,7 +114,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     if (!litho_cli_device(o->trial.backend, flow, &device, error) ||
         !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
         return FALSE;
-    const guint step = o->step > 0 ? (guint)o->step - 1 : 0;
+    const guint step = (guint)o->step - 1;
     if (step >= litho_flow_length(flow))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
                             litho_flow_length(flow));
@@ -152,9 +152,19 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
                              o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
+static gboolean check_numbers(const Options *o, GError **error)
+{
+    if (o->step < 1)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--step is %d; it must be a whole number from 1", o->step);
+    return o->seconds >= 0 ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER, "--seconds is %g; it must be a number from 0",
+                        o->seconds);
+}
+
 int litho_cli_find(int argc, char **argv)
 {
-    g_auto(Options) o = {.trial.judge.seed = 1, .seconds = 20};
+    g_auto(Options) o = {.trial.judge.seed = 1, .step = 1, .seconds = 20};
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
         {"step", 0, 0, G_OPTION_ARG_INT, &o.step, _("Step of a recipe (default 1)"), "N"},
@@ -183,7 +193,7 @@ int litho_cli_find(int argc, char **argv)
         return litho_cli_misused("find", error);
     }
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, FALSE, &error);
-    if (flow && !o.trial.files.in)
+    if (flow && check_numbers(&o, &error) && !o.trial.files.in)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
     if (error)
         return litho_cli_misused("find", error);

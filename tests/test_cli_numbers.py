@@ -23,6 +23,8 @@ COMMANDS = {
     "convert": (["in.sgy", "out.sgy"], {**READING, "scale": ["0"]}),
     "run": (["fx", "-i", "in.sgy", "-o", "out.sgy"],
             {**READING, **JUDGE, **THREADS, "gpus": ["0", "-1", *LARGE], "memory": ["-1", "1e30"], "gpu-memory": ["-1", "1e30"]}),
+    "find": (["fx", "-i", "in.sgy"],
+             {**READING, **JUDGE, **THREADS, "step": ["0", "-1", *LARGE], "seconds": ["-1"]}),
     "sweep": (["fx", "window=8,10", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS}),
     "report": (["fx", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS}),
     "render": (["in.sgy", "-o", "out.png"],
@@ -40,8 +42,8 @@ COMMANDS = {
 # Options whose value is no number; "infinite" seconds are no end.
 WORDS = {"dtype", "endian", "format", "in-endian", "in-format", "duplicates", "input", "output", "backend", "report", "reference",
          "volume", "save-recipe", "timings", "progress", "json", "show", "missing=omit", "note", "against", "colormap", "title",
-         "mask", "pictures", "rows", "methods", "backends", "also"}
-NO_END = {("bench", "seconds"), ("compare", "seconds")}
+         "mask", "save", "pictures", "rows", "methods", "backends", "also"}
+NO_END = {("bench", "seconds"), ("compare", "seconds"), ("find", "seconds")}
 
 
 def numeric(command):
