@@ -60,7 +60,7 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf(find->now.fills_alone ? _("true SNR of the filled traces %.2f dB, found %.2f dB\n")
                                      : _("true SNR %.2f dB, found %.2f dB\n"),
                find->now.snr_db, find->found.snr_db);
-    if (!find->now.is_filtered || find->is_rough)
+    if (!find->now.is_filtered || find->now.is_rough)
         printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
     if (*find->found.why)
         printf(_("note: %s\n"), find->found.why);

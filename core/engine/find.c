@@ -40,7 +40,6 @@ typedef struct Search {
     GArray *trials; // of Trial: nothing is computed twice
     double now[LITHO_FIND_MOST]; // the present settings
     Present present;             // their judgement on the area that is asked
-    gboolean is_rough;           // LithoFind.is_rough
     double passed_over; // gain of the best setting with which events leave, dB
     char why[256];      // what was seen there
     LithoRun *run;
@@ -105,7 +104,7 @@ static double score_of(const Search *s, const LithoQuality *q)
 {
     if (!s->question.noise)
         return isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
-    if (s->is_rough)
+    if (s->find->now.is_rough)
         return least_gain(&s->present, q);
     return isfinite(q->mse) ? -q->mse : -INFINITY;
 }
@@ -155,7 +154,7 @@ static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
 
 static double ratio_db(const Search *s, double before, double after)
 {
-    if (!s->question.noise || s->is_rough)
+    if (!s->question.noise || s->find->now.is_rough)
         return after - before;
     // Scores are errors with a minus; an error below zero is one that cannot be told from none.
     return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
@@ -213,11 +212,11 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
     g_atomic_int_set(&s->late, 0);
     s->question.reference = quality ? s->ask->quality.reference : NULL; // no setting is found by it
     if (set_values(s, value) && litho_judge_run(s->judge, &s->question, &quiet, &q, &refused)) {
+        if (quality) // the first question tells how scores are made
+            *quality = q;
         if (is_present(s, value))
             memcpy(s->present.mse_ends, q.mse_ends, sizeof q.mse_ends);
         trial.score = score_of(s, &q);
-        if (quality)
-            *quality = q;
         if (trial.score > -INFINITY && !keeps_events(s, &trial, &quiet, &refused))
             trial.score = -INFINITY;
     }
@@ -466,7 +465,7 @@ static void tell_interval(const Search *s, LithoFind *find)
     find->gain_low_db = find->gain_high_db = s->question.noise ? find->gain_db : NAN;
     if (!(find->gain_db > 0))
         return;
-    for (int k = 0; k < (find->is_rough ? 3 : 2); k++) {
+    for (int k = 0; k < (find->now.is_rough ? 3 : 2); k++) {
         const double gain = 10 * log10(find->now.mse_ends[k] / find->found.mse_ends[k]);
         if (!isfinite(gain))
             continue;
@@ -488,8 +487,6 @@ static gboolean search(Search *s, GError **error)
         s->now[k] = now[k] = find->item[k].now;
     const double end_ms = s->end_ms;
     s->end_ms = INFINITY; // without the present setting nothing can be told
-    const LithoNoise *noise = s->question.noise;
-    s->is_rough = noise && noise->shape && noise->lumps > LITHO_NOISE_LUMPS;
     const double before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
         if (error && !*error)
@@ -497,9 +494,8 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
-    find->is_rough = find->now.is_rough;
     // Nothing tells one setting from another.
-    if ((find->now.is_filtered && !find->is_rough) ||
+    if ((find->now.is_filtered && !find->now.is_rough) ||
         (s->question.noise && !isfinite(find->now.expected_snr_db))) {
         keep_now(find);
         return TRUE;

@@ -32,9 +32,6 @@ typedef struct LithoFind {
     char why[1024]; // notes for the reader: time was up, settings that gain more were passed over,
                     // the noise level leaves the gain open; "" = nothing
     gboolean is_out_of_time; // more trials would have followed
-    gboolean is_rough; // no SNR can be told (LithoQuality.is_filtered), but the noise level is known
-                       // at each wavenumber, roughly: settings are found that gain with any level of
-                       // its interval
 } LithoFind;
 
 typedef struct LithoFindAsk {
@@ -55,9 +52,9 @@ typedef struct LithoFindAsk {
 // The first trial, of the present settings, ends in any case; what it took is kept for the last
 // one, which asks the values found on the whole area: where that is not enough, the present
 // settings stay, and `why` says so. Settings that the operator refuses are passed over. Where the
-// first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one unless the
-// level is known at each wavenumber (LithoFind.is_rough). `judge`
-// keeps plans between questions.
+// first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one, unless
+// the noise level is known at each wavenumber (LithoQuality.is_rough): settings are found then that
+// gain with any level of its interval. `judge` keeps plans between questions.
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error);
 // Writes the found values into a step's parameters: all items, or those whose bit is set in

@@ -32,7 +32,8 @@
 
 // Noise level of `box` (NULL = all held) for LithoQualityAsk, in windows of 64 samples: coarser
 // bins smear what lies below a filter's lowest frequency, and its SNR is wrong by decibels in noise
-// of low frequency. litho_noise_clear() it.
+// of low frequency. Where the data look filtered and the noise is seen beside their events, the
+// level is that at each wavenumber (LithoNoise.shape). litho_noise_clear() it.
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                              LithoNoise *noise, GError **error);
 

@@ -4,8 +4,8 @@
 #include "core/cube.h"
 #include "core/report.h"
 
-// What a pass of the worker (core/engine/worker.h) has made: parts of an output, or why there are
-// none. Reference-counted; whoever makes it writes it until it is published.
+// A result is made by a pass of the worker (core/engine/worker.h): parts of an output, or why there
+// are none. Reference-counted; its maker writes it until it is published.
 
 typedef struct LithoResult {
     guint64 tag;        // of the wish that asked

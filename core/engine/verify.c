@@ -210,8 +210,8 @@ static gint64 *choose(gint64 all, gint64 n, guint32 seed)
     return chosen;
 }
 
-// Of the chosen parts from `k` on, those beside each other in one row of blocks: an operator that
-// works in blocks computes all of a row for any part of it.
+// The end of the chosen parts from `k` on that lie beside each other in one row of blocks: an
+// operator that works in blocks computes all of a row for any part of it.
 static gint64 beside(const Verify *v, const gint64 *chosen, gint64 k, gint64 n, gint64 part)
 {
     const gint64 row = v->row;

@@ -62,9 +62,10 @@ guint64 litho_noise_thread_memory(const LithoGrid *grid, const int window[3], in
 // that filters of both backends have one level.
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error);
-// litho_qc_noise_windows(), set by litho_kernels_init(): the level as results are judged by.
-// Guesses hold next to no noise (litho_gaps_guess_events()): where a fifth of the traces is missing
-// it is within 0.3 % (rms 0.16), with a filter's guesses 0.3 % low and up to 0.55.
+// litho_qc_noise_windows(), set by litho_kernels_init(): the level as results are judged by, with
+// its shape where lumps are more than LITHO_NOISE_LUMPS. Guesses hold next to no noise
+// (litho_gaps_guess_events()): where a fifth of the traces is missing it is within 0.3 % (rms
+// 0.16), with a filter's guesses 0.3 % low and up to 0.55.
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error);
 // The level of a cube that has its guesses already, without the interval, which takes twice as long

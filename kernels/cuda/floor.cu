@@ -6,7 +6,7 @@ namespace
 
 enum { WAVENUMBERS = 32, SLICES = 16, BITS = 3, DIGITS = 1 << BITS };
 
-// Of n exponentially distributed values of mean 1, the mean of the one number `rank` (Renyi 1953).
+// The mean of number `rank` of n exponentially distributed values of mean 1 (Renyi 1953).
 __device__ double mean_of_rank(int rank, int n)
 {
     double sum = 0;

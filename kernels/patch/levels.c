@@ -16,9 +16,9 @@ enum {
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
     CELL_WINDOWS = 256, // at most
-    LEAST_WINDOWS = 64,
-    ALL_WINDOWS = 2048,
-    CELLS_WINDOWS = 4096 // of all cells, while none has fewer than LEAST_WINDOWS
+    LEAST_CELL_WINDOWS = 64,
+    WINDOWS_OF_CELLS = 4096, // together, while each has LEAST_CELL_WINDOWS
+    ALL_WINDOWS = 2048       // of the whole survey, for its own level
 };
 // Powers of the cells that a device measures at a time.
 enum { DEVICE_BYTES = 128 << 20 };
@@ -82,7 +82,7 @@ static void put(float *to, const LithoNoise *noise, int bins)
 // Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
 static int cell_windows(const PatchLevels *l)
 {
-    return CLAMP(CELLS_WINDOWS / patch_levels_cells(l), LEAST_WINDOWS, CELL_WINDOWS);
+    return CLAMP(WINDOWS_OF_CELLS / patch_levels_cells(l), LEAST_CELL_WINDOWS, CELL_WINDOWS);
 }
 
 // A survey that is measured: whole, or part by part.

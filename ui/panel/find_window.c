@@ -315,13 +315,13 @@ static void done(gpointer result, const GError *error, gpointer data)
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
     g_autofree char *text =
-        find->is_rough && find->gain_db > 0.05
+        q->is_rough && find->gain_db > 0.05
             ? litho_text_printf(
                   _("No SNR can be told of these data. Together %s, and %.1f to %.1f dB "
                     "with any level of the noise that is likely: %u settings in %.1f "
                     "s."),
                   gain, find->gain_low_db, find->gain_high_db, find->trials, find->seconds)
-        : find->is_rough
+        : q->is_rough
             ? litho_text_printf(_("No SNR can be told of these data, and no values gain with any "
                                   "level of the noise that is likely: %u settings in %.1f s."),
                                 find->trials, find->seconds)

@@ -120,7 +120,7 @@ static gboolean scratch_new(const Lattice *l, Scratch *w)
     return w->all != NULL;
 }
 
-// Of every thread that the loop over frequencies may have. FALSE: there is no memory.
+// Work space of every thread that the loop over frequencies may have. FALSE: there is no memory.
 static gboolean scratch_of_all(const Lattice *l, Scratch *w, int n)
 {
     gboolean ok = TRUE;

@@ -244,9 +244,13 @@ DEV int64_t source(const Part &p, int axis, int64_t i)
     return at < 0 ? -1 - at : at >= n ? 2 * n - 1 - at : at;
 }
 
-enum { PART_THREADS = 128 };
+// Blocks along y and z of a launch, at most.
+enum { PART_THREADS = 128, MOST_LINES = 65535 };
 
-// One thread a sample of the part: axis 3 by blocks of PART_THREADS, y and z the other two.
+// One thread a sample of the part: axis 3 by blocks of PART_THREADS, y and z the other two, whose
+// lines beyond MOST_LINES come in further rounds.
+#define EACH_LINE(a, b, m)                                                                             for (int64_t a = blockIdx.z; a < (m)[0]; a += gridDim.z)                                               for (int64_t b = blockIdx.y; b < (m)[1]; b += gridDim.y)
+
 DEV int64_t along_part()
 {
     return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
@@ -254,28 +258,36 @@ DEV int64_t along_part()
 
 static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
 {
-    const int64_t a = blockIdx.z, b = blockIdx.y, c = along_part();
+    const int64_t c = along_part();
     if (c >= p.m[2])
         return;
-    const int64_t x = source(p, 0, a), y = source(p, 1, b), z = source(p, 2, c);
-    u[(a * p.m[1] + b) * p.m[2] + c] =
-        x >= 0 && y >= 0 && z >= 0
-            ? scale_at(taper, (int)a, (int)b, (int)c) * volume[(x * p.n[1] + y) * p.n[2] + z]
-            : 0;
+    const int64_t z = source(p, 2, c);
+    EACH_LINE(a, b, p.m)
+    {
+        const int64_t x = source(p, 0, a), y = source(p, 1, b);
+        u[(a * p.m[1] + b) * p.m[2] + c] =
+            x >= 0 && y >= 0 && z >= 0
+                ? scale_at(taper, (int)a, (int)b, (int)c) * volume[(x * p.n[1] + y) * p.n[2] + z]
+                : 0;
+    }
 }
 
 static __global__ void paste(Part p, Scales taper, const float *u, float *volume)
 {
-    const int64_t a = blockIdx.z, b = blockIdx.y, c = along_part();
-    if (c < p.m[2] && within(p, 0, a) && within(p, 1, b) && within(p, 2, c))
+    const int64_t c = along_part();
+    if (c >= p.m[2] || !within(p, 2, c))
+        return;
+    EACH_LINE(a, b, p.m)
+    if (within(p, 0, a) && within(p, 1, b))
         volume[place_in_whole(p, a, b, c)] +=
             scale_at(taper, (int)a, (int)b, (int)c) * u[(a * p.m[1] + b) * p.m[2] + c];
 }
 
 static dim3 blocks_of_part(const int64_t m[3])
 {
-    return dim3((unsigned)((m[2] + PART_THREADS - 1) / PART_THREADS), (unsigned)m[1],
-                (unsigned)m[0]);
+    return dim3((unsigned)((m[2] + PART_THREADS - 1) / PART_THREADS),
+                (unsigned)(m[1] < MOST_LINES ? m[1] : MOST_LINES),
+                (unsigned)(m[0] < MOST_LINES ? m[0] : MOST_LINES));
 }
 
 int wp_cuda_cut(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3],
