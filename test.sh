@@ -33,7 +33,7 @@ nvcc_args=; [ -n "$archs" ] || nvcc_args=-Xcicc,-O1,-Xptxas,-O1
 # Lines of the sources are told where the sanitizers need them; elsewhere they cost a sixth of the time.
 build_in build-test -Doptimization=2 -Ddebug=false $werror -Dfuzz=true -Dgpu_archs="${archs:-80}" -Dnvcc_args="$nvcc_args" || status=2
 mkdir -p "$LITHO_SCREENSHOTS"
-[ $status -eq 0 ] && run_tests build-test
+[ $status -eq 0 ] && run_tests build-test --timeout-multiplier 4   # slow machines
 
 if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
   # GTK, drivers and OpenMP's runtime are not ours to check: the parts that read files, keep state

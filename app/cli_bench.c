@@ -235,6 +235,8 @@ static gboolean check_numbers(Options *o, GError **error)
                             "--repeat is %d and --seconds %g; they must be a whole number from 1 "
                             "and a number from 0",
                             o->repeat, o->seconds);
+    if (!litho_cli_seed(o->seed, error))
+        return FALSE;
     return (o->missing >= 0 && o->missing < 100) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--missing is %g; it must be percent from 0, below 100", o->missing);

@@ -158,7 +158,7 @@ static gboolean check_form(const Options *o, GError **error)
     if (!(o->seconds >= 0))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--seconds is %g; it must be a number from 0", o->seconds);
-    return litho_cli_threads(o->threads, error);
+    return litho_cli_seed(o->seed, error) && litho_cli_threads(o->threads, error);
 }
 
 int litho_cli_compare(int argc, char **argv)

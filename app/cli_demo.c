@@ -198,7 +198,7 @@ static gboolean set_colours(LithoPicture *picture, LithoRun *run, GError **error
     LithoStats stats;
     if (!litho_qc_stats(picture->input, run, &stats, error))
         return FALSE;
-    LithoRange range = litho_qc_range(picture->input, &stats, 99);
+    LithoRange range = litho_qc_range(picture->input, &stats, LITHO_CLIP_AUTO);
     litho_look_set_range(&picture->look, &range);
     picture->unit = range.unit;
     return TRUE;

@@ -8,6 +8,7 @@
 #include "app/cli_open.h"
 #include "app/cli_pipe.h"
 #include "app/progress.h"
+#include "core/axis_names.h"
 #include "core/memory.h"
 #include "core/error.h"
 #include "core/qc.h"
@@ -16,12 +17,12 @@
 #include "core/text.h"
 
 static const char *const sources[] = {"assumed", "file", "user", "computed"};
-static const char *const axis_names[] = {"inline", "crossline", "sample"};
 
 typedef struct Info {
     LithoSurvey *survey;
     LithoStats stats;
     gboolean have_stats;
+    const char *unit;  // of the amplitudes, where they are velocities; else NULL
     gint64 lines_read; // inlines the numbers come from
 } Info;
 
@@ -37,6 +38,8 @@ static gboolean read_stats(Info *info, LithoRun *run, GError **error)
     box.hi[0] = box.lo[0] + n;
     g_autoptr(LithoCube) cube = litho_survey_read(info->survey, &box, run, error);
     info->have_stats = cube && litho_qc_stats(cube, run, &info->stats, error);
+    if (info->have_stats)
+        info->unit = litho_qc_range(cube, &info->stats, LITHO_CLIP_AUTO).unit;
     return info->have_stats;
 }
 
@@ -60,8 +63,10 @@ static void print_geometry(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
     printf(_("axes\n"));
-    for (int k = 0; k < 3; k++)
-        print_axis(&g->axis[k], k == 2 ? (g->is_depth ? "depth" : "time") : axis_names[k]);
+    for (int k = 0; k < 3; k++) {
+        g_autofree char *name = litho_axis_word(g, k);
+        print_axis(&g->axis[k], name);
+    }
     printf(_("bins         %.6g m by %.6g m  [%s%s%s]\n"), litho_grid_spacing(g, 0),
            litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
            g->xy_evidence);
@@ -83,6 +88,8 @@ static void print_counts(const Info *info)
              " with bad samples, %" PRId64 " offset%s\n"),
            c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.bad, c.offsets,
            c.offsets == 1 ? "" : "s");
+    if (c.flat > 0)
+        printf(_("             %" PRId64 " of one value repeated\n"), c.flat);
 }
 
 static void print_text(const Info *info)
@@ -102,6 +109,8 @@ static void print_text(const Info *info)
         printf(_("amplitudes   min %.6g  max %.6g  mean %.6g  rms %.6g\n"
                  "|amplitude|  p50 %.6g  p90 %.6g  p95 %.6g  p99 %.6g\n"),
                s->min, s->max, s->mean, s->rms, s->p50, s->p90, s->p95, s->p99);
+        if (info->unit)
+            printf(_("             in %s, as its name says velocity\n"), info->unit);
         if (info->lines_read < g->axis[0].n)
             printf(_("             (of %" PRId64 " inlines in the middle)\n"), info->lines_read);
     }
@@ -147,7 +156,7 @@ static void add_grid(JsonBuilder *b, const LithoGrid *g)
     for (int k = 0; k < 3; k++) {
         const LithoAxis *a = &g->axis[k];
         json_builder_begin_object(b);
-        add_string(b, "name", axis_names[k]);
+        add_string(b, "name", litho_axis_key(g, k));
         add_int(b, "n", a->n);
         add_double(b, "first", a->first);
         add_double(b, "step", a->step);
@@ -198,6 +207,7 @@ static void add_counts(JsonBuilder *b, LithoSurvey *survey)
     add_int(b, "missing", c.missing);
     add_int(b, "dead", c.dead);
     add_int(b, "zero", c.zero);
+    add_int(b, "flat", c.flat);
     add_int(b, "duplicates", c.duplicates);
     add_int(b, "bad", c.bad);
     add_int(b, "offsets", c.offsets);
@@ -217,6 +227,8 @@ static void add_stats(JsonBuilder *b, const Info *info)
     add_double(b, "p90", s->p90);
     add_double(b, "p95", s->p95);
     add_double(b, "p99", s->p99);
+    if (info->unit)
+        add_string(b, "unit", info->unit);
     add_int(b, "samples", s->count);
     add_int(b, "inlines", info->lines_read);
     json_builder_end_object(b);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli_open.h"
+#include "core/axis_names.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
 #include "core/io/output.h"
@@ -58,6 +60,8 @@ gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--sigma is %g; it must be a number above 0 (0 = estimated)",
                             judge->sigma);
+    if (!litho_cli_seed(judge->seed, error))
+        return FALSE;
     return (judge->hide >= 0 && judge->hide < 100) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--hide is %g; it must be percent from 0, below 100", judge->hide);
@@ -198,14 +202,23 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
         fprintf(to, _("signal leaving %.1f %%: %s"), 100 * q->leak.share,
                 litho_leak_words(reading));
         const LithoAxis *a = part->in->grid.axis;
+        g_autofree char *line = litho_axis_word(&part->in->grid, LITHO_INLINE);
+        g_autofree char *trace = litho_axis_word(&part->in->grid, LITHO_XLINE);
         if (reading != LITHO_LEAK_NOISE)
-            fprintf(to, _("; look at inline %.10g, crossline %.10g, %.4g %s"),
-                    litho_axis_value(&a[0], (double)q->leak.worst[0]),
+            fprintf(to, _("; look at %s %.10g, %s %.10g, %.4g %s"), line,
+                    litho_axis_value(&a[0], (double)q->leak.worst[0]), trace,
                     litho_axis_value(&a[1], (double)q->leak.worst[1]),
                     litho_axis_value(&a[2], (double)q->leak.worst[2]), a[2].unit);
         fprintf(to, "\n");
     }
-    if (isfinite(q->removed))
+    const double noise = litho_quality_noise_part(q);
+    if (isfinite(q->removed) && isfinite(noise))
+        fprintf(to,
+                litho_quality_noise_stays(q)
+                    ? _("removed        %.1f %% of the energy; most of the noise, %.1f %%, stays\n")
+                    : _("removed        %.1f %% of the energy; the noise has %.1f %%\n"),
+                100 * q->removed, 100 * noise);
+    else if (isfinite(q->removed))
         fprintf(to, _("removed        %.1f %% of the energy\n"), 100 * q->removed);
     if (isfinite(q->hidden_snr_db)) {
         g_autofree char *off = isfinite(q->hidden_off_db)

@@ -61,6 +61,12 @@ gboolean litho_cli_threads(int threads, GError **error)
                         MOST);
 }
 
+gboolean litho_cli_seed(int seed, GError **error)
+{
+    return seed >= 0 || litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                     "--seed is %d; it must be a whole number from 0", seed);
+}
+
 static gboolean on_format(const char *name, const char *value, gpointer data, GError **error)
 {
     (void)name;

@@ -16,6 +16,8 @@ GOptionGroup *litho_cli_input_group(LithoOpenOptions *open);
 gboolean litho_cli_format(const char *word, int *format, GError **error);
 // --threads N to the number: 0 (all) to 1024. Likewise.
 gboolean litho_cli_threads(int threads, GError **error);
+// FALSE with a sentence: --seed N is below 0. Likewise.
+gboolean litho_cli_seed(int seed, GError **error);
 // "big" or "little" to 1 or 2. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_endian(const char *word, int *endian, GError **error);
 // The words of --dt to the sample interval: seconds, or a number with its unit, "2ms"; metres for

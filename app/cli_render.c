@@ -7,6 +7,7 @@
 #include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
+#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/qc.h"
@@ -16,6 +17,7 @@
 
 enum { MOST_PIXELS = 32000 }; // that a cairo surface takes along an edge
 #define MOST_GAIN 1e6
+#define NO_CLIP (-G_MAXDOUBLE) // the automatic one
 
 typedef struct Render {
     LithoOpenOptions open;
@@ -55,22 +57,16 @@ static gboolean parse_value(const LithoGrid *grid, int axis, const char *text, d
     return *end == 0 || strcmp(end, "ms") == 0 || strcmp(end, "s") == 0;
 }
 
-static const char *name_of(const LithoGrid *grid, int axis)
-{
-    static const char *const names[] = {"inline", "crossline", "time"};
-    return axis == LITHO_SAMPLE && grid->is_depth ? "depth" : names[axis];
-}
-
 static gboolean no_number(const LithoGrid *grid, int axis, const char *text, GError **error)
 {
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text,
-                        name_of(grid, axis));
+    g_autofree char *name = litho_axis_word(grid, axis);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text, name);
 }
 
 static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gint64 *index,
                            GError **error)
 {
-    const char *name = name_of(grid, axis);
+    g_autofree char *name = litho_axis_word(grid, axis);
     const LithoAxis *a = &grid->axis[axis];
     double value;
     if (!parse_value(grid, axis, text, &value))
@@ -175,13 +171,13 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
     const LithoCube *cube = picture->input;
     if (!litho_qc_stats(cube, run, &stats, error))
         return FALSE;
-    LithoRange range = litho_qc_range(cube, &stats, r->clip);
+    LithoRange range = litho_qc_range(cube, &stats, r->clip == NO_CLIP ? LITHO_CLIP_AUTO : r->clip);
     litho_look_set_range(&picture->look, &range);
     picture->unit = range.unit;
     if (r->map)
         picture->look.map = r->map;
     gboolean part = !litho_box_equal(cube->held, litho_box_full(&cube->grid));
-    g_snprintf(note, note_size, "%g %%%s", r->clip, part ? _(" of this part") : "");
+    g_snprintf(note, note_size, "%.4g %%%s", range.percent, part ? _(" of this part") : "");
     picture->clip_note = note;
     return TRUE;
 }
@@ -307,7 +303,7 @@ static gboolean check(Render *r, char **words, GError **error)
                     MOST_PIXELS);
         return FALSE;
     }
-    if (!(r->clip > 0 && r->clip <= 100)) {
+    if (r->clip != NO_CLIP && !(r->clip > 0 && r->clip <= 100)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("--clip %g: 0 to 100 %%"),
                     r->clip);
         return FALSE;
@@ -364,7 +360,9 @@ static GOptionContext *options(Render *r)
         {"time-gain", 0, 0, G_OPTION_ARG_DOUBLE, &r->power,
          _("Amplitudes times this power of time or depth (default none)"), "POWER"},
         {"clip", 0, 0, G_OPTION_ARG_DOUBLE, &r->clip,
-         _("Percentile of amplitude at the end of the colours (default 99)"), "PCT"},
+         _("Percentile of amplitude at the end of the colours (default 99; of quiet records, 99 % "
+           "of what is loud)"),
+         "PCT"},
         {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap,
          _("Name, or a CSV file with rows r,g,b"), "NAME"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &r->size, _("Size (default 1280x800)"), "WxH"},
@@ -394,7 +392,7 @@ static GOptionContext *options(Render *r)
 
 int litho_cli_render(int argc, char **argv)
 {
-    g_auto(Render) r = {.clip = 99, .scale = 1, .gain = 1, .width = 1280, .height = 800};
+    g_auto(Render) r = {.clip = NO_CLIP, .scale = 1, .gain = 1, .width = 1280, .height = 800};
     g_autoptr(GOptionContext) context = options(&r);
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&r, argv + 1, &error))

@@ -61,7 +61,7 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
     LithoStats stats;
     if (!litho_qc_stats(r->in, run, &stats, error))
         return FALSE;
-    const LithoRange range = litho_qc_range(r->in, &stats, 99);
+    const LithoRange range = litho_qc_range(r->in, &stats, LITHO_CLIP_AUTO);
     g_autofree char *area = litho_quality_area_text(&r->part.in->grid, r->part.area);
     g_autofree char *caption = g_strdup_printf(_("lithoscope %s; %s%s"), LITHO_VERSION,
                                                r->part.is_all ? "" : _("a part: "), area);

@@ -251,7 +251,7 @@ static gboolean choose_look(Sweep *s, LithoRun *run, GError **error)
     LithoStats stats;
     if (!litho_qc_stats(s->part.in, run, &stats, error))
         return FALSE;
-    const LithoRange range = litho_qc_range(s->part.in, &stats, 99);
+    const LithoRange range = litho_qc_range(s->part.in, &stats, LITHO_CLIP_AUTO);
     s->look = litho_look_default();
     litho_look_set_range(&s->look, &range);
     return TRUE;

@@ -43,7 +43,7 @@ static gboolean check_numbers(const Options *o, GError **error)
     if (!(o->tolerance >= 0 && o->tolerance < 1))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--tolerance is %g; it must lie between 0 and 1", o->tolerance);
-    return litho_cli_threads(o->threads, error);
+    return litho_cli_seed(o->seed, error) && litho_cli_threads(o->threads, error);
 }
 
 // --- telling --------------------------------------------------------------------------------------

@@ -300,7 +300,7 @@ static gboolean draw(Work *w, const char *id, LithoRun *run, GError **error)
     g_strdelimit(name, " ", '-');
     g_autofree char *path = g_build_filename(w->ask->pictures, name, NULL);
     gboolean ok = litho_qc_stats(w->truth, run, &stats, error);
-    const LithoRange range = litho_qc_range(w->truth, &stats, 99);
+    const LithoRange range = litho_qc_range(w->truth, &stats, LITHO_CLIP_AUTO);
     litho_look_set_range(&look, &range);
     sheet->title = g_strdup(id);
     ok = ok && draw_cell(sheet, 0, w->in, "input", &look, error) &&

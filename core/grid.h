@@ -16,12 +16,23 @@ typedef enum {
     LITHO_FROM_COMPUTED,    // derived by an operator or from other numbers
 } LithoSource;
 
+// Meaning of the numbers along an axis of traces; core/axis_names.h says how it is called.
+typedef enum {
+    LITHO_COUNTS_LINES = 0, // inlines or crosslines, as the place of the axis says
+    LITHO_COUNTS_CDPS,
+    LITHO_COUNTS_SHOTS,
+    LITHO_COUNTS_CHANNELS,
+    LITHO_COUNTS_OFFSETS, // the distance itself, in `unit`
+    LITHO_COUNTS_TRACES,  // nothing but the order in the file
+} LithoAxisCounts;
+
 typedef struct LithoAxis {
     gint64 n;           // number of samples, >= 1
     double first, step; // value of sample 0 and increment (may be negative, never 0), in `unit`
-    char unit[8];       // "" for line numbers, "s" for time, "m" for depth or distance
+    char unit[8];       // "" for line numbers, "s" for time, "m" for depth, "m" or "ft" for offsets
     LithoSource source; // of first and step
     char evidence[80];  // short, e.g. "binary header byte 3217"; "" when there is nothing to say
+    LithoAxisCounts counts;
 } LithoAxis;
 
 // Places of the sources of a modelled cube: source s made inlines s * lines .. (s + 1) * lines - 1,

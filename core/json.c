@@ -8,16 +8,53 @@
 #include "core/error.h"
 #include "core/text.h"
 
+// Fewest digits that read back as the same number, and a point or an exponent, so that it stays a
+// real one: 2.6, not 2.6000000000000001.
+static void append_real(GString *text, double value)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    for (int digits = 15; digits <= 17; digits++) {
+        const char format[] = {'%', '.', '1', (char)('0' + digits - 10), 'g', '\0'};
+        g_ascii_formatd(number, sizeof number, format, value);
+        if (g_ascii_strtod(number, NULL) == value)
+            break;
+    }
+    g_string_append(text, number);
+    if (!strpbrk(number, ".e"))
+        g_string_append(text, ".0");
+}
+
+// The parser's library writes 17 digits, and 1e+30.0, which is no JSON. Texts stay as they are.
+static char *shorten_reals(const char *text)
+{
+    GString *to = g_string_sized_new(strlen(text) + 1);
+    for (const char *p = text; *p;) {
+        const char *first = p;
+        if (*p == '"') {
+            for (p++; *p && *p != '"'; p++)
+                p += *p == '\\' && p[1];
+            p += *p == '"';
+            g_string_append_len(to, first, p - first);
+        } else if (g_ascii_isdigit(*p) || *p == '-') {
+            p += strspn(p, "+-.0123456789e");
+            g_autofree char *number = g_strndup(first, (gsize)(p - first));
+            if (strpbrk(number, ".e")) // strtod() stops before the ".0" of e+30.0
+                append_real(to, g_ascii_strtod(number, NULL));
+            else
+                g_string_append(to, number);
+        } else {
+            g_string_append_c(to, *p++);
+        }
+    }
+    return g_string_free(to, FALSE);
+}
+
 static char *node_text(JsonNode *node, gboolean indented)
 {
     g_autofree char *written = json_to_string(node, indented);
     // Names of files need not be text.
     g_autofree char *text = g_utf8_make_valid(written, -1);
-    // Behind a colon, a comma, a bracket or white space and before the end of a value: a number,
-    // not a part of a string that looks like one in the middle of a sentence.
-    g_autoptr(GRegex) wrong =
-        g_regex_new("(?<=[:\\[,\\s])(-?[0-9]+e[+-]?[0-9]+)\\.0(?=\\s*[,\\]}\\n])", 0, 0, NULL);
-    return g_regex_replace(wrong, text, -1, 0, "\\1", 0, NULL);
+    return shorten_reals(text);
 }
 
 char *litho_json_text(JsonNode *node)

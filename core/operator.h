@@ -124,6 +124,8 @@ struct LithoOperator {
     const char *key;           // "fx"
     const char *title;         // "F-X prediction filter"
     const char *summary;       // one paragraph for panel, list and manual
+    const char
+        *purpose; // a few words for who chooses: "Missing traces"; NULL = the summary says it
     const char *const *stages; // NULL-terminated; stages[0] = "plan"
     LithoParamTable params;
     const LithoPreset *presets;    // NULL-terminated by name, or NULL; first = "default"

@@ -8,6 +8,7 @@
 typedef struct LithoOrigin {
     gint refs;                // atomic; 1 for whoever made it
     void (*free)(gpointer o); // with the last reference
+    gboolean in_feet;         // the file says that its lengths are
 } LithoOrigin;
 
 static inline gpointer litho_origin_ref(gpointer origin)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qc.h"
+#include "core/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -208,26 +209,58 @@ static const char *velocity_unit(const LithoCube *cube, const LithoStats *stats)
     if (!says)
         return NULL;
     // From slow sediment to the deep mantle, with zeros where there is no value.
-    return stats->max >= 300 && stats->max <= 15000 ? "m/s"
-           : stats->max >= 0.3 && stats->max <= 15  ? "km/s"
-                                                    : NULL;
+    const gboolean feet = cube->survey && ((const LithoOrigin *)cube->survey)->in_feet;
+    const double most = stats->max * (feet ? 0.3048 : 1);
+    return most >= 300 && most <= 15000 ? feet ? "ft/s" : "m/s"
+           : most >= 0.3 && most <= 15  ? feet ? "kft/s" : "km/s"
+                                        : NULL;
+}
+
+// Share of the samples whose magnitude is larger than `floor`.
+static double share_above(const LithoCube *cube, double floor)
+{
+    Samples s;
+    gint64 above = 0, all = 0;
+    if (!samples_of(cube, &s, NULL))
+        return 1;
+#pragma omp parallel for num_threads(litho_run_threads(NULL)) schedule(static)                     \
+    reduction(+ : above, all)
+    for (gint64 t = 0; t < s.traces; t++)
+        for (gint64 k = 0; s.live[t] && k < s.length; k++) {
+            const float x = fabsf(s.samples[t * s.length + k]);
+            all += isfinite(x);
+            above += isfinite(x) && x > floor;
+        }
+    return all ? (double)above / (double)all : 1;
+}
+
+// In records of a few wavelets 99 % of the samples end half way up the wavelets, which are then
+// drawn in two colours. Records of the field have a tenth of their 99th percentile at the 90th: the
+// fiftieth part tells them from models.
+static double clip_percent(const LithoCube *cube, const LithoStats *stats)
+{
+    const double floor = stats->p99 / 50;
+    return litho_stats_is_unsigned(stats) || !(stats->p90 < floor) ? 99
+                                                                   : 100 - share_above(cube, floor);
 }
 
 LithoRange litho_qc_range(const LithoCube *cube, const LithoStats *stats, double percent)
 {
+    if (percent == LITHO_CLIP_AUTO)
+        percent = clip_percent(cube, stats);
     double high = percent == 99 ? stats->p99 : litho_qc_percentile(cube, percent);
     if (!litho_stats_is_unsigned(stats)) {
         if (!(high > 0)) // nearly all samples are zero
             high = MAX(fabs(stats->min), fabs(stats->max));
         high = high > 0 ? high : 1;
-        return (LithoRange){.lo = -high, .hi = high};
+        return (LithoRange){.lo = -high, .hi = high, .percent = percent};
     }
     double low = litho_qc_percentile(cube, 100 - percent);
     if (!(high > low)) { // nearly all samples are alike
         low = stats->min;
         high = stats->max;
     }
-    return (LithoRange){low, high, TRUE, velocity_unit(cube, stats)};
+    return (LithoRange){low, high, TRUE, velocity_unit(cube, stats), percent};
 }
 
 // --- comparison -------------------------------------------------------------------------------
@@ -479,10 +512,10 @@ gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, cons
     return ok;
 }
 
-gboolean litho_qc_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
-                         LithoRun *run, GError **error)
+gboolean litho_qc_colour(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
+                         const float *from, float *to, LithoRun *run, GError **error)
 {
-    return colour_func ? colour_func(noise, n, from, to, run, error) : no_transform(error);
+    return colour_func ? colour_func(noise, at, n, from, to, run, error) : no_transform(error);
 }
 
 gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
@@ -495,6 +528,7 @@ void litho_noise_clear(LithoNoise *noise)
 {
     g_clear_pointer(&noise->sigma, g_free);
     g_clear_pointer(&noise->shape, g_free);
+    g_clear_pointer(&noise->local, g_free);
     noise->n = 0;
 }
 
@@ -505,7 +539,41 @@ LithoNoise litho_noise_copy(const LithoNoise *noise)
     copy.shape = noise->shape ? g_memdup2(noise->shape, sizeof *noise->shape * noise->n *
                                                             noise->window[0] * noise->window[1])
                               : NULL;
+    const int *places = noise->n_places;
+    copy.local = noise->local ? g_memdup2(noise->local, sizeof *noise->local * noise->n *
+                                                            places[0] * places[1] * places[2])
+                              : NULL;
     return copy;
+}
+
+void litho_noise_local(const LithoNoise *noise, const double at[3], double *amplitude)
+{
+    const int *n = noise->n_places;
+    gint64 below[3];
+    double part[3];
+    for (guint f = 0; f < noise->n; f++)
+        amplitude[f] = noise->local ? 0 : 1;
+    if (!noise->local)
+        return;
+    for (int a = 0; a < 3; a++) {
+        const double step = noise->place_step[a];
+        const double x = step > 0 ? (at[a] - noise->first_place[a]) / step : 0;
+        below[a] = (gint64)CLAMP(floor(x), 0, MAX(n[a] - 2, 0));
+        part[a] = n[a] > 1 ? CLAMP(x, -0.5, n[a] - 0.5) - (double)below[a] : 0;
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        gint64 place = 0;
+        double weight = 1;
+        for (int a = 0; a < 3; a++) {
+            const int up = corner >> a & 1;
+            weight *= up ? part[a] : 1 - part[a];
+            place = place * n[a] + MIN(below[a] + up, n[a] - 1);
+        }
+        for (guint f = 0; weight != 0 && f < noise->n; f++)
+            amplitude[f] += weight * noise->local[f * n[0] * n[1] * n[2] + place];
+    }
+    for (guint f = 0; f < noise->n; f++)
+        amplitude[f] = sqrt(fmax(amplitude[f], 0));
 }
 
 double litho_noise_shape(const LithoNoise *noise, const double xi[3])

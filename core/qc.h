@@ -24,11 +24,14 @@ typedef struct LithoRange {
     double lo, hi; // lo < hi; lo = -hi unless
     gboolean
         is_unsigned;  // from percentile 100 - p to p; else plus and minus percentile p of |sample|
-    const char *unit; // "m/s" or "km/s" where the cube's name says velocity and its values are
-                      // such; else NULL. Static
+    const char *unit; // "m/s", "km/s", "ft/s" or "kft/s" where the cube's name says velocity and
+                      // its values are such; else NULL. Static
+    double percent;   // p
 } LithoRange;
 
-// `percent`: p, 50 to 100. `stats`: the cube's.
+// `percent`: p, 50 to 100. `stats`: the cube's. LITHO_CLIP_AUTO: 99; of signed samples that are
+// quiet but for less than a tenth, as those of modelled records, 99 % of the loud ones.
+#define LITHO_CLIP_AUTO 0
 LithoRange litho_qc_range(const LithoCube *cube, const LithoStats *stats, double percent);
 
 typedef struct LithoDifference {
@@ -112,11 +115,25 @@ typedef struct LithoNoise {
     // Power of the quiet local Fourier coefficients: mean square over twice the squared mean. 1 in
     // noise as it is recorded, which comes to all wavenumbers alike; a filter leaves holes there.
     double lumps; // 0 = not told
+    double
+        gains; // scatter of single traces' gains, where it clearly is there; 0 = none, or not told
     // Noise of migrated or mixed data does not come to all wavenumbers alike: its power at
     // [frequency] [inline wavenumber][crossline wavenumber] of windows of so many traces, in units
     // of the frequency's mean. NULL = alike.
     int window[2];
     float *shape;
+    // Noise that varies from place to place: power at [frequency][inline][crossline][sample] of
+    // places at first + k step of the grid, the middles of windows, in units of the frequency's
+    // mean. NULL = alike, but for at_time.
+    int n_places[3];
+    double first_place[3], place_step[3];
+    float *local;
+    double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known
+    double ends;  // energy of the noise over that in these windows, which see less of the ends
+    // Coherent noise of low frequency, as ground roll is: its energy as a part of that of all
+    // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of
+    // frequencies below (Hz, 1/m).
+    double steep, steep_slope, steep_below;
 } LithoNoise;
 
 // Data with more lumps look filtered: noise is left where their events are, and none beside.
@@ -140,19 +157,23 @@ LithoNoise litho_noise_copy(const LithoNoise *noise);
 // The shape at a frequency of `xi` cycles per trace along inlines and crosslines and per sample, of
 // any period and sign, between its values; 1 where there is none.
 double litho_noise_shape(const LithoNoise *noise, const double xi[3]);
+// Amplitudes [noise->n] around a sample of the grid, in units of `sigma`: between places and, as
+// far as half of their steps, beyond them. 1 where noise->local is NULL.
+void litho_noise_local(const LithoNoise *noise, const double at[3], double *amplitude);
 
 // Windows of the filter behind litho_qc_colour(): half of them is the step from one to the next.
 enum { LITHO_COLOUR_TRACES = 16, LITHO_COLOUR_SAMPLES = 64 };
 
-typedef gboolean (*LithoColourFunc)(const LithoNoise *noise, const gint64 n[3], const float *from,
-                                    float *to, LithoRun *run, GError **error);
+typedef gboolean (*LithoColourFunc)(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
+                                    const float *from, float *to, LithoRun *run, GError **error);
 void litho_qc_set_colour(LithoColourFunc func);
-// Noise of the spectrum and the shape of `noise` into `to`, from independent numbers of variance 1:
-// both [n[0]][n[1]][n[2]], n = k + 1 half windows of LITHO_COLOUR_TRACES (any number along an axis
-// on which noise->window is 1) and LITHO_COLOUR_SAMPLES, k > 0. The first and the last half window
-// hold less than the noise. FALSE: stopped, no memory, a program without a Fourier transform.
-gboolean litho_qc_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
-                         LithoRun *run, GError **error);
+// Noise of the spectrum, the shape and the local level of `noise` into `to`, from independent
+// numbers of variance 1 that begin at sample `at` of the grid: both [n[0]][n[1]][n[2]], n = k + 1
+// half windows of LITHO_COLOUR_TRACES (any number along an axis on which noise->window is 1) and
+// LITHO_COLOUR_SAMPLES, k > 0. The first and the last half window hold less than the noise. FALSE:
+// stopped, no memory, a program without a Fourier transform.
+gboolean litho_qc_colour(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
+                         const float *from, float *to, LithoRun *run, GError **error);
 
 typedef gboolean (*LithoBurstsFunc)(const LithoCube *cube, LithoRun *run, LithoCube **guesses,
                                     GError **error);

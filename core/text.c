@@ -21,6 +21,8 @@ const char *litho_text(const char *text)
 
 char *litho_text_inside(const char *label)
 {
+    if (g_ascii_isupper(label[0]) && g_ascii_isupper(label[1]))
+        return g_strdup(label); // an abbreviation: "CDP"
     // Translators: "nouns:large" where nouns begin with a capital letter inside a sentence.
     return strcmp(_("nouns:small"), "nouns:small") == 0 ? g_ascii_strdown(label, -1)
                                                         : g_strdup(label);
@@ -62,7 +64,12 @@ void litho_text_take_mark(void)
     if (strcmp(radix, ",") == 0) { // other marks than these two are of several bytes
         mark = ',';
         numbers = own;
+        return;
     }
+    if (own) // which has taken `plain` over
+        freelocale(own);
+    else if (plain)
+        freelocale(plain);
 }
 
 char *litho_text_vprintf(const char *format, va_list args)

@@ -210,6 +210,16 @@ void patch_kill(LithoCube *cube, double percent, guint64 seed)
         }
 }
 
+void patch_decimate(LithoCube *cube, int inlines, int xlines)
+{
+    const gint64 nx = cube->grid.axis[1].n, nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++)
+        if (k / nx % inlines != 0 || k % nx % xlines != 0) {
+            cube->live[k] = FALSE;
+            memset(cube->samples + k * nt, 0, nt * sizeof *cube->samples);
+        }
+}
+
 double patch_snr(const LithoCube *x, const LithoCube *truth, const LithoCube *mask)
 {
     const gint64 nt = truth->grid.axis[2].n;

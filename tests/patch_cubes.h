@@ -34,6 +34,8 @@ void patch_mix(LithoCube *noise);
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b);
 // Takes `percent` of the traces away at random: zero and not live.
 void patch_kill(LithoCube *cube, double percent, guint64 seed);
+// Leaves one of so many inlines and crosslines: traces of the others are zero and not live.
+void patch_decimate(LithoCube *cube, int inlines, int xlines);
 // 10 lg of the energy of `truth` over that of x - truth; over the traces where `mask` is not live
 // (NULL: all).
 double patch_snr(const LithoCube *x, const LithoCube *truth, const LithoCube *mask);

@@ -11,6 +11,7 @@ typedef struct Window {
     int start[3];
     fftw_complex *x;
     const float *shape;
+    double *guide; // factors of powers, or NULL
 } Window;
 
 static gsize window_size(const LithoPatchGeometry *g)
@@ -69,15 +70,78 @@ static double shape_at(const Window *w, const int at[3])
     return w->shape ? w->shape[(f * a[0].length + i) * a[1].length + j] : 1;
 }
 
+// Number of a coefficient that may lie beyond the ends of its axes.
+static gsize number(const LithoPatchGeometry *g, int i, int j, int f)
+{
+    const int at[3] = {i, j, f};
+    gsize k = 0;
+    for (int a = 0; a < 3; a++) {
+        const int n = g->axis[a].length;
+        k = k * n + (at[a] % n + n) % n;
+    }
+    return k;
+}
+
+// The two wavenumbers around half of place k of n; those of the last one are k / 2 and its
+// opposite.
+static void around_half(int n, int k, int half[2])
+{
+    const double at = (2 * k > n ? k - n : k) / 2.0;
+    half[0] = (int)floor(at);
+    half[1] = (int)ceil(at);
+    if (2 * k == n) {
+        half[0] = k / 2;
+        half[1] = -(k / 2);
+    }
+}
+
+// Sum of |F|^2 around half of the wavenumbers and half of frequency f.
+static double guide_at(const Window *w, int i, int j, int f)
+{
+    int il[2], xl[2];
+    double sum = 0;
+    around_half(w->g.axis[0].length, i, il);
+    around_half(w->g.axis[1].length, j, xl);
+    for (int corner = 0; corner < 8; corner++) {
+        const double *c =
+            w->x[number(&w->g, il[corner & 1], xl[corner >> 1 & 1], (f + (corner >> 2)) / 2)];
+        sum += c[0] * c[0] + c[1] * c[1];
+    }
+    return sum;
+}
+
+// Factors of all coefficients; opposite ones have one.
+static void find_guides(Window *w)
+{
+    const LithoPatchAxis *a = w->g.axis;
+    for (int f = 0; w->guide && f < w->g.bins; f++) {
+        const gboolean last = 2 * f == a[2].length;
+        double most = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int i = 0; i < a[0].length; i++)
+                for (int j = 0; j < a[1].length; j++) {
+                    const double own = guide_at(w, i, j, f);
+                    const double g = last ? (own + guide_at(w, -i + a[0].length * (i > 0),
+                                                            -j + a[1].length * (j > 0), f)) /
+                                                2
+                                          : own;
+                    most = fmax(most, g);
+                    if (pass == 1)
+                        w->guide[number(&w->g, i, j, f)] = w->guide[number(&w->g, -i, -j, -f)] =
+                            most > 0 ? pow(g / (g + LITHO_PATCH_GUIDE * most), 2) : 0;
+                }
+    }
+}
+
 // In units of the shape.
 static double power(const Window *w, const int at[3], int axis, int by)
 {
     int to[3] = {at[0], at[1], at[2]};
     const int n = w->g.axis[axis].length;
     to[axis] = (to[axis] + by + n) % n;
-    const double *c =
-        w->x[((gsize)to[0] * w->g.axis[1].length + to[1]) * w->g.axis[2].length + to[2]];
-    return (c[0] * c[0] + c[1] * c[1]) / shape_at(w, to);
+    const gsize k = number(&w->g, to[0], to[1], to[2]);
+    const double *c = w->x[k];
+    return (c[0] * c[0] + c[1] * c[1]) / shape_at(w, to) * (w->guide ? w->guide[k] : 1);
 }
 
 static gboolean keep(const Window *w, gsize k, int rule, double limit)
@@ -111,13 +175,14 @@ static void add(const Window *w, double scale, double *sum, double *weight)
     }
 }
 
-LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
-                           const float *shape)
+static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                            const float *shape, gboolean guided)
 {
     const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
     Window w = {.in = in, .g = litho_patch_geometry(n, params), .shape = shape};
     const gsize size = window_size(&w.g), samples = litho_grid_samples(&in->grid);
     w.x = fftw_alloc_complex(size);
+    w.guide = guided ? g_new(double, size) : NULL;
     fftw_complex *kept = fftw_alloc_complex(size);
     const LithoPatchAxis *a = w.g.axis;
     fftw_plan to = fftw_plan_dft_3d(a[0].length, a[1].length, a[2].length, w.x, w.x, FFTW_FORWARD,
@@ -135,6 +200,7 @@ LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, 
                 const double limit =
                     pow(litho_patch_threshold(&w.g, params) * sigma, 2) * share * w.g.energy;
                 fftw_execute(to);
+                find_guides(&w);
                 for (gsize m = 0; m < size; m++)
                     for (int part = 0; part < 2; part++)
                         kept[m][part] = keep(&w, m, params->rule, limit) ? w.x[m][part] : 0;
@@ -149,7 +215,19 @@ LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, 
     fftw_destroy_plan(back);
     fftw_free(w.x);
     fftw_free(kept);
+    g_free(w.guide);
     return out;
+}
+
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                           const float *shape)
+{
+    return reference(in, params, sigma, shape, FALSE);
+}
+
+LithoCube *patch_reference_guided(const LithoCube *in, const LithoPatchParams *params, double sigma)
+{
+    return reference(in, params, sigma, NULL, TRUE);
 }
 
 double patch_distance(const LithoCube *a, const LithoCube *b)

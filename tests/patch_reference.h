@@ -8,5 +8,8 @@
 // or NULL. A new cube; dead traces are zero.
 LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
                            const float *shape);
+// Powers are judged times the factors of half the frequencies (LITHO_PATCH_GUIDE).
+LithoCube *patch_reference_guided(const LithoCube *in, const LithoPatchParams *params,
+                                  double sigma);
 // |a - b| / |a| over all samples.
 double patch_distance(const LithoCube *a, const LithoCube *b);

@@ -86,3 +86,21 @@ LithoQuality quality_judge(const LithoFlow *flow, const Cubes *c, const LithoNoi
     litho_judge_free(j);
     return q;
 }
+
+LithoQuality quality_pass(const LithoFlow *flow, LithoCube *in, LithoCube *truth, LithoCube **out)
+{
+    LithoJudge *judge = litho_judge_new(litho_device_cpu());
+    LithoNoise noise;
+    LithoQuality q;
+    g_assert_true(litho_quality_noise(in, NULL, NULL, &noise, NULL));
+    g_test_message("lumps %.2f", noise.lumps);
+    const LithoQualityAsk ask = {
+        .flow = flow, .in = in, .noise = &noise, .reference = truth, .seed = 1};
+    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+    if (out)
+        *out = litho_cube_copy_box(litho_judge_output(judge), in->held, NULL);
+    litho_noise_clear(&noise);
+    litho_judge_free(judge);
+    g_test_message("told %.2f, true %.2f dB", q.expected_snr_db, q.snr_db);
+    return q;
+}

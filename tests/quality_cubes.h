@@ -22,3 +22,6 @@ LithoNoise quality_true_noise(const Cubes *c);
 // Judges one run of the flow against the truth; hide = share of the traces that are held out.
 LithoQuality quality_judge(const LithoFlow *flow, const Cubes *c, const LithoNoise *noise,
                            double hide);
+// Judges one pass of `flow` over `in` by its measured noise level, against `truth` where it is not
+// NULL; the output to `out` where it is not NULL.
+LithoQuality quality_pass(const LithoFlow *flow, LithoCube *in, LithoCube *truth, LithoCube **out);

@@ -230,6 +230,21 @@ static void test_range(void)
     g_assert_false(range.is_unsigned);
     g_assert_cmpfloat(range.lo, ==, -range.hi);
     g_assert_cmpfloat(range.hi, ==, 2989);
+    // A wavelet of 20 samples in quiet ones: 99 % of all end half way up, 99 % of the wavelet do
+    // not.
+    for (int k = 0; k < 1000; k++)
+        cube->samples[k] = k < 20 ? (float)(k % 2 ? -k - 1 : k + 1) : 1e-3f;
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    g_assert_cmpfloat(litho_qc_range(cube, &stats, 99).hi, ==, 10);
+    range = litho_qc_range(cube, &stats, LITHO_CLIP_AUTO);
+    g_assert_cmpfloat(range.hi, ==, 20);
+    g_assert_cmpfloat_with_epsilon(range.percent, 99.98, 1e-9);
+    for (int k = 20; k < 1000; k++) // noise at a tenth of that is no quiet
+        cube->samples[k] = 1;
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    range = litho_qc_range(cube, &stats, LITHO_CLIP_AUTO);
+    g_assert_cmpfloat(range.hi, ==, 10);
+    g_assert_cmpfloat(range.percent, ==, 99);
     memset(cube->samples, 0, 1000 * sizeof(float));
     cube->samples[7] = -3; // 99 % are zero
     g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));

@@ -513,6 +513,29 @@ static gboolean has_note(const LithoCube *cube, const char *start)
     return FALSE;
 }
 
+// A trace of one value repeated among traces of both signs is a dead one: missing, told, and zeros
+// when it is written. Asked for, it is data; so are the flat traces of a velocity model.
+static void test_flat_traces(void)
+{
+    enum { N1 = 12, N2 = 10, N3 = 40 };
+    const LithoGrid grid = litho_grid_new(N1, N2, N3);
+    const LithoOpenOptions keep = {.keep_zero_traces = TRUE};
+    for (int positive = 0; positive < 2; positive++) {
+        g_autofree char *path = in_folder("flat.sgy"), *out = in_folder("flat-out.npy");
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        for (gint64 k = 0; k < N1 * N2 * N3; k++)
+            cube->samples[k] = k / N3 % 40 == 3 ? 1 : sinf((float)k) + 1500 * (float)positive;
+        save(cube, path, &forced);
+        g_autoptr(LithoCube) in = load(path, NULL), all = load(path, &keep);
+        for (gint64 t = 0; t < N1 * N2; t++)
+            g_assert_true(all->live[t] && in->live[t] == (positive || t % 40 != 3));
+        g_assert_cmpint(has_note(in, "3 traces of one value repeated count"), ==, !positive);
+        save(in, out, &forced);
+        g_autoptr(LithoCube) again = load(out, &keep);
+        g_assert_cmpfloat(again->samples[3 * N3 + 7], ==, positive ? 1 : 0);
+    }
+}
+
 // NumPy, RSF and raw cubes: a trace of zeros is a missing trace, is told, and is written as zeros
 // again; all of them are data when that is asked for, and in a cube that is silent but for a spike.
 static void test_zero_traces(void)
@@ -668,6 +691,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
     g_test_add_func("/files/zero-traces", test_zero_traces);
+    g_test_add_func("/files/flat-traces", test_flat_traces);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);
     int status = g_test_run();

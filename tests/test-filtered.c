@@ -12,25 +12,6 @@
 #include "kernels/kernels.h"
 #include "tests/quality_cubes.h"
 
-// The quality of one pass of `flow` over `in`; the pass's output to `out` where it is not NULL.
-static LithoQuality pass(const LithoFlow *flow, LithoCube *in, LithoCube *truth, LithoCube **out)
-{
-    LithoJudge *judge = litho_judge_new(litho_device_cpu());
-    LithoNoise noise;
-    LithoQuality q;
-    g_assert_true(litho_quality_noise(in, NULL, NULL, &noise, NULL));
-    g_test_message("lumps %.2f", noise.lumps);
-    const LithoQualityAsk ask = {
-        .flow = flow, .in = in, .noise = &noise, .reference = truth, .seed = 1};
-    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
-    if (out)
-        *out = litho_cube_copy_box(litho_judge_output(judge), in->held, NULL);
-    litho_noise_clear(&noise);
-    litho_judge_free(judge);
-    g_test_message("told %.2f, true %.2f dB", q.expected_snr_db, q.snr_db);
-    return q;
-}
-
 // Property: where no SNR can be told the search ends after the setting as it is; it tried all settings
 // for half a minute.
 static void find_nothing(const LithoFlow *flow, LithoCube *in)
@@ -65,12 +46,12 @@ static void test_second_pass(void)
             g_strdup_printf("inlines=48 xlines=48 samples=128 seed=5 %s", settings[k]);
         g_auto(Cubes) c = quality_make("curved", words);
         g_autoptr(LithoCube) once = NULL;
-        const LithoQuality first = pass(flow, c.noisy, c.truth, &once);
+        const LithoQuality first = quality_pass(flow, c.noisy, c.truth, &once);
         g_assert_false(first.is_filtered);
         g_assert_true(isfinite(first.expected_low_db) && isfinite(first.expected_gain_db));
         if (k > 0)
             continue;
-        const LithoQuality second = pass(flow, once, c.truth, NULL);
+        const LithoQuality second = quality_pass(flow, once, c.truth, NULL);
         g_assert_true(second.is_filtered);
         g_assert_cmpfloat(second.expected_snr_db, >, second.snr_db);
         g_assert_false(isfinite(second.expected_low_db) || isfinite(second.expected_gain_db));
@@ -88,7 +69,7 @@ static void test_clean(void)
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, litho_operator_find("patch"));
     g_auto(Cubes) c = quality_make("curved", "inlines=32 xlines=32 samples=96 seed=5 snr=300");
-    const LithoQuality q = pass(flow, c.noisy, c.truth, NULL);
+    const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
     g_autofree char *text = litho_quality_expected_text(&q);
     g_test_message("%s", text);
     g_assert_true(q.is_filtered || q.is_clean);
@@ -107,65 +88,40 @@ static void test_clean(void)
     g_assert_cmpstr(words, ==, "more than 40 dB");
 }
 
-// --- noise that keeps to some wavenumbers -------------------------------------------------------
-
-typedef struct Searched {
-    LithoFind find;
-    double level; // of the noise that was added
-} Searched;
-
-// Settings found for `op` on a generated cube whose noise is mixed from trace to trace.
-static Searched search_mixed(const char *kind, const char *op, const char *more)
+// Property: the noise's part of the energy is told within a decibel, also where no SNR can be told,
+// and that noise stays which the flow leaves. Nothing was told of a filter that removed 0.3 % of
+// data whose noise has half of their energy. Clean and filtered data have no such figure.
+static void test_noise_part(void)
 {
-    g_autofree char *words =
-        g_strdup_printf("inlines=48 xlines=48 samples=160 seed=5 noise=mixed %s", more);
-    g_auto(Cubes) c = quality_make(kind, words);
-    g_autoptr(LithoFlow) flow = litho_flow_new();
-    litho_flow_append(flow, litho_operator_find(op));
-    LithoJudge *judge = litho_judge_new(litho_device_cpu());
-    LithoNoise noise;
-    Searched s;
-    double sum = 0;
-    const gint64 n = litho_cube_held_samples(c.noisy);
-    for (gint64 k = 0; k < n; k++)
-        sum += pow((double)c.noisy->samples[k] - c.truth->samples[k], 2);
-    g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-    s.level = noise.total / sqrt(sum / (double)n);
-    const LithoFindAsk ask = {
-        .quality = {.flow = flow, .in = c.noisy, .noise = &noise, .reference = c.truth, .seed = 1}};
-    g_assert_true(litho_find(judge, &ask, NULL, &s.find, NULL));
-    g_test_message(
-        "%s %s %s: level %.3f, true %.2f -> %.2f dB, told %+.2f (%.2f to %.2f), %u trials", op,
-        kind, more, s.level, s.find.now.snr_db, s.find.found.snr_db, s.find.gain_db,
-        s.find.gain_low_db, s.find.gain_high_db, s.find.trials);
-    litho_noise_clear(&noise);
-    litho_judge_free(judge);
-    return s;
-}
-
-// Property: where the noise keeps to some wavenumbers settings are found that gain against the
-// truth, by the level at each wavenumber, though no SNR can be told. Nothing was tried. Where the
-// level is too rough to tell, the settings stay: ranked by the level alone patch was told to gain
-// 1.4 dB and lost 4.9. The level is within a tenth; an opening alone tells 0.83.
-static void test_rough(void)
-{
-    static const char *const fx[] = {"curved", "fault"};
-    for (guint k = 0; k < G_N_ELEMENTS(fx); k++) {
-        const Searched s = search_mixed(fx[k], "fx", "snr=10");
-        g_assert_true(s.find.now.is_rough && s.find.now.is_filtered);
-        g_assert_cmpuint(s.find.trials, >, 5);
-        g_assert_cmpfloat(s.find.gain_low_db, >, 0);
-        g_assert_cmpfloat(s.find.found.snr_db - s.find.now.snr_db, >, 0.5);
-        g_autofree char *text = litho_quality_expected_text(&s.find.found);
-        g_assert_cmpstr(text, ==, "not known");
-        g_assert_nonnull(strstr(s.find.found.why, "keeps to some wavenumbers"));
+    static const struct {
+        const char *op, *settings, *noise;
+        gboolean stays;
+    } row[] = {
+        {"patch", "", "snr=0", FALSE},
+        {"patch", "threshold=0.5", "snr=0", TRUE},
+        {"fx", "", "snr=5 noise=low", FALSE},
+        {"fx", "", "snr=0 noise=mixed", TRUE},
+        {"patch", "", "snr=0 noise=mixed", FALSE},
+        {"patch", "", "snr=300", FALSE},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(row); k++) {
+        g_autofree char *words =
+            g_strdup_printf("inlines=48 xlines=48 samples=160 seed=5 %s", row[k].noise);
+        g_auto(Cubes) c = quality_make("curved", words);
+        g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find(row[k].op), row[k].settings);
+        const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
+        const double part = litho_quality_noise_part(&q), snr = q.snr_db - q.gain_db;
+        g_test_message("%s %s: %.3f are noise, %.3f are removed, input %.2f dB", row[k].op,
+                       row[k].noise, part, q.removed, snr);
+        g_assert_cmpint(litho_quality_noise_stays(&q), ==, row[k].stays);
+        if (snr > 100)
+            g_assert_true(isnan(part));
+        else
+            g_assert_cmpfloat_with_epsilon(10 * log10(1 / part - 1), snr, 1.5);
     }
-    const Searched s = search_mixed("fault", "patch", "snr=0");
-    g_assert_true(s.find.now.is_rough);
-    g_assert_cmpfloat(s.level, >, 0.88);
-    g_assert_cmpfloat(s.level, <, 1.12);
-    g_assert_cmpfloat(s.find.found.snr_db - s.find.now.snr_db, >, -0.1);
 }
+
+// --- noise that keeps to some wavenumbers -------------------------------------------------------
 
 enum { SIDE = 40, LENGTH = 200 };
 
@@ -222,13 +178,132 @@ static void test_probe(void)
         }
 }
 
+// --- noise that varies --------------------------------------------------------------------------
+
+// Gain of the noise at a place, in parts of the axes.
+typedef double (*Gain)(double il, double xl, double t);
+
+static double half_loud(double il, double xl, double t)
+{
+    (void)xl, (void)t;
+    return il < 0.5 ? 1 : 5;
+}
+
+static double with_time(double il, double xl, double t)
+{
+    (void)il, (void)xl;
+    return pow(10, 0.4 * (t - 0.5));
+}
+
+static double with_offset(double il, double xl, double t)
+{
+    (void)il, (void)t;
+    return pow(10, 0.8 * (xl - 0.5));
+}
+
+static Cubes varied(const char *kind, const char *words, Gain gain)
+{
+    Cubes c = quality_make(kind, words);
+    gint64 n[3];
+    for (int a = 0; a < 3; a++)
+        n[a] = c.noisy->grid.axis[a].n;
+    for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++) {
+        const double at[3] = {(double)(k / n[2] / n[1]) / (double)n[0],
+                              (double)(k / n[2] % n[1]) / (double)n[1],
+                              (double)(k % n[2]) / (double)n[2]};
+        const float s = c.truth->samples[k];
+        c.noisy->samples[k] = s + (float)gain(at[0], at[1], at[2]) * (c.noisy->samples[k] - s);
+    }
+    return c;
+}
+
+// Property: noise of another level in every place is told within a decibel, 1.5 where it jumps:
+// half of the survey was told 6.6 dB too good with patch, noise that grows along the lines 4.3 dB
+// with patch and 5.0 too bad with fx, and the level was up to 4 % low. Alike noise has no local
+// level.
+static void test_varying(void)
+{
+    static const struct {
+        Gain gain;
+        const char *op;
+        double off;
+    } cases[] = {{half_loud, "patch", 1},
+                 {half_loud, "fx", 1.5},
+                 {with_time, "patch", 1},
+                 {with_offset, "patch", 1},
+                 {with_time, "fx", 1}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find(cases[k].op), "");
+        g_auto(Cubes) c =
+            varied("curved", "inlines=48 xlines=48 samples=160 snr=8 seed=23", cases[k].gain);
+        const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
+        g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, cases[k].off);
+        g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
+        g_assert_cmpfloat(q.expected_high_db + 0.2, >=, q.snr_db);
+    }
+    static const char *const alike[] = {"snr=0", "snr=30", "snr=20 noise=low", "snr=10 noise=band"};
+    for (guint k = 0; k < G_N_ELEMENTS(alike); k++) {
+        g_autofree char *words =
+            g_strdup_printf("inlines=48 xlines=48 samples=128 seed=5 %s", alike[k]);
+        g_auto(Cubes) c = quality_make("fault", words);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        g_assert_null(noise.local);
+        litho_noise_clear(&noise);
+    }
+}
+
+// A hum of 50 Hz, of another phase and strength in every trace, for most of the noise.
+static void hum(Cubes *c, double energy)
+{
+    const gint64 n = c->noisy->grid.axis[2].n;
+    g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+    double level = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(c->noisy); k++)
+        level += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
+    level = sqrt(energy * level / (double)litho_cube_held_samples(c->noisy));
+    for (gint64 trace = 0; trace < litho_grid_traces(&c->noisy->grid); trace++) {
+        const double r = level * sqrt(-4 * log(1 - g_rand_double(rand)));
+        const double phase = 2 * G_PI * g_rand_double(rand);
+        for (gint64 t = 0; t < n; t++)
+            c->noisy->samples[trace * n + t] +=
+                (float)(r * cos(2 * G_PI * 50 * 0.004 * (double)t + phase));
+    }
+}
+
+// Property: a hum's level, which was 15 % low, is right within 2 %, and a wrong SNR is not told: 8
+// dB were missing of 16.
+static void test_hum(void)
+{
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    for (int k = 0; k < 2; k++) {
+        g_auto(Cubes) c =
+            quality_make("conflict", k ? "inlines=48 xlines=48 samples=160 snr=20 seed=23"
+                                       : "inlines=48 xlines=48 samples=160 snr=10 seed=23");
+        hum(&c, 8);
+        double sum = 0;
+        const gint64 n = litho_cube_held_samples(c.noisy);
+        for (gint64 s = 0; s < n; s++)
+            sum += pow((double)c.noisy->samples[s] - c.truth->samples[s], 2);
+        const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
+        g_test_message("level %.4f %s", q.noise_sigma / sqrt(sum / (double)n), q.why);
+        g_assert_cmpfloat_with_epsilon(q.noise_sigma / sqrt(sum / (double)n), 1, 0.02);
+        if (isfinite(q.expected_snr_db))
+            g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 1.5);
+        else
+            g_assert_nonnull(strstr(q.why, "lines of the spectrum"));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/quality/second-pass", test_second_pass);
     g_test_add_func("/quality/clean", test_clean);
+    g_test_add_func("/quality/noise-part", test_noise_part);
     g_test_add_func("/quality/shaped-probe", test_probe);
-    g_test_add_func("/quality/rough", test_rough);
+    g_test_add_func("/quality/varying", test_varying);
+    g_test_add_func("/quality/hum", test_hum);
     return g_test_run();
 }

@@ -190,7 +190,7 @@ static void test_find_word(void)
 // level is known: they truly fill better.
 static void test_find_filling(void)
 {
-    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=20 missing=30");
+    g_auto(Cubes) c = quality_make("planes", "inlines=24 xlines=24 samples=96 snr=20 missing=15");
     LithoNoise noise = litho_noise_white(0.04, 0.039, 0.041);
     const LithoOperator *op = litho_operator_find("patch");
     g_autoptr(LithoFlow) flow = quality_flow(op, "mode=fill iterations=10 threshold=10");

@@ -76,6 +76,41 @@ static void test_large(void)
     json_node_unref(node);
 }
 
+// Property: real numbers are written with the fewest digits that read back as they were, and stay
+// real ones; texts that look like numbers stay as they are.
+static void test_digits(void)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{2.6, "2.6"},
+                 {0.004, "0.004"},
+                 {4, "4.0"},
+                 {1e30, "1e+30"},
+                 {-0.1, "-0.1"},
+                 {1.0 / 3, "0.3333333333333333"},
+                 {5e-324, "4.94065645841247e-324"},
+                 {0.1 + 0.2, "0.30000000000000004"}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        JsonObject *object = json_object_new();
+        json_object_set_double_member(object, "2.6000000000000001", cases[k].value);
+        json_object_set_string_member(object, "text", "a \"1.10000000000000001\": 1e+30.0");
+        json_object_set_int_member(object, "whole", 9007199254740993);
+        g_autofree char *line = litho_json_object_line(object);
+        g_autofree char *want = g_strdup_printf(
+            "{\"2.6000000000000001\":%s,\"text\":\"a \\\"1.10000000000000001\\\": 1e+30.0\","
+            "\"whole\":9007199254740993}",
+            cases[k].text);
+        g_assert_cmpstr(line, ==, want);
+        JsonNode *back = litho_json_parse(line, -1, NULL);
+        double value = 0;
+        g_assert_true(litho_json_node_number(
+            json_object_get_member(litho_json_node_object(back), "2.6000000000000001"), &value));
+        g_assert_cmpfloat(value, ==, cases[k].value);
+        json_node_unref(back);
+    }
+}
+
 // Property: depth is limited before anything is parsed, and nothing hides brackets from the count:
 // neither strings, escapes, comments nor single quotes.
 static void test_depth(void)
@@ -284,6 +319,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     folder = g_dir_make_tmp("litho-json-XXXXXX", NULL);
     g_test_add_func("/json/depth", test_depth);
+    g_test_add_func("/json/digits", test_digits);
     g_test_add_func("/json/silence", test_silence);
     g_test_add_func("/json/large", test_large);
     g_test_add_func("/json/text", test_text);

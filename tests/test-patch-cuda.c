@@ -178,6 +178,38 @@ static void test_agrees(void)
     litho_engine_free(gpu);
 }
 
+// Property: both backends agree where gaps are regular, and half the frequencies guide the filling.
+static void test_regular(void)
+{
+    const struct {
+        gint64 n[3];
+        int inlines, xlines;
+        const char *words;
+        double within;
+    } cases[] = {
+        {{40, 37, 60}, 2, 1, "mode=fill iterations=2", 1e-5},
+        {{40, 37, 60}, 2, 1, "mode=fill iterations=10", FILLED},
+        {{40, 37, 60}, 1, 3, "mode=both iterations=10", FILLED},
+        {{40, 37, 60}, 2, 2, "mode=fill iterations=10 window=12 sigma=0.1", FILLED},
+        {{1, 150, 200}, 1, 2, "mode=fill iterations=10", FILLED},
+        {{40, 37, 61}, 2, 1, "mode=fill iterations=10 window_il=10 window_t=32", FILLED},
+    };
+    if (no_gpu())
+        return;
+    LithoEngine *cpu = engine_on("cpu"), *gpu = engine_on("cuda");
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const gint64 *n = cases[k].n;
+        g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n[0], n[1], n[2]);
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n[0], n[1], n[2], 0.1, 3);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        patch_decimate(in, cases[k].inlines, cases[k].xlines);
+        g_autoptr(LithoMeasured) level = measured_of(cases[k].words, in);
+        assert_agree(cpu, gpu, in, level, cases[k].words, cases[k].within);
+    }
+    litho_engine_free(cpu);
+    litho_engine_free(gpu);
+}
+
 // Property: both backends agree where the noise keeps to some wavenumbers, and its level has a
 // shape, for windows of all kinds that kernels know.
 static void test_mixed(void)
@@ -450,6 +482,41 @@ static void test_split_is_told(void)
     }
 }
 
+static void check_balanced(const LithoCube *in, double most)
+{
+    LithoEngine *cuda = engine_on("cuda"), *cpu = engine_on("cpu");
+    g_autoptr(LithoCube) there = run_with(cuda, "", in, NULL);
+    g_autoptr(LithoCube) off = run_with(cpu, "balance=off", in, NULL);
+    g_autoptr(LithoCube) here = run_with(cpu, "", in, NULL);
+    double all = 0, apart = 0, moved = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(in); k++) {
+        all += pow(here->samples[k], 2);
+        apart += pow((double)here->samples[k] - there->samples[k], 2);
+        moved += pow((double)here->samples[k] - off->samples[k], 2);
+    }
+    g_test_message("apart %.3g, by gains %.3g", sqrt(apart / all), sqrt(moved / all));
+    g_assert_cmpfloat(moved, >, 1e-4 * all);
+    g_assert_cmpfloat(apart, <, most * moved);
+    litho_engine_free(cuda);
+    litho_engine_free(cpu);
+}
+
+// Property: traces of unequal gain (PATCH_RANDOM) are balanced as on the CPU, and noisy ones found.
+static void test_gains(void)
+{
+    enum { N_T = 128 };
+    if (no_gpu())
+        return;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        g_autoptr(LithoCube) clean = patch_cube(noisy ? PATCH_PLANES : PATCH_RANDOM, 64, 48, N_T);
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 64, 48, N_T, noisy ? 0.2 : 0.1, 3);
+        for (gint64 k = 0; noisy && k < litho_cube_held_samples(noise); k++)
+            noise->samples[k] *= k / N_T % 19 == 0 ? 5 : 1;
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        check_balanced(in, noisy ? 1e-2 : 1e-4);
+    }
+}
+
 static gboolean second_time(gpointer data)
 {
     return ++*(int *)data > 1;
@@ -485,11 +552,13 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/patch-cuda/mixed", test_mixed);
+    g_test_add_func("/patch-cuda/regular", test_regular);
     g_test_add_func("/patch-cuda/agrees", test_agrees);
     g_test_add_func("/patch-cuda/holes", test_holes);
     g_test_add_func("/patch-cuda/volumes", test_volumes);
     g_test_add_func("/patch-cuda/regions", test_regions);
     g_test_add_func("/patch-cuda/small-memory", test_small_memory);
+    g_test_add_func("/patch-cuda/gains", test_gains);
     g_test_add_func("/patch-cuda/split", test_split);
     g_test_add_func("/patch-cuda/split-is-told", test_split_is_told);
     g_test_add_func("/patch-cuda/cancel", test_cancel);

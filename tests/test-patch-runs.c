@@ -344,11 +344,21 @@ static void test_looks(void)
     g_autoptr(LithoCube) deep = patch_noise(PATCH_WHITE, 16, 16, 1600, 1, 5);
     g_autoptr(LithoCube) wide = patch_noise(PATCH_WHITE, 24, 24, 480, 1, 5);
     g_autoptr(LithoCube) flat = patch_noise(PATCH_WHITE, 40, 20, 30, 1, 5);
+    g_autoptr(LithoCube) broad = patch_noise(PATCH_WHITE, 64, 64, 16, 1, 5);
+    g_autoptr(LithoCube) halved = litho_cube_copy_box(deep, deep->held, NULL);
+    patch_decimate(halved, 2, 1);
     const LithoBox part = {{0, 0, 0}, {39, 20, 30}};
     // 5 x 5 columns of 402 windows of 16^3, 3 x 3 of 42 of 24^3.
     g_assert_cmpuint(looks_of("sigma=1 erratic=0", NULL, "windows", deep, NULL), >=, 25 * 12);
     g_assert_cmpuint(looks_of("sigma=1 erratic=0 window=24 overlap=2", NULL, "windows", wide, NULL),
                      >=, 9 * 10);
+    // Three sweeps of a filling that half the frequencies guide.
+    g_assert_cmpuint(
+        looks_of("mode=fill sigma=1 erratic=0 iterations=2", NULL, "filling", halved, NULL), >=,
+        3 * 25 * 12);
+    // 17 x 17 columns, before each and in it, and 64 x 64 sums, 64 at a time.
+    g_assert_cmpuint(looks_of("sigma=1 erratic=0", NULL, "windows", broad, NULL), >=,
+                     2 * 17 * 17 + 64);
     g_assert_cmpuint(looks_of("sigma=1 erratic=0", LITHO_PATCH_COHERENT, "dips", flat, NULL), >=,
                      3 * 40 * 20);
     // No trace is missing: the frame is read, and the region's 39 inlines are written and kept.
@@ -356,6 +366,50 @@ static void test_looks(void)
                      40 + 39 + 40);
     g_assert_cmpuint(
         looks_of("sigma=1 erratic=0", LITHO_PATCH_NOISE_LEVEL, "noise level", flat, NULL), >=, 40);
+}
+
+// Progress that is told of a stage.
+typedef struct Heard {
+    const char *stage;
+    gint64 done, total;
+    guint ends;
+} Heard;
+
+static void hear(const LithoProgress *progress, gpointer data)
+{
+    Heard *h = data;
+    if (strcmp(progress->what, h->stage) != 0)
+        return;
+    g_assert_cmpint(progress->done, >=, h->done);
+    g_assert_true(h->total == 0 || progress->total == h->total);
+    h->done = progress->done;
+    h->total = progress->total;
+    h->ends += progress->done == progress->total;
+}
+
+// Property: the passes of a filling are one stage, of which the time left is told: it begins once,
+// goes on without a step back and ends once. Each pass began at zero.
+static void test_fill_progress(void)
+{
+    static const char *const words[] = {"mode=fill iterations=9", "mode=both iterations=9"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        for (int regular = 0; regular < 2; regular++) {
+            g_autoptr(LithoCube) in = with_gaps(40, 37, 64);
+            if (regular)
+                patch_decimate(in, 2, 1);
+            g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
+            const LithoPatchParams p = patch_settings(words[k]);
+            Heard heard = {.stage = "filling"};
+            LithoRun run = {.threads = 2, .on_progress = hear, .progress_data = &heard};
+            gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, &run, NULL);
+            const LithoPass pass = {
+                .params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};
+            g_assert_true(litho_patch_cpu.exec(plan, &pass, &run, NULL));
+            litho_patch_cpu.destroy(plan);
+            g_assert_cmpint(heard.total, ==, 10 * 11 * 11);
+            g_assert_cmpint(heard.done, ==, heard.total);
+            g_assert_cmpuint(heard.ends, >=, 1);
+        }
 }
 
 // Property: it is looked for at every window of each frequency where windows of 32 samples and more
@@ -451,6 +505,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-runs/fill-memory", test_fill_memory);
     g_test_add_func("/patch-runs/volume-memory", test_volume_memory);
     g_test_add_func("/patch-runs/looks", test_looks);
+    g_test_add_func("/patch-runs/fill-progress", test_fill_progress);
     g_test_add_func("/patch-runs/level-looks", test_level_looks);
     return g_test_run();
 }

@@ -79,6 +79,22 @@ static void test_header_bytes(void)
     g_byte_array_unref(file);
 }
 
+// Property: records of shots, whose channels have the same offsets in each, are shots and channels:
+// midpoint numbers, which move on from shot to shot, leave empty corners.
+static void test_records(void)
+{
+    Make make = make_plain();
+    make.inline_byte = 9;
+    make.xline_byte = 13;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < make.n1 * make.n2; n++) {
+        make_put_head32(file, &make, n, 21, 300 + n / make.n2 + n % make.n2);
+        make_put_head32(file, &make, n, 37, -262 - 25 * (n % make.n2));
+    }
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    odd_assert_full(&make, cube);
+}
+
 // Property: of traces that claim one cell a dead one and one of zeros have no part, whichever comes
 // first and whatever is read of them: what is left of the cell is the good trace.
 static void check_repeats(void)
@@ -561,6 +577,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-geometry/told-headers", test_told_headers);
     g_test_add_func("/segy-geometry/no-geometry", test_no_geometry);
     g_test_add_func("/segy-geometry/two-lines", test_two_lines);
+    g_test_add_func("/segy-geometry/records", test_records);
     g_test_add_func("/segy-geometry/prestack", test_prestack);
     g_test_add_func("/segy-geometry/several-files", test_several_files);
     g_test_add_func("/segy-geometry/first-line-and-cancel", test_first_line_and_cancel);

@@ -68,6 +68,13 @@ static void test_area_place(void)
     g_assert_cmpstr(text, ==,
                     "Inline 10190, crossline 200031 to 200135, time 1\u2009002.5 to "
                     "1\u2009004.0 ms");
+    grid.axis[LITHO_INLINE].counts = LITHO_COUNTS_CDPS;
+    grid.axis[LITHO_XLINE].counts = LITHO_COUNTS_OFFSETS;
+    g_strlcpy(grid.axis[LITHO_XLINE].unit, "m", sizeof grid.axis[LITHO_XLINE].unit);
+    g_autofree char *gather = litho_area_place(&grid, &area, 15, LITHO_UNITS_AUTO);
+    g_assert_cmpstr(gather, ==,
+                    "CDP 10190, offset 200031 to 200135 m, time 1\u2009002.5 to "
+                    "1\u2009004.0 ms");
 }
 
 // Property: each sample of a coarse layer lies where its own place of the grid does, on sections and,

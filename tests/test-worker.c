@@ -108,9 +108,10 @@ static void test_drag_is_fed(void)
 
 // Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so, and
 // looks at every `look`-th; counts for each view the results that brought it anew, and in
-// seen[n_views] those that did not bring all.
-static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_views,
-                 double seconds, guint look, gboolean (*done)(const guint *seen), guint *seen)
+// seen[n_views] those that did not bring all. `whole`: the rest of the cube is wished for, too.
+static void drag(LithoFlow *flow, LithoCube *in, gboolean whole, const LithoBox *views,
+                 guint n_views, double seconds, guint look, gboolean (*done)(const guint *seen),
+                 guint *seen)
 {
     int wakes = 0;
     guint64 last[3] = {0};
@@ -121,7 +122,8 @@ static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_
         LithoWish wish = {.flow = flow,
                           .in = in,
                           .device = litho_device_cpu(),
-                          .whole = TRUE,
+                          .whole = whole,
+                          .threads = 1,
                           .tag = tag,
                           .n_views = n_views};
         memcpy(wish.views, views, n_views * sizeof *views);
@@ -165,7 +167,7 @@ static void test_views_in_turn(void)
                          litho_box_full(&in->grid)};
     views[1].lo[1] = 2;
     views[1].hi[1] = views[2].lo[1] = in->grid.axis[1].n / 2 + 1;
-    drag(flow, in, views, 3, 20, 8, each_often, seen);
+    drag(flow, in, TRUE, views, 3, 20, 8, each_often, seen);
     g_test_message("views seen: %u, %u, %u", seen[0], seen[1], seen[2]);
     g_assert_true(each_often(seen));
     g_assert_cmpuint(seen[0], >=, MAX(seen[1], seen[2]));
@@ -174,24 +176,26 @@ static void test_views_in_turn(void)
 }
 
 // Property: the rest of the cube (0.4 s) does not stand in the way of a drag: a slice that takes a
-// few milliseconds is renewed far more often than once in a grace of 150 ms, which gives 13 in 2 s.
-// Other programs may take the processors meanwhile (19 were seen in 2 s then, 160 alone): the best
-// of five.
+// few milliseconds is renewed at least an eighth as often as where nothing but the slice is wished
+// for, 247 times in 2 s; once in a grace of 150 ms would be 13. On a free machine 242 are seen. The
+// rest takes processors after other programs, and stops only when it has one: beside two programs
+// that take all there is 58 are seen, from one drag more than from the other: the best of eight.
 static void test_rest_gives_way(void)
 {
-    guint seen[3] = {0};
     g_autoptr(LithoFlow) flow = mean_flow();
     params_of(flow, 0)->halfwidth = 30;
     g_autoptr(LithoCube) in = cube_taking(400, flow);
     LithoBox view = litho_box_slice(&in->grid, LITHO_XLINE, 1);
-    guint best = 0;
-    for (int attempt = 0; attempt < 5 && best <= 26; attempt++) {
-        memset(seen, 0, sizeof seen);
-        drag(flow, in, &view, 1, 2, 1, NULL, seen);
-        g_test_message("slice seen: %u", seen[0]);
-        best = MAX(best, seen[0]);
+    double best = 0;
+    for (int attempt = 0; attempt < 8 && best < 0.125; attempt++) {
+        guint seen[2][2] = {{0}};
+        for (int whole = 0; whole < 2; whole++)
+            drag(flow, in, whole, &view, 1, 2, 1, NULL, seen[whole]);
+        g_test_message("slice seen: %u alone, %u before the rest", seen[0][0], seen[1][0]);
+        g_assert_cmpuint(seen[0][0], >, 0);
+        best = MAX(best, (double)seen[1][0] / seen[0][0]);
     }
-    g_assert_cmpuint(best, >, 26);
+    g_assert_cmpfloat(best, >=, 0.125);
 }
 
 // Property: where one view is the whole cube, as on a 2-D line, it is computed once, as a whole

@@ -175,7 +175,7 @@ def streaming_gives_the_same_samples_in_bounded_memory():
     cli(*args, "--backend", "cpu", "--memory", "20", "-o", "whole.sgy", env=env)
     a, b = open("slabs.sgy", "rb").read(), open("whole.sgy", "rb").read()
     assert len(a) == len(b) > 200e6
-    assert a[3600:] == b[3600:]
+    assert a == b
     for f in ("big.sgy", "slabs.sgy", "whole.sgy"):
         os.remove(f)
 

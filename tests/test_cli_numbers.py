@@ -14,7 +14,7 @@ BYTE = [*LARGE, "-1", "0", "238", "4.5"]
 SPACING = [*LARGE, "-1", "0"]
 READING = {"dt": [*LARGE, "-1", "0"], "dx": SPACING, "dy": SPACING, "shape": ["0,4", "-1,4", "3"],
            "inline-byte": BYTE, "xline-byte": BYTE, "x-byte": BYTE, "y-byte": BYTE, "xy-scalar": [*LARGE, "0", "40000"]}
-JUDGE = {"hide": ["-1", "100", "1e30"], "seed": LARGE, "sigma": ["-1"], "area": ["4", "1:2,3", "1:2,1:2,1:2,1:2", "1:nan"]}
+JUDGE = {"hide": ["-1", "100", "1e30"], "seed": [*LARGE, "-1"], "sigma": ["-1"], "area": ["4", "1:2,3", "1:2,1:2,1:2,1:2", "1:nan"]}
 THREADS = {"threads": ["-1", *LARGE]}
 SLICE = ["--inline", "3"]
 # Words that are fine by themselves, and what is wrong for each option.
@@ -33,11 +33,11 @@ COMMANDS = {
                 "size": ["nanxnan", "infx100", "10x10", "-100x100", "1e9x1e9", "100"]}),
     "demo": (["fx", "-o", "frames"], {**THREADS, "fps": ["-1", "121"], "size": ["nanxnan", "infx100", "1x1", "-64x64", "64"]}),
     "bench": (["fx"], {"size": ["0x1x1", "-1x8x8", "8x8", "8x8x8x8"], "repeat": ["0", "-1", *LARGE], "seconds": ["-1"],
-                       "dt": ["-1", "0", "1e30"], "missing": ["-1", "100"], "seed": LARGE}),
-    "verify": (["out.sgy"], {**THREADS, "slabs": ["0", "-1", *LARGE], "share": ["0", "-1", "101"], "seed": LARGE,
+                       "dt": ["-1", "0", "1e30"], "missing": ["-1", "100"], "seed": [*LARGE, "-1"]}),
+    "verify": (["out.sgy"], {**THREADS, "slabs": ["0", "-1", *LARGE], "share": ["0", "-1", "101"], "seed": [*LARGE, "-1"],
                              "tolerance": ["-1", "1"]}),
     "compare": (["--operators", "-o", "table.md"],
-                {**THREADS, "size": ["1x1x1", "-1x64x256", "64"], "seconds": ["-1"], "seed": LARGE}),
+                {**THREADS, "size": ["1x1x1", "-1x64x256", "64"], "seconds": ["-1"], "seed": [*LARGE, "-1"]}),
 }
 # Options whose value is no number; "infinite" seconds are no end.
 WORDS = {"dtype", "endian", "format", "in-endian", "in-format", "duplicates", "input", "output", "backend", "report", "reference",

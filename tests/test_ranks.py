@@ -52,7 +52,7 @@ def patch_under_1_to_4_ranks():
 @test
 def wave_packets_in_segments():
     """Segments are dealt out like slabs; the noise level is measured before. Odd memory limits give the same samples."""
-    cli("synth", "planes", "inlines=160", "xlines=24", "samples=72", "missing=10", "-o", "segments.sgy", "--no-truth")
+    cli("synth", "planes", "inlines=160", "xlines=16", "samples=72", "missing=10", "-o", "segments.sgy", "--no-truth")
     for name, words in {"packets": ["wavepacket", "block=48", "overlap=16", "scales=2"],
                         "sigma": ["wavepacket", "block=40", "scales=2", "sigma=0.1", "rule=soft"],
                         "exact": ["wavepacket", "block=64", "scales=2", "mode=reconstruct", "corrections=1"]}.items():

@@ -56,7 +56,8 @@ def make_burst(path):
 
 
 def differs_in_slabs(words, memory, data, folder):
-    out = os.path.join(folder, "cut.npy")
+    """Every byte of a SEG-Y file counts, also those of its text header."""
+    out = os.path.join(folder, "cut.sgy")
     command = ["run", *words, "-i", data, "-o", out, "--backend", "cpu", "--force", "--threads", "2"]
     plans, found = [], []
     for more in ([], ["--memory", memory]):
@@ -65,7 +66,8 @@ def differs_in_slabs(words, memory, data, folder):
         assert done.returncode == 0, done.stderr
         found.append(digest(out))
     assert plans[0] == 1 and plans[1] > 1, f"{words}: {plans} slabs"
-    return found[0] != found[1] or found[0] == digest(data)
+    with open(out, "rb") as a, open(data, "rb") as b:
+        return found[0] != found[1] or a.read()[3600:] == b.read()[3600:]
 
 
 def main():
@@ -85,6 +87,7 @@ def main():
             bad += bool(other)
         burst = os.path.join(folder, "burst.npy")
         make_burst(burst)
+        assert run("convert", burst, burst := os.path.join(folder, "burst.sgy")).returncode == 0
         for n, (words, memory) in enumerate(SLABS, len(keys) + 1):
             other = differs_in_slabs(words, memory, burst, folder)
             print(f"{'not ok' if other else 'ok'} {n} {words[0]} in slabs, with bursts and gaps")

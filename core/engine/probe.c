@@ -128,7 +128,7 @@ static void fill_signs(guint64 key, gint64 from, gint64 n, float *signs)
 // last.
 static float level_at(const LithoNoise *noise, gint64 t)
 {
-    if (noise->n_times < 2 || !(noise->time_step > 0))
+    if (noise->local || noise->n_times < 2 || !(noise->time_step > 0))
         return 1;
     const double x = CLAMP((t - noise->first_time) / noise->time_step, -1, noise->n_times);
     const guint k = MIN((guint)MAX(x, 0), noise->n_times - 2);
@@ -193,7 +193,7 @@ static gboolean shaped_new(LithoBox held, const LithoNoise *noise, guint32 seed,
         const gint64 j = shaped->box.lo[1] + x % shaped->n[1];
         fill_signs(trace_key(i, j, seed), shaped->box.lo[2], nt, signs + x * nt);
     }
-    if (litho_qc_colour(noise, shaped->n, signs, shaped->x, run, error))
+    if (litho_qc_colour(noise, shaped->box.lo, shaped->n, signs, shaped->x, run, error))
         return TRUE;
     g_clear_pointer(&shaped->x, g_free);
     return FALSE;
@@ -214,7 +214,7 @@ LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNois
     if (!litho_cube_host(like, error))
         return NULL;
     Shaped shaped = {0};
-    if (noise->shape && !shaped_new(held, noise, seed, run, &shaped, error))
+    if ((noise->shape || noise->local) && !shaped_new(held, noise, seed, run, &shaped, error))
         return NULL;
     LithoCube *probe = litho_cube_new_box(&like->grid, held, error);
     const Filter filter = filter_new(noise);

@@ -7,6 +7,7 @@
 
 #include "core/engine/probe.h"
 #include "core/engine/quality_sums.h"
+#include "core/engine/quality_unknown.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -241,8 +242,8 @@ static gboolean find_bursts(LithoJudge *judge, LithoQualityCase *c, LithoRun *ru
 
 static gboolean same_noise(const LithoNoise *a, const LithoNoise *b)
 {
-    return a->n == b->n && a->total == b->total &&
-           !a->shape == !b->shape &&
+    return a->n == b->n && a->total == b->total && !a->shape == !b->shape &&
+           !a->local == !b->local &&
            (a->n == 0 || memcmp(a->sigma, b->sigma, a->n * sizeof *a->sigma) == 0);
 }
 
@@ -260,6 +261,8 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
     drop_probe(judge);
     LithoNoise noise = *ask->noise;
     noise.first_time -= c->shift[2];
+    for (int axis = 0; axis < 3; axis++)
+        noise.first_place[axis] -= c->shift[axis];
     judge->probe = litho_probe_new(c->in, need, &noise, ask->seed, run, error);
     judge->sum = judge->probe ? litho_cube_copy_box(c->in, need, error) : NULL;
     if (!judge->sum)
@@ -278,9 +281,18 @@ static double decibel(double ratio)
     return ratio > 0 ? 10 * log10(ratio) : NAN;
 }
 
-// SURE with a noise level `factor` times the given one: mean squared error of the output.
-static double sure(const LithoQualitySums *s, double variance, double factor)
+// Where a threshold jumps, the probe moves up to two thirds more than the noise that passes.
+#define PASSING 0.6
+
+// SURE with a noise level `factor` times the given one: mean squared error of the output. Windows
+// of a local level see less of the traces' ends, which differ by the noise that passes.
+static double sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
 {
+    const double variance = noise->total * noise->total;
+    if (s->seen > 0)
+        return (s->seen_rr + factor * factor * 2 * s->seen_div) / s->seen -
+               factor * factor * variance / noise->ends +
+               PASSING * (s->pass / s->n - s->seen_pass / s->seen);
     return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
 }
 
@@ -302,12 +314,12 @@ static double error_at_least(const LithoQualitySums *s, double sigma)
 }
 
 // The least error worth telling. No output is better than the noise that passes: |J b|^2, exact for
-// linear filters; where a threshold jumps, the probe moves up to two thirds more. A filter that is
+// linear filters, PASSING of it where thresholds jump. A filter that is
 // designed on the data follows the probe, so that at least two decibels are left above the
 // estimate: of packets 1.7 were needed where one decibel had been left.
 static double least_error(const LithoQualitySums *s, double mse)
 {
-    return MIN(0.6 * s->pass / s->n, 0.63 * mse);
+    return MIN(PASSING * s->pass / s->n, 0.63 * mse);
 }
 
 // The error n - (y - f) is no larger than its two parts together.
@@ -317,34 +329,17 @@ static double error_at_most(const LithoQualitySums *s, double sigma)
     return both * both;
 }
 
-// Noise of data that went through a filter is left where their events are. Nothing tells one from
-// the other, and the level is that of what the filter left beside them.
-static void tell_filtered(const LithoNoise *noise, LithoQuality *q)
-{
-    q->is_filtered = TRUE;
-    q->is_rough = noise->shape && !q->is_clean;
-    q->is_clean = FALSE;
-    q->expected_is_bound = FALSE;
-    q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
-    g_strlcpy(
-        q->why,
-        q->is_rough
-            ? _("the noise keeps to some wavenumbers, as in migrated or mixed data: where the "
-                "events are its level is known to a tenth, which ranks settings and tells no "
-                "SNR")
-            : _("the data look clean or filtered: noise that was left with their events counts "
-                "as signal, and what events spread as noise, so that no SNR can be told"),
-        sizeof q->why);
-}
-
 // Where events are, a level that is known beside them alone may be too low by so much.
 #define MORE_NOISE 1.5
+
+// Half of its amplitude from trace to trace: the probe's noise, alike everywhere, is another one.
+#define UNEVEN 0.5
 
 static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQuality *q)
 {
     const double variance = noise->total * noise->total;
     const double signal = s->yy / s->n - variance, bound = error_at_least(s, noise->total);
-    const double mse = sure(s, variance, 1);
+    const double mse = sure(s, noise, 1);
     const double deviation = sure_deviation(s, noise, MAX(mse, bound));
     const double told = MAX(MAX(mse, bound), deviation), least = least_error(s, told);
     q->mse = mse;
@@ -377,7 +372,7 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
     for (int k = 0; k < 2; k++) {
         const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
         const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
-        const double error = sure(s, variance, level);
+        const double error = sure(s, noise, level);
         const double end = MAX(error_at_least(s, level * noise->total), least);
         q->mse_ends[k] = MAX(error, end);
         low = MIN(low, decibel(left / MAX(error + 2 * deviation, end)));
@@ -389,7 +384,15 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
     const double sure_of = decibel(signal / error_at_most(s, MAX(noise->high, noise->total)));
     q->is_clean = sure_of > LITHO_QUALITY_CLEAN_DB;
     if (noise->lumps > LITHO_NOISE_LUMPS)
-        tell_filtered(noise, q);
+        litho_quality_tell_filtered(noise, q);
+    else if (noise->gains > UNEVEN ||
+             (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance)))
+        litho_quality_tell_uneven(q);
+    else if (noise->local &&
+             (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
+        litho_quality_tell_varying(q);
+    else if (noise->steep > 0)
+        litho_quality_tell_steep(noise, q);
 }
 
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
@@ -408,8 +411,12 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
         run_flow(judge->probed, ask->flow, judge->sum, &c->area, runs, error);
     if (!moved)
         return FALSE;
-    litho_quality_sum(c, judge->probe, moved, runs->whole, sums);
+    LithoQualityCase weighted = *c;
+    g_autofree double *weight = litho_quality_weights(ask->noise, c);
+    weighted.weight = weight;
+    litho_quality_sum(&weighted, judge->probe, moved, runs->whole, sums);
     tell_removed(sums, q);
+    litho_quality_scale_probe(ask->noise, sums);
     count_bursts(sums, ask->noise->total * ask->noise->total);
     if (sums->n > 0)
         expect(sums, ask->noise, q);

@@ -70,6 +70,8 @@ typedef struct LithoQuality {
                              // gain
     gboolean is_rough;       // so they look, but the noise is seen beside the events: its level at
                              // each wavenumber ranks settings
+    gboolean counts_steep; // the SNR counts noise as signal that is steep and of low frequency, as
+                           // ground roll is (LithoNoise.steep): it has no interval and no gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double mse_ends[3];      // of the output, with the lowest and the highest noise level, and with
@@ -134,15 +136,20 @@ gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoB
 LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
 // "13.90 dB (13.35 to 14.55)", "at most 33.96 dB" where no higher SNR is possible, "at least 19.32
 // dB" where the error cannot be told from none, "more than 40 dB" or "not known" where the data
-// look clean or filtered. g_free().
+// look clean or filtered, "13.90 dB with steep noise as signal". g_free().
 char *litho_quality_expected_text(const LithoQuality *quality);
+// Part of the input's energy that is noise as its level tells; NAN = the level is not known, or is
+// doubtful where the events are.
+double litho_quality_noise_part(const LithoQuality *quality);
+// TRUE: the flow removes less than half as much energy as the noise has.
+gboolean litho_quality_noise_stays(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
-// expected_snr_is_doubtful true where the data look clean or filtered), noise_sigma,
-// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, hidden_off_db, ...; what is
-// not known is left out.
+// expected_snr_is_doubtful true where the data look clean or filtered, or noise is steep),
+// noise_sigma, similarity_share, removed_percent, noise_percent, snr_db, gain_db, hidden_snr_db,
+// hidden_off_db, ...; members that are not known are left out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 
 // "inlines 10 to 50, crosslines 1 to 80, time 0 to 1.2 s": an area in words; g_free().

@@ -95,7 +95,7 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     static const int window[3] = {16, 16, 64};
     if (!litho_qc_noise_windows(cube, box, window, 1024, run, noise, error))
         return FALSE;
-    if (!noise->shape)
+    if (!noise->shape && !noise->local)
         take_for_white(noise);
     widen_for_guesses(noise, cube, box ? litho_box_intersect(*box, cube->held) : cube->held);
     return TRUE;

@@ -3,19 +3,33 @@
 // A judged result in words and as JSON.
 #include <math.h>
 
+#include "core/axis_names.h"
 #include "core/engine/quality.h"
 #include "core/json.h"
 #include "core/text.h"
 
 char *litho_quality_expected_text(const LithoQuality *q)
 {
-    return q->is_filtered ? g_strdup(_("not known"))
-           : q->is_clean  ? g_strdup_printf(_("more than %d dB"), LITHO_QUALITY_CLEAN_DB)
+    return q->is_filtered || !isfinite(q->expected_snr_db) ? g_strdup(_("not known"))
+           : q->is_clean ? g_strdup_printf(_("more than %d dB"), LITHO_QUALITY_CLEAN_DB)
+           : q->counts_steep
+               ? litho_text_printf(_("%.2f dB with steep noise as signal"), q->expected_snr_db)
            : q->is_beyond ? litho_text_printf(_("at most %.2f dB"), q->expected_snr_db)
            : q->expected_is_bound
                ? litho_text_printf(_("at least %.2f dB"), q->expected_snr_db)
                : litho_text_printf(_("%.2f dB (%.2f to %.2f)"), q->expected_snr_db,
                                    q->expected_low_db, q->expected_high_db);
+}
+
+double litho_quality_noise_part(const LithoQuality *q)
+{
+    const gboolean doubtful = q->is_clean || q->is_beyond || (q->is_filtered && !q->is_rough);
+    return doubtful ? NAN : 1 / (1 + pow(10, q->input_snr_db / 10));
+}
+
+gboolean litho_quality_noise_stays(const LithoQuality *q)
+{
+    return q->removed < litho_quality_noise_part(q) / 2;
 }
 
 const char *litho_quality_disagreement(const LithoQuality *q)
@@ -45,7 +59,7 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
         json_array_add_double_element(interval, q->expected_high_db);
         json_object_set_array_member(object, "expected_snr_interval_db", interval);
     }
-    if (q->is_filtered)
+    if (q->is_filtered || q->counts_steep)
         json_object_set_boolean_member(object, "expected_snr_is_doubtful", TRUE);
     add_number(object, "expected_gain_db", q->expected_gain_db);
     add_number(object, "input_snr_db", q->input_snr_db);
@@ -63,6 +77,7 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
             json_array_unref(worst);
     }
     add_number(object, "removed_percent", 100 * q->removed);
+    add_number(object, "noise_percent", 100 * litho_quality_noise_part(q));
     add_number(object, "snr_db", q->snr_db);
     if (q->fills_alone) // then snr_db is that of the filled traces
         json_object_set_int_member(object, "filled_traces", q->filled_traces);
@@ -81,14 +96,14 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
 
 char *litho_quality_area_text(const LithoGrid *grid, LithoBox area)
 {
-    static const char *const names[] = {"inlines", "crosslines", "time"};
     GString *text = g_string_new(NULL);
     for (int k = 0; k < 3; k++) {
         const LithoAxis *a = &grid->axis[k];
-        g_string_append_printf(
-            text, "%s%s %.10g to %.10g%s%s", k ? ", " : "",
-            k == 2 && grid->is_depth ? "depth" : names[k], litho_axis_value(a, (double)area.lo[k]),
-            litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "", a->unit);
+        g_autofree char *names = litho_axis_words(grid, k);
+        g_string_append_printf(text, _("%s%s %.10g to %.10g%s%s"), k ? ", " : "", names,
+                               litho_axis_value(a, (double)area.lo[k]),
+                               litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "",
+                               a->unit);
     }
     return g_string_free(text, FALSE);
 }
@@ -107,6 +122,11 @@ static JsonObject *noise_json(const LithoNoise *noise)
     add_number(object, "high", noise->high);
     if (noise->lumps > 0)
         add_number(object, "lumps", noise->lumps);
+    if (noise->steep > 0) {
+        add_number(object, "steep_percent", 100 * noise->steep);
+        add_number(object, "steep_below", noise->steep_below);
+        add_number(object, "steep_samples_a_trace", noise->steep_slope);
+    }
     add_number(object, "df", noise->df);
     json_object_set_array_member(object, "sigma_of_frequency", sigma);
     return object;

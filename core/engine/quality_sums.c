@@ -13,6 +13,7 @@ const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j)
 // The pointers are NULL where there is no such cube.
 typedef struct Trace {
     const float *y, *f, *b, *g, *guess;
+    const double *weight; // by index in the grid
     gint64 from, to;
 } Trace;
 
@@ -58,6 +59,24 @@ static void sum_probed(const Trace *t, LithoQualitySums *sums)
     sums->div += div;
     sums->pass += pass;
     sums->scatter += div * div;
+}
+
+// The sums of samples by their weight.
+static void sum_seen(const Trace *t, LithoQualitySums *sums)
+{
+    for (gint64 k = t->from; t->weight && k < t->to; k++) {
+        const double r = (double)t->y[k] - t->f[k], w = t->weight[k];
+        const gboolean muted = t->y[k] == 0 && t->b[k] == 0;
+        if (!isfinite(r) || muted)
+            continue;
+        const double moves = ((double)t->g[k] - t->f[k]) / LITHO_QUALITY_STEP;
+        sums->bb += t->b[k] * t->b[k];
+        sums->seen_bb += w * t->b[k] * t->b[k];
+        sums->seen += w;
+        sums->seen_rr += w * r * r;
+        sums->seen_div += w * t->b[k] * moves;
+        sums->seen_pass += w * moves * moves;
+    }
 }
 
 static gboolean bursts(const Trace *t)
@@ -115,10 +134,13 @@ static void sum_inline(const LithoQualityCase *c, const LithoCube *probe, const 
         t.b = litho_quality_row(probe, i, j);
         t.g = litho_quality_row(moved, i, j);
         t.guess = c->guesses ? litho_quality_row(c->guesses, i, j) : NULL;
-        if (bursts(&t))
+        t.weight = c->weight ? c->weight - c->area.lo[2] : NULL;
+        if (bursts(&t)) {
             sum_bursting(&t, sums);
-        else
+        } else {
             sum_probed(&t, sums);
+            sum_seen(&t, sums);
+        }
     }
 }
 
@@ -135,6 +157,12 @@ static void add(LithoQualitySums *to, const LithoQualitySums *from)
     to->pass += from->pass;
     to->guessed += from->guessed;
     to->off += from->off;
+    to->bb += from->bb;
+    to->seen_bb += from->seen_bb;
+    to->seen += from->seen;
+    to->seen_rr += from->seen_rr;
+    to->seen_div += from->seen_div;
+    to->seen_pass += from->seen_pass;
 }
 
 // Threads that share the area: a team meets later than one thread sums a few traces. A build
@@ -187,4 +215,37 @@ void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *refere
             errors->ee += ee;
             errors->nn += nn;
         }
+}
+
+// --- local level ---------------------------------------------------------------------------------
+
+void litho_quality_scale_probe(const LithoNoise *noise, LithoQualitySums *s)
+{
+    const double variance = noise->total * noise->total;
+    if (!(s->seen > 0) || !(s->bb > 0) || !(s->seen_bb > 0))
+        return;
+    const double all = (double)(s->n - s->n_bursts) * variance / s->bb;
+    const double seen = s->seen * variance / noise->ends / s->seen_bb;
+    s->div *= all;
+    s->pass *= all;
+    s->scatter *= all * all;
+    s->seen_div *= seen;
+    s->seen_pass *= seen;
+}
+
+double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c)
+{
+    const gint64 n = litho_box_size(c->area, 2), window = 2 * ((gint64)noise->n - 1);
+    const double first = noise->first_place[2] - 0.5 * (double)(window - 1) - (double)c->shift[2];
+    const double last = first + noise->place_step[2] * (noise->n_places[2] - 1);
+    if (!noise->local || fabs(first - (double)c->area.lo[2]) > 0.25 ||
+        fabs(last + (double)window - (double)c->area.hi[2]) > 0.25)
+        return NULL;
+    double *weight = g_new0(double, n);
+    for (int k = 0; k < noise->n_places[2]; k++) {
+        const gint64 at = (gint64)(k * noise->place_step[2]); // as noise_start_of()
+        for (gint64 t = 0; t < window && at + t < n; t++)
+            weight[at + t] += pow(sin(G_PI * ((double)t + 0.5) / (double)window), 2);
+    }
+    return weight;
 }

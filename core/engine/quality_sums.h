@@ -2,6 +2,7 @@
 #pragma once
 #include "core/cube.h"
 #include "core/flow.h"
+#include "core/qc.h"
 #include "core/run.h"
 
 // Sums over the samples of an area that the figures of core/engine/quality.h are made of. Each is
@@ -18,6 +19,7 @@ typedef struct LithoQualityCase {
     LithoCube *in, *out; // y and f(y); host samples
     LithoCube *guesses;  // of the input where it bursts; NULL = nowhere
     LithoBox area;       // of their grid
+    const double *weight; // of the area's samples along the traces; NULL = alike
     gint64 shift[3];     // to the grid of the question
 } LithoQualityCase;
 
@@ -29,6 +31,9 @@ typedef struct LithoQualitySums {
     double yy, rr;       // |y|^2, |y - f(y)|^2
     double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
     double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
+    // Where there is LithoQualityCase.weight: |b|^2; of samples by it their sum, `rr`, `div`,
+    // `pass` and `bb`.
+    double bb, seen, seen_rr, seen_div, seen_pass, seen_bb;
     double guessed, off; // |guess|^2 of bursts, and |guess - f(y)|^2
 } LithoQualitySums;
 
@@ -44,6 +49,12 @@ const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
 // alone. `run` lends threads; NULL = all. Never fails.
 void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
                        const LithoRun *run, LithoQualitySums *sums);
+// How much the windows of a local level see of each sample along the area's traces; g_free(). NULL:
+// they are of another area, or the level is alike everywhere.
+double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c);
+// A probe of local level has the noise's energy only nearly: windows lose some of lines, and at the
+// ends of traces its level is guessed. Its products get that energy.
+void litho_quality_scale_probe(const LithoNoise *noise, LithoQualitySums *sums);
 // Against the truth on the grid of the question; it holds the area and has host samples. Of the
 // recorded traces, or of those that were `filled`: missing in the input, live in the output.
 void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *reference,

@@ -423,13 +423,11 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
 static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow,
                                 LithoResume resume, GError **error)
 {
-    g_autofree char *note =
-        s->options->save.note ? litho_stream_note(flow, s->options->save.note) : NULL;
     LithoSaveOptions save = s->options->save;
     g_autofree char *settings = s->divided ? litho_flow_command(flow, NULL, "OUT") : NULL;
     g_autofree char *both =
-        settings && note ? g_strdup_printf("%s; as %s", note, settings) : NULL;
-    save.note = both ? both : note;
+        settings && save.note ? g_strdup_printf("%s; as %s", save.note, settings) : NULL;
+    save.note = both ? both : save.note;
     save.lasting = s->journal != NULL;
     save.resume = resume;
     return litho_writer_new(path, &s->plan.out, s->survey, &save, error);

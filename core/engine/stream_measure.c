@@ -61,15 +61,3 @@ gboolean litho_stream_measure(LithoFlow *flow, LithoSurvey *survey,
     }
     return TRUE;
 }
-
-char *litho_stream_note(const LithoFlow *flow, const char *note)
-{
-    GString *text = g_string_new(note);
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && litho_step_measured(step, NULL))
-            g_string_append_printf(text, "; %s: %s", step->op->key,
-                                   litho_measured_text(step->measured));
-    }
-    return g_string_free(text, FALSE);
-}

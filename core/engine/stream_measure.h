@@ -10,5 +10,3 @@
 gboolean litho_stream_measure(LithoFlow *flow, LithoSurvey *survey,
                               const LithoStreamOptions *options, const LithoStreamPlan *plan,
                               guint64 bytes, LithoRun *run, GError **error);
-// `note` with the measured numbers of each step. Free with g_free().
-char *litho_stream_note(const LithoFlow *flow, const char *note);

@@ -9,7 +9,8 @@
 
 // Pairs of words that number inlines and crosslines in files met in practice, with how much we
 // trust them before looking: 189/193 is the standard's own place since revision 1, the others are
-// habits of companies and programs (Petrel writes 5/21, Seismic Unix 9/21).
+// habits of companies and programs (Petrel writes 5/21, Seismic Unix 9/21). The last pair is CDP
+// and offset of gathers that have no numbers of shots.
 static const struct {
     guint8 inline_byte, xline_byte;
     float trust;
@@ -17,7 +18,7 @@ static const struct {
     {189, 193, 1.0f}, {9, 21, 0.85f},    {5, 21, 0.84f},  {213, 217, 0.7f}, {193, 197, 0.6f},
     {9, 13, 0.62f},   {17, 25, 0.58f},   {17, 21, 0.58f}, {221, 225, 0.6f}, {197, 201, 0.5f},
     {233, 237, 0.6f}, {181, 185, 0.55f}, {9, 25, 0.5f},   {17, 13, 0.5f},   {5, 9, 0.4f},
-    {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},
+    {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},  {21, 37, 0.5f},
 };
 
 typedef struct Words {
@@ -55,6 +56,28 @@ static guint count_distinct(guint64 *values, guint n)
     return distinct;
 }
 
+// TRUE when every `a` has every offset once: records of shots. A midpoint number moves on from shot
+// to shot and leaves the corners of its rectangle empty, where channels fill theirs.
+static gboolean are_records(const gint32 *a, const gint32 *offset, guint n, const Words *wa,
+                            const Words *wo)
+{
+    if (wo->distinct < 2 || wa->distinct < 2 || (guint64)wa->distinct * wo->distinct != n)
+        return FALSE;
+    g_autofree guint64 *pairs = g_new(guint64, n);
+    for (guint k = 0; k < n; k++)
+        pairs[k] = (guint64)(guint32)a[k] << 32 | (guint32)offset[k];
+    return count_distinct(pairs, n) == n;
+}
+
+// TRUE when offsets are no axis of gathers: one gather or offset, several traces of one, or offsets
+// so irregular that a lattice of them is empty for the most part.
+static gboolean are_no_gathers(const Words *a, const Words *offset, guint cells)
+{
+    const double places = ((double)offset->high - offset->low) / (double)MAX(offset->step, 1) + 1;
+    return a->distinct < 2 || offset->distinct < 2 || cells < a->n ||
+           cells < 0.5 * places * a->distinct;
+}
+
 // Score of `a` (slow) and `b` (fast) as numbers of the sample's traces: each pair of numbers names
 // one trace (or one gather), and together they fill a rectangle.
 static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 *b,
@@ -81,12 +104,16 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)
         return 0;
+    if (c->xline_byte == 37 && c->inline_byte == 21 && are_no_gathers(&wa, &wb, cells))
+        return 0;
     // Coordinates form rectangles too, but their steps are metres or centimetres.
     if (c->inline_byte == 181 && (MAX(wa.step, wb.step) > 4 || MAX(wa.high, wb.high) > 200000))
         return 0;
     double score = trust * once * (0.2 + 0.8 * sqrt(fill));
     if (MAX(wa.high, wb.high) > 10000000 || MIN(wa.low, wb.low) < -10000000)
         score *= 0.1; // nobody counts lines that far: text or floats in disguise
+    if (c->xline_byte == 21 && cells == n && fill < 1 && are_records(a, offset, n, &wa, &wo))
+        score *= 0.7;
     if (cells > 1 && wa.distinct == cells && wb.distinct == cells)
         score *= 0.3; // both count traces: a diagonal, not a rectangle
     if (c->inline_byte == 5 && cells > 1 && wa.distinct == cells && wb.distinct < cells)

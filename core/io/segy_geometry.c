@@ -31,6 +31,8 @@ static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
     g->axis[0] = (LithoAxis){.n = n1, .first = 1, .step = 1};
     g->axis[1] = (LithoAxis){.n = n2, .first = 1, .step = 1};
     g_strlcpy(g->axis[1].evidence, _("traces in file order"), sizeof g->axis[1].evidence);
+    if (n1 == 1)
+        g->axis[1].counts = LITHO_COUNTS_TRACES;
     survey->origin = 0;
     survey->inline_stride = n2;
     survey->xline_stride = 1;
@@ -118,6 +120,7 @@ static void apply_measurement(LithoSurvey *survey)
 {
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     LithoGrid *g = &survey->grid;
+    survey->counted.in_feet = file->measurement == 2;
     if (file->measurement == 2 && g->xy_source == LITHO_FROM_FILE) {
         for (int c = 0; c < 2; c++) {
             g->origin[c] *= LITHO_FOOT;
@@ -212,6 +215,18 @@ static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHea
         scan->floats[k] = survey->float_word[scan->byte[k]] != 0;
 }
 
+// A lattice fitted to coordinates has a cell where nothing lies between its lines, too: the places
+// follow the axes, which have none.
+static void leave_out_cells(LithoGrid *g)
+{
+    for (int c = 0; c < 2; c++) {
+        g->origin[c] +=
+            (g->axis[0].first - 1) * g->inline_step[c] + (g->axis[1].first - 1) * g->xline_step[c];
+        g->inline_step[c] *= g->axis[0].step;
+        g->xline_step[c] *= g->axis[1].step;
+    }
+}
+
 // Lattice from the scanned keys; FALSE without `error` = file order.
 static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *heads,
                       const LithoOpenOptions *options, gboolean forced, gboolean metric,
@@ -222,6 +237,14 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     if (scan->coordinates && !litho_lattice_from_xy(scan, survey, why)) {
         litho_survey_note(survey, "no line numbers found and %s; traces are shown in file order",
                           why);
+        return FALSE;
+    }
+    if (!scan->coordinates && !forced &&
+        litho_segy_lines_begin_anew(heads, options, scan->byte[0], scan->byte[1])) {
+        litho_survey_note(survey,
+                          "the numbers at byte %d begin anew where the coordinates jump; the "
+                          "traces are shown in file order",
+                          scan->byte[1]);
         return FALSE;
     }
     switch (litho_lattice_build(scan, survey, options, forced, error)) {
@@ -236,6 +259,8 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     case LITHO_LATTICE_BUILT:
         break;
     }
+    if (scan->coordinates)
+        leave_out_cells(&survey->grid);
     memcpy(scan->coordinates ? survey->xy_byte : survey->key_byte, scan->byte, sizeof scan->byte);
     if (scan->coordinates)
         litho_survey_note(survey,
@@ -310,10 +335,13 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         mark_dead(survey, scan);
         tell_offsets(survey, scan);
         if (!options->file_order && survey->grid.axis[0].n == 1 && survey->counts.offsets <= 1)
-            litho_segy_tell_lines(survey, heads, options);
+            litho_segy_tell_lines(survey, heads, options, TRUE);
         if (!litho_strays_tell(scan, survey, options, error))
             return FALSE;
     }
+    if (lattice && survey->grid.axis[0].n == 1 && survey->counts.offsets <= 1)
+        litho_segy_tell_lines(survey, heads, options, FALSE);
+    litho_segy_name_axes(survey, scan);
     check_scalars(survey, heads);
     if (!survey->grid.has_xy && heads->su[2] > 0)
         litho_survey_note(survey,
@@ -322,6 +350,8 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
                           heads->su[2], heads->su[2]);
     apply_measurement(survey);
     litho_grid_apply_spacing(survey, options);
+    if (lattice)
+        litho_segy_tell_apart(survey, heads, options);
     return litho_segy_apply_delays(survey, scan, error);
 }
 

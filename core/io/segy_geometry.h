@@ -110,6 +110,10 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
                                        const LithoOpenOptions *options, gboolean forced,
                                        GError **error);
 
+// Says what the axes of a lattice of line numbers count: shots, channels, CDPs or offsets, where
+// the words are theirs and the offsets vary; else inlines and crosslines. segy_names.c
+void litho_segy_name_axes(LithoSurvey *survey, const LithoScan *scan);
+
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error);
@@ -129,6 +133,14 @@ gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *op
 // Distance of neighbours in the file, in its unit of length, beyond which they are none of one
 // line; infinite where no two places differ. segy_lines.c
 double litho_segy_far_apart(const LithoHeads *heads, int x_byte, int y_byte);
-// Tells where lines without numbers, shown in file order as one, seem to be joined.
-void litho_segy_tell_lines(LithoSurvey *survey, const LithoHeads *heads,
+// TRUE: the line number does not change, and where the coordinates jump the traces of another line
+// repeat the numbers of those before.
+gboolean litho_segy_lines_begin_anew(const LithoHeads *heads, const LithoOpenOptions *options,
+                                     int inline_byte, int xline_byte);
+// Tells that the few lines of a lattice lie too far apart for a cube, or not side by side.
+void litho_segy_tell_apart(LithoSurvey *survey, const LithoHeads *heads,
                            const LithoOpenOptions *options);
+// Tells where lines that are shown as one seem to be joined. `in_order`: the traces have no numbers
+// and are shown in file order; else coordinates alone tell lines apart.
+void litho_segy_tell_lines(LithoSurvey *survey, const LithoHeads *heads,
+                           const LithoOpenOptions *options, gboolean in_order);

@@ -101,23 +101,103 @@ static void by_restart(Joints *j, const LithoHeads *heads, int byte)
         j->n = 0; // no count
 }
 
+// "101 and 205", the numbers at byte 9 where every line has one of its own; NULL = they have none.
+static char *numbers_of(const LithoHeads *heads, const Joints *j)
+{
+    g_autoptr(GString) list = g_string_new(NULL);
+    gint32 number = litho_head_i32(heads, 0, 9);
+    guint line = 0;
+    g_string_append_printf(list, "%d", number);
+    for (guint k = 1; k < heads->n; k++) {
+        const gint32 now = litho_head_i32(heads, k, 9);
+        if ((now == number) == (j->first[k] != 0))
+            return NULL;
+        number = now;
+        if (j->first[k] && ++line < TOLD)
+            g_string_append_printf(list, "%s%d", line == j->n ? _(" and ") : ", ", now);
+    }
+    return g_strdup_printf("%s%s", list->str, j->n >= TOLD ? ", ..." : "");
+}
+
 static void tell(LithoSurvey *survey, const LithoHeads *heads, const Joints *j,
                  const char *evidence)
 {
     g_autoptr(GString) list = g_string_new(NULL);
+    g_autofree char *numbers = numbers_of(heads, j);
     guint told = 0;
     for (guint k = 1; k < heads->n && told < TOLD; k++)
         if (j->first[k])
             g_string_append_printf(list, "%s%" G_GINT64_FORMAT, told++ ? ", " : "",
                                    heads->trace[k] + 1);
-    litho_survey_note(survey,
-                      "the traces seem to be %u lines, shown as one behind the other (%s at trace "
-                      "%s%s); filters work across the joints, split the file there",
-                      j->n + 1, evidence, list->str, j->n > TOLD ? ", ..." : "");
+    if (numbers)
+        litho_survey_note(survey,
+                          "the traces seem to be %u lines, %s, shown as one behind the other (%s "
+                          "at trace %s%s); filters work across the joints, split the file there",
+                          j->n + 1, numbers, evidence, list->str, j->n > TOLD ? ", ..." : "");
+    else
+        litho_survey_note(survey,
+                          "the traces seem to be %u lines, shown as one behind the other (%s at "
+                          "trace %s%s); filters work across the joints, split the file there",
+                          j->n + 1, evidence, list->str, j->n > TOLD ? ", ..." : "");
+    litho_survey_note_first(survey);
+}
+
+gboolean litho_segy_lines_begin_anew(const LithoHeads *heads, const LithoOpenOptions *options,
+                                     int inline_byte, int xline_byte)
+{
+    g_autofree guint8 *first = g_malloc0(MAX(heads->n, 1));
+    Joints j = {.first = first};
+    by_place(&j, heads, options);
+    if (j.n == 0 || (gint64)SHORTEST * (j.n + 1) > heads->n)
+        return FALSE;
+    gint32 low = litho_head_i32(heads, 0, xline_byte), high = low;
+    gboolean anew = FALSE;
+    for (guint k = 1; k < heads->n; k++) {
+        const gint32 number = litho_head_i32(heads, k, xline_byte);
+        if (litho_head_i32(heads, k, inline_byte) != litho_head_i32(heads, 0, inline_byte))
+            return FALSE;
+        anew = anew || (first[k] && number >= low && number <= high);
+        low = MIN(low, number);
+        high = MAX(high, number);
+    }
+    return anew;
+}
+
+void litho_segy_tell_apart(LithoSurvey *survey, const LithoHeads *heads,
+                           const LithoOpenOptions *options)
+{
+    const LithoGrid *g = &survey->grid;
+    const int along = g->axis[0].n <= g->axis[1].n ? LITHO_XLINE : LITHO_INLINE;
+    const int across = LITHO_INLINE + LITHO_XLINE - along;
+    const LithoAxis *lines = &g->axis[across];
+    if (lines->n < 2 || lines->n > TOLD || g->axis[along].n < SHORTEST ||
+        survey->counts.offsets > 1)
+        return;
+    g_autofree char *which =
+        g_strdup_printf(lines->n == 2 ? _("%.10g and %.10g") : _("%.10g to %.10g"), lines->first,
+                        litho_axis_value(lines, (double)(lines->n - 1)));
+    const double apart = litho_grid_spacing(g, across), step = litho_grid_spacing(g, along);
+    g_autofree guint8 *first = g_malloc0(MAX(heads->n, 1));
+    Joints j = {.first = first};
+    if (g->xy_source == LITHO_FROM_ASSUMED)
+        by_place(&j, heads, options);
+    if (g->xy_source == LITHO_FROM_FILE && apart > FAR * step)
+        litho_survey_note(survey,
+                          "lines %s are %.5g m apart and their traces %.4g m: several lines in one "
+                          "file, shown as a cube; filters work across them, split the file",
+                          which, apart, step);
+    else if (j.n > 0 && (gint64)j.n == lines->n - 1)
+        litho_survey_note(survey,
+                          "lines %s do not lie side by side: several lines in one file, shown as "
+                          "a cube; filters work across them, split the file",
+                          which);
+    else
+        return;
+    litho_survey_note_first(survey);
 }
 
 void litho_segy_tell_lines(LithoSurvey *survey, const LithoHeads *heads,
-                           const LithoOpenOptions *options)
+                           const LithoOpenOptions *options, gboolean in_order)
 {
     static const struct {
         int byte;
@@ -130,6 +210,8 @@ void litho_segy_tell_lines(LithoSurvey *survey, const LithoHeads *heads,
     g_autofree guint8 *first = g_malloc0(MAX(heads->n, 1));
     for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
         Joints j = {.first = first};
+        if (w != 1 && !in_order)
+            continue;
         if (w == 0)
             by_file(&j, survey, heads);
         else if (w == 1)

@@ -30,7 +30,7 @@ typedef struct LithoOpenOptions {
     gboolean ignore_outliers;  // up to a quarter of the traces may lie off the others' lattice
     int duplicates;            // 0 first, 1 last, 2 mean
     int domain;                // of the sample axis: 0 find out, 1 time, 2 depth
-    gboolean keep_zero_traces; // all-zero traces count as live
+    gboolean keep_zero_traces; // traces of zeros, or of one other value, count as live
 
     // First inline as soon as it can be shown, before the scan has finished. In the opening thread.
     void (*on_first)(LithoCube *line, gpointer data);
@@ -81,16 +81,16 @@ const char *litho_survey_text(const LithoSurvey *survey);
 guint litho_survey_candidates(const LithoSurvey *survey, const LithoCandidate **list);
 // Counts of the scan.
 typedef struct LithoSurveyCounts {
-    gint64 traces, live, missing, dead, zero, duplicates, bad; // bad = with NaN/Inf/null values,
-                                                               // known after reading
-    gint64 offsets;                                            // distinct offsets; > 1 = prestack
+    gint64 traces, live, missing, dead, zero, flat, duplicates;
+    gint64 bad;     // with NaN/Inf/null values, known after reading
+    gint64 offsets; // distinct ones; > 1 = prestack
     gint64 bad_samples,
         masked; // of the bad traces read whole: such samples, traces masked for them
 } LithoSurveyCounts;
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 
-// Traces of zeros met so far by reading, "12 traces of zeros count as missing; ..."; NULL = none.
-// g_free().
+// Traces of zeros, or of one other value, met so far by reading, "12 traces of zeros count as
+// missing; ..."; NULL = none. g_free().
 char *litho_survey_zero_traces(const LithoSurvey *survey);
 
 // Bad samples met so far by reading: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL =

@@ -47,9 +47,9 @@ typedef struct LithoTraceFile {
 
 // Flags of a cell beside its trace number.
 enum {
-    LITHO_CELL_DEAD = 1,      // trace identification 2
-    LITHO_CELL_ZERO = 2,      // all samples zero and masked for it; known after reading
-    LITHO_CELL_BAD = 4,       // some sample was NaN, infinite or a null value
+    LITHO_CELL_DEAD = 1, // trace identification 2
+    LITHO_CELL_ZERO = 2, // all samples zero or of one value, and masked for it; known after reading
+    LITHO_CELL_BAD = 4,  // some sample was NaN, infinite or a null value
     LITHO_CELL_HOLED = 8,     // ... between good samples: masked
     LITHO_CELL_REPEATED = 16, // more than one trace claims the cell
     LITHO_CELL_ABSENT = 32,   // all NaN in a format without headers: the trace is missing
@@ -86,6 +86,7 @@ struct LithoSurvey {
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     int xy_scalar; // the user's or the mended one, instead of byte 71; 0 = as the headers say
     gboolean zero_is_live;
+    int flat_is_dead;              // 0 not known yet, 1 yes, -1 no
     gboolean says_depth;           // the headers do, whatever the user says
     gboolean starts_ignored;       // those of trace headers differ, and cannot be true
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
@@ -177,6 +178,9 @@ double litho_segy_header_plausible(const guint8 *header, LithoOrder order, gint6
 // of odd but living programs pass.
 gboolean litho_segy_header_foreign(const guint8 *header, LithoOrder order, gint64 ns, int dt);
 // TRUE when all `n` bytes are zero, hence all samples of any format.
+// TRUE when a trace of one value repeated is a dead one: most traces have both signs, as no
+// velocity model has. Looks at some of them the first time; any thread.
+gboolean litho_survey_flat_is_dead(LithoSurvey *survey);
 gboolean litho_file_all_zero(const guint8 *p, gint64 n);
 // Format and byte order of the samples checked against their statistics (segy_samples.c).
 gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,

@@ -100,42 +100,58 @@ static void flag_cell(LithoSurvey *survey, gint64 cell, guint8 flag, gint64 *cou
 }
 
 typedef struct Quality {
-    gboolean zero, bad;
+    gboolean zero, flat, bad; // flat: one value repeated
     int exponent; // of the largest magnitude, as a float has it
 } Quality;
 
 // One vectorised pass over a trace: the largest magnitude by bits, which puts NaN on top.
 static Quality examine(const float *x, gint64 n)
 {
-    guint32 top = 0, limit;
+    guint32 top = 0, differ = 0, first = 0, limit;
     memcpy(&limit, &NULL_VALUE, 4);
-#pragma omp simd reduction(max : top)
+    if (n > 0)
+        memcpy(&first, x, 4);
+#pragma omp simd reduction(max : top) reduction(| : differ)
     for (gint64 k = 0; k < n; k++) {
         guint32 w;
         memcpy(&w, x + k, 4);
+        differ |= w ^ first;
         w &= 0x7fffffff;
         top = w > top ? w : top;
     }
-    return (Quality){.zero = top == 0, .bad = top > limit, .exponent = (int)(top >> 23)};
+    return (Quality){
+        .zero = top == 0, .flat = differ == 0, .bad = top > limit, .exponent = (int)(top >> 23)};
 }
 
-// Bad samples become zero. A run of them at the top or the bottom is a mute; between good samples
-// it is a hole, and the trace is not to be trusted. TRUE = hole, or nothing good at all.
-static gboolean repair(float *x, gint64 n, gint64 *bad, gboolean *all)
+static gboolean is_bad(float x)
+{
+    return !(fabsf(x) <= NULL_VALUE);
+}
+
+// Bad samples become zero. A run of them at the top or the bottom is a mute. Lone ones between good
+// neighbours, up to `few`, become the mean of those; else there is a hole, and the trace is not to
+// be trusted. TRUE = hole, or nothing good at all.
+static gboolean repair(float *x, gint64 n, gint64 few, gint64 *bad, gboolean *all)
 {
     gint64 first = -1, last = -1;
     *bad = 0;
     for (gint64 k = 0; k < n; k++) {
-        if (fabsf(x[k]) <= NULL_VALUE) {
-            first = first < 0 ? k : first;
-            last = k;
-        } else {
-            x[k] = 0;
-            (*bad)++;
-        }
+        const gboolean good = !is_bad(x[k]);
+        first = good && first < 0 ? k : first;
+        last = good ? k : last;
+        *bad += !good;
     }
     *all = first < 0;
-    return *all || *bad > first + (n - 1 - last);
+    gboolean hole = *all || *bad > first + (n - 1 - last) + few, before = FALSE;
+    for (gint64 k = 0; k < n; k++) {
+        const gboolean now = is_bad(x[k]), inside = k > first && k < last;
+        const gboolean lone = now && inside && !before && !is_bad(x[k + 1]);
+        hole |= now && inside && !lone;
+        if (now)
+            x[k] = lone && !hole ? 0.5f * (x[k - 1] + x[k + 1]) : 0;
+        before = now;
+    }
+    return hole;
 }
 
 // Sorts a trace just decoded into live or masked and keeps the survey's counts.
@@ -146,7 +162,7 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
     gboolean all, headed = s->kind == LITHO_FILE_SEGY || s->kind == LITHO_FILE_SU;
     Quality q = examine(x, n);
     if (q.bad) {
-        gboolean hole = repair(x, n, &bad, &all);
+        gboolean hole = repair(x, n, s->grid.axis[2].n / 100, &bad, &all);
         if (r->whole && all && !headed) {
             flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing, 1);
         } else {
@@ -157,8 +173,12 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
         if (r->whole && hole && !(all && !headed))
             flag_cell(s, own, LITHO_CELL_HOLED, &s->counts.masked, 1);
         q = examine(x, n);
+        if (q.zero && !hole && r->whole && !s->zero_is_live)
+            flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero, 1);
     } else if (q.zero && r->whole && !s->zero_is_live) {
         flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero, 1);
+    } else if (q.flat && !q.zero && r->whole && !s->zero_is_live && litho_survey_flat_is_dead(s)) {
+        flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.flat, 1);
     }
     guint8 state = __atomic_load_n(&s->state[own], __ATOMIC_RELAXED);
     guint8 masked = LITHO_CELL_DEAD | LITHO_CELL_ZERO | LITHO_CELL_HOLED | LITHO_CELL_ABSENT;
@@ -368,8 +388,10 @@ static gboolean mean_add(Mean *m, const Reader *r, gint64 trace, gint64 cell, GE
                              litho_file_trace_at(file, t) + file->header_bytes, error))
         return FALSE;
     litho_decode(m->raw, file->format, file->sample_order, m->x, ns);
-    const gboolean hole = examine(m->x, ns).bad && repair(m->x, ns, &bad, &all);
-    if (hole || (examine(m->x, ns).zero && !s->zero_is_live))
+    const gint64 few = s->grid.axis[2].n / 100;
+    const gboolean hole = examine(m->x, ns).bad && repair(m->x, ns, few, &bad, &all);
+    const Quality q = examine(m->x, ns);
+    if (hole || (!s->zero_is_live && (q.zero || (q.flat && litho_survey_flat_is_dead(r->survey)))))
         return TRUE;
     sample_range(s, r->cube, survey_cell(s, r->cube, cell), ns, &from, &to, &at);
     for (gint64 k = from; k < to; k++)
@@ -558,17 +580,6 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
         litho_cube_note(cube, "%s", bad);
 }
 
-char *litho_survey_zero_traces(const LithoSurvey *survey)
-{
-    const gint64 n = litho_survey_counts(survey).zero;
-    if (n == 0)
-        return NULL;
-    if (n == 1)
-        return g_strdup(_("1 trace of zeros counts as missing; --keep-zero-traces keeps it"));
-    return g_strdup_printf(
-        _("%" PRId64 " traces of zeros count as missing; --keep-zero-traces keeps them"), n);
-}
-
 char *litho_survey_bad_samples(const LithoSurvey *survey)
 {
     LithoSurveyCounts c = litho_survey_counts(survey);
@@ -576,8 +587,9 @@ char *litho_survey_bad_samples(const LithoSurvey *survey)
         return NULL;
     g_autofree char *samples =
         c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
-    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: set to "
-                             "zero, %" PRId64 " of these traces masked"),
+    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: lone ones set "
+                             "to the mean of their neighbours, others to zero; %" PRId64
+                             " of these traces masked"),
                            c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
 }
 

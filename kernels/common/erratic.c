@@ -7,6 +7,7 @@
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps.h"
 
+enum { NOISY = 128 }; // a bit of a piece that is not erratic itself
 enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES };
 // Neighbours that can tell: all of a line's; a corner's, where events are to be spared.
 enum { LEAST_NEIGHBOURS = 4, CORNER_NEIGHBOURS = 8 };
@@ -260,6 +261,45 @@ static void put_missing_back(LithoCube *cube, const LithoCube *in)
         }
 }
 
+// The share of trace k of the cube.
+static float share_of(const Job *job, gint64 k)
+{
+    const LithoBox held = job->in->held;
+    const gint64 il = held.lo[0] + k / job->n[1], xl = held.lo[1] + k % job->n[1];
+    return job->rule.share ? job->rule.share[il * job->in->grid.axis[1].n + xl] : 1;
+}
+
+// Pieces of traces that keep a share are guessed like erratic ones. The number of traces.
+static gint64 mark_noisy(const Job *job)
+{
+    gint64 n = 0;
+    for (gint64 k = 0; job->rule.share && k < job->n[0] * job->n[1]; k++)
+        if (job->in->live[k] && share_of(job, k) < 1) {
+            n++;
+            for (gint64 p = 0; p < job->pieces; p++)
+                job->erratic[k * job->pieces + p] |= NOISY;
+        }
+    return n;
+}
+
+// Guesses of such traces, and a share of what these have beside; erratic pieces keep their guesses.
+static void keep_share(LithoCube *cube, const Job *job)
+{
+    const gint64 nt = litho_box_size(job->in->held, 2), t0 = job->in->held.lo[2];
+    for (gint64 k = 0; k < job->n[0] * job->n[1]; k++) {
+        const float share = share_of(job, k), *own = job->in->samples + k * nt;
+        float *to = cube->samples + k * nt;
+        if (!job->in->live[k] || share == 1)
+            continue;
+        for (gint64 t = 0; t < nt; t++) {
+            const gint64 piece = (t0 + t) / PIECE - job->first;
+            const float beside = own[t] - to[t];
+            if (job->erratic[k * job->pieces + piece] == NOISY && beside - beside == 0)
+                to[t] += share * beside;
+        }
+    }
+}
+
 // Guesses where pieces are erratic and traces missing.
 static gboolean make_guesses(LithoClean *clean, const Job *job, LithoRun *run, GError **error)
 {
@@ -269,13 +309,17 @@ static gboolean make_guesses(LithoClean *clean, const Job *job, LithoRun *run, G
                                    .pieces = job->pieces,
                                    .length = PIECE,
                                    .alone = absent};
-    const gboolean erratic = clean->pieces > 0;
+    const gboolean noisy = mark_noisy(job) > 0, erratic = clean->pieces > 0 || noisy;
+    LithoGapsRule gaps = job->rule.gaps;
+    gaps.regular = &clean->regular;
     if (!erratic &&
         (job->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(job->in, job->in->held)))
         return TRUE;
     clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
-    if (!clean->cube || !litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, run, error))
+    if (!clean->cube || !litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, gaps, run, error))
         return FALSE;
+    if (noisy)
+        keep_share(clean->cube, job);
     if (absent)
         put_missing_back(clean->cube, job->in);
     return TRUE;
@@ -286,7 +330,7 @@ static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const Litho
 {
     Job job = {.in = in, .ratio = (float)(rule.above * rule.above), .rule = rule};
     const double start = litho_now_ms();
-    if (rule.above == 0)
+    if (rule.above == 0 && !rule.share)
         return make_guesses(clean, &job, run, error);
     for (int a = 0; a < 2; a++)
         job.n[a] = litho_box_size(in->held, a);
@@ -302,7 +346,7 @@ static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const Litho
     job.strongest = strongest;
     job.erratic = erratic;
     litho_run_begin(run, "erratic noise", "inlines");
-    for (guint pass = 0; pass < G_N_ELEMENTS(passes); pass++)
+    for (guint pass = 0; rule.above > 0 && pass < G_N_ELEMENTS(passes); pass++)
         if (!run_traces(&job, (int)pass, run, error))
             return FALSE;
     count_pieces(clean, &job);
@@ -314,13 +358,17 @@ static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const Litho
 gboolean litho_clean_is_of(const LithoClean *clean, LithoCleanRule rule, const LithoCube *in)
 {
     return clean->serial == in->serial && clean->rule.above == rule.above &&
-           clean->rule.missing == rule.missing && clean->rule.spare_events == rule.spare_events;
+           clean->rule.missing == rule.missing && clean->rule.spare_events == rule.spare_events &&
+           clean->rule.gaps.one_in == rule.gaps.one_in &&
+           (clean->rule.gaps.faint == rule.gaps.faint || !clean->regular) &&
+           clean->rule.share_of == rule.share_of;
 }
 
 const LithoCube *litho_clean(LithoClean *clean, LithoCleanRule rule, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    if (rule.above == 0 && (rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(in, in->held))) {
+    if (rule.above == 0 && !rule.share &&
+        (rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(in, in->held))) {
         litho_clean_clear(clean); // what was found before is not to be told
         return in;
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/report.h"
 #include "core/run.h"
+#include "kernels/common/gaps.h"
 
 // Erratic noise: bursts and spikes on single traces. Two measures of a piece of 16 samples of a
 // trace tell: its energy; and the largest square of its second difference, in which a spike stands
@@ -48,6 +49,11 @@ typedef struct LithoCleanRule {
     double above; // ratio of amplitudes, the parameter `erratic`; 0 = no piece is erratic
     LithoCleanMissing missing;
     gboolean spare_events;
+    LithoGapsRule gaps; // its `regular` is not looked at
+    // How much each trace of the survey keeps of what it has beside its guess: 1 = all, and
+    // it is not guessed. NULL = all do. `share_of` tells one list from another.
+    const float *share;
+    guint64 share_of;
 } LithoCleanRule;
 
 // The input with guesses for its erratic pieces, kept for the next pass with it. One operator's
@@ -56,6 +62,7 @@ typedef struct LithoClean {
     LithoCube *cube;       // NULL: nothing is erratic, no trace is to be guessed
     guint64 serial;        // of the input it was made from; 0 = none
     LithoCleanRule rule;   // it was made with
+    gboolean regular;      // some gaps are: the rule's `faint` mattered
     gint64 pieces, traces; // erratic ones
 } LithoClean;
 

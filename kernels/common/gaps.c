@@ -25,6 +25,7 @@ typedef struct Job {
 typedef struct Scratch {
     float x[2][SAMPLES] __attribute__((aligned(64))), f[2][SAMPLES];
     int hole[2][SAMPLES]; // of x: all bits set
+    float limit[TRACES] __attribute__((aligned(64)));
     guint32 power[SAMPLES];
     gint64 trace[TRACES];
     guint8 missing[TRACES]; // per trace of the window; 2 = beyond the survey or not held
@@ -121,13 +122,22 @@ static gboolean are_holes_whole(const Scratch *s)
     return TRUE;
 }
 
-// Keeps |F|^2 >= limit.
-LITHO_CLONES static void keep(float *restrict re, float *restrict im, float limit)
+// Keeps |F|^2 >= limit, of each wavenumber.
+LITHO_CLONES static void keep(float *restrict re, float *restrict im, const float *restrict limit)
 {
     for (int k = 0; k < SAMPLES; k++) {
         const float power = re[k] * re[k] + im[k] * im[k];
-        re[k] = power >= limit ? re[k] : 0;
-        im[k] = power >= limit ? im[k] : 0;
+        re[k] = power >= limit[k % TRACES] ? re[k] : 0;
+        im[k] = power >= limit[k % TRACES] ? im[k] : 0;
+    }
+}
+
+// Limits of the wavenumbers of a pass: `flat` is LITHO_GAPS_FLAT as far as the pass has it.
+static void make_limits(float limit, float flat, float limits[TRACES])
+{
+    for (int k = 0; k < TRACES; k++) {
+        const int a = MIN(k / N, N - k / N), b = MIN(k % N, N - k % N);
+        limits[k] = limit * (1 + flat * (float)(a * a + b * b) / (N / 2 * (N / 2)));
     }
 }
 
@@ -204,7 +214,7 @@ static guint32 median(const guint32 *power)
     return left - under > 1 ? found : smallest_from(power, found);
 }
 
-static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
+static void guess_pair(const LithoGapsPlan *plan, gboolean regular, Scratch *s)
 {
     float first = 0, noise = 0;
     int number;
@@ -224,9 +234,10 @@ static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
         LITHO_ISA_PICK(litho_window16_first_forward)(s->x[0], s->x[1]);
     for (int pass = 0; pass < ladder->passes; pass++) {
         const gboolean measures = LITHO_GAPS_MEASURES(pass, ladder->passes);
+        const float flat = regular ? plan->flat * LITHO_GAPS_LEFT(pass, ladder->passes) : 0;
         if (whole && pass > 0 && !measures) {
-            const float limit = fmaxf(ladder->share[pass] * first, plan->noise * noise);
-            LITHO_ISA_PICK(litho_window16_others_keep)(s->x[0], s->x[1], s->hole[0], limit);
+            make_limits(fmaxf(ladder->share[pass] * first, plan->noise * noise), flat, s->limit);
+            LITHO_ISA_PICK(litho_window16_others_keep)(s->x[0], s->x[1], s->hole[0], s->limit);
             continue;
         }
         memcpy(s->f, s->x, sizeof s->f);
@@ -239,7 +250,8 @@ static void guess_pair(const LithoGapsPlan *plan, Scratch *s)
             noise = of_bits(median(s->power)) / (float)G_LN2;
         if (!(first > 0))
             return;
-        keep(s->f[0], s->f[1], fmaxf(ladder->share[pass] * first, plan->noise * noise));
+        make_limits(fmaxf(ladder->share[pass] * first, plan->noise * noise), flat, s->limit);
+        keep(s->f[0], s->f[1], s->limit);
         backward(s->f[0], s->f[1]);
         for (int part = 0; part < 2; part++)
             take_holes(s->f[part], s->hole[part], 1.0f / (whole ? TRACES : SAMPLES), s->x[part]);
@@ -289,7 +301,7 @@ static void run_column(Job *job, const LithoGapsColumn *column, Scratch *s)
         for (int part = 0; part < 2; part++)
             any |= load_window(job, litho_gaps_start(plan, pair, part), part, s);
         if (any)
-            guess_pair(plan, s);
+            guess_pair(plan, column->regular, s);
         // An axis of one sample has one window: both parts are that.
         for (int part = 0; any && part < (plan->line[2] ? 1 : 2); part++)
             add_window(job, litho_gaps_start(plan, pair, part), part, s);
@@ -367,13 +379,13 @@ gboolean litho_gaps_any(const LithoCube *cube, LithoBox box)
 }
 
 // `floor`: thresholds end at so many standard deviations of the noise; 0 = as the plan says.
-static gboolean guess(LithoCube *cube, const LithoGapPieces *pieces, float floor, LithoRun *run,
-                      GError **error)
+static gboolean guess(LithoCube *cube, const LithoGapPieces *pieces, LithoGapsRule rule,
+                      float floor, LithoRun *run, GError **error)
 {
     Job job = {.cube = cube, .pieces = pieces, .run = run};
     const double start = litho_now_ms();
     litho_run_begin(run, "missing traces", "passes");
-    gboolean ok = litho_gaps_plan(&job.plan, cube, pieces != NULL, error);
+    gboolean ok = litho_gaps_plan(&job.plan, cube, pieces != NULL, rule, error);
     if (ok && floor > 0)
         job.plan.noise = floor * floor;
     if (ok)
@@ -394,13 +406,13 @@ static gboolean guess(LithoCube *cube, const LithoGapPieces *pieces, float floor
     return ok;
 }
 
-gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRun *run,
-                          GError **error)
+gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoGapsRule rule,
+                          LithoRun *run, GError **error)
 {
-    return guess(cube, pieces, 0, run, error);
+    return guess(cube, pieces, rule, 0, run, error);
 }
 
 gboolean litho_gaps_guess_events(LithoCube *cube, LithoRun *run, GError **error)
 {
-    return guess(cube, NULL, 4, run, error);
+    return guess(cube, NULL, (LithoGapsRule){0}, 4, run, error);
 }

@@ -34,11 +34,18 @@ typedef struct LithoGapPieces {
 // TRUE where `box`, which the cube holds, has both live and missing traces.
 gboolean litho_gaps_any(const LithoCube *cube, LithoBox box);
 
+// Choices; those of zeros suit most.
+typedef struct LithoGapsRule {
+    int one_in; // a window is guessed in where one in so many of its traces is live; 0 = where one
+    gboolean faint;    // regular gaps take next to nothing, see LITHO_GAPS_FLAT
+    gboolean *regular; // takes TRUE where there are such gaps, FALSE where not; NULL = is not told
+} LithoGapsRule;
+
 // Puts guesses into `cube` (host samples, the caller's own copy), in place of its missing traces
 // and of the `pieces` (NULL = none); such traces become live. Traces too far from live ones stay as
 // they are. LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED; the cube's samples are of no use then.
-gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRun *run,
-                          GError **error);
+gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoGapsRule rule,
+                          LithoRun *run, GError **error);
 // The same of missing traces alone, with a threshold that ends higher, at four standard deviations
 // of the noise: next to no noise passes. A coefficient of the noise that passes is fitted to the
 // recorded samples, and the others seem 0.1 to 0.5 % too weak; weak events matter less to a level

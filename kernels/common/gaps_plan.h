@@ -17,7 +17,8 @@
 enum { LITHO_GAPS_COLOURS = 4 };
 
 typedef struct LithoGapsColumn {
-    gint64 at[2]; // its first traces
+    gint64 at[2];   // its first traces
+    gint64 regular; // 1: its gaps are regular
 } LithoGapsColumn;
 
 typedef struct LithoGapsPlan {
@@ -26,6 +27,8 @@ typedef struct LithoGapsPlan {
     gint64 first_pair, pairs;
     float taper[3][LITHO_GAPS_WINDOW];
     LithoGapsLadder ladders[LITHO_GAPS_LADDERS];
+    gboolean regular; // gaps of a column are
+    float flat;       // LITHO_GAPS_FLAT or LITHO_GAPS_FAINT
     float noise;     // a threshold is at least so many times the noise's mean |F|^2
     guint8 *live;    // per trace of `held`, before guesses are put in
     float *scale;    // per trace: 1 / the sum of its windows' weights, 0 = no guess
@@ -36,7 +39,7 @@ typedef struct LithoGapsPlan {
 
 // `pieces`: samples of live traces are missing, too. LITHO_ERROR_MEMORY.
 gboolean litho_gaps_plan(LithoGapsPlan *plan, const LithoCube *cube, gboolean pieces,
-                         GError **error);
+                         LithoGapsRule rule, GError **error);
 // Flops of all transforms.
 double litho_gaps_flops(const LithoGapsPlan *plan);
 void litho_gaps_plan_clear(LithoGapsPlan *plan);

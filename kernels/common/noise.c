@@ -8,8 +8,10 @@
 
 #include "core/error.h"
 #include "core/mute.h"
+#include "kernels/common/balance.h"
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/common/noise_share.h"
 #include "kernels/common/select.h"
 
 enum { WINDOWS_PER_STEP = 64 };
@@ -85,13 +87,27 @@ static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, f
     return was_recorded(job, il, xl) ? *known : 0;
 }
 
-gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis)
+void noise_places_of(const NoiseJob *job, gint64 number, gint64 place[3])
 {
     const gint64 places = job->count[0] * job->count[1] * job->count[2];
-    const gint64 place = number * places / job->windows;
-    return axis == 0   ? place / (job->count[1] * job->count[2])
-           : axis == 1 ? place / job->count[2] % job->count[1]
-                       : place % job->count[2];
+    const gint64 all = places == job->windows ? number : number * places / job->windows;
+    const gint64 line = all / job->count[2];
+    place[0] = line / job->count[1];
+    place[1] = line - place[0] * job->count[1];
+    place[2] = all - line * job->count[2];
+}
+
+gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis)
+{
+    gint64 place[3];
+    noise_places_of(job, number, place);
+    return place[axis];
+}
+
+gboolean noise_holds_along(const NoiseJob *job, int axis, gint64 at)
+{
+    return MAX(at, job->box.lo[axis]) >= job->within.lo[axis] &&
+           MIN(at + job->n[axis], job->box.hi[axis]) <= job->within.hi[axis];
 }
 
 // Leak of the taper where traces are missing: an event of one wavenumber stands at all of them,
@@ -137,8 +153,11 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
     for (int axis = 0; axis < 2; axis++)
         inside *=
             MIN(at[axis] + job->n[axis], job->box.hi[axis]) - MAX(at[axis], job->box.lo[axis]);
-    if (2 * present < inside)
+    if ((job->judging ? LITHO_NOISE_JUDGED_ONE_IN : LITHO_NOISE_ONE_IN) * present < inside) {
+        if (present > 0)
+            g_atomic_int_inc(&job->sparse);
         return;
+    }
     for (int t = 0; t < job->n[2]; t++)
         time_energy += job->taper[2][t] * job->taper[2][t];
     fftwf_execute_dft_r2c(job->plan, in, out);
@@ -259,12 +278,11 @@ static void job_clear(NoiseJob *job)
 
 gboolean noise_holds(const NoiseJob *job, gint64 number)
 {
-    for (int axis = 0; axis < 3; axis++) {
-        const gint64 at = noise_start_of(job, axis, noise_place_of(job, number, axis));
-        if (MAX(at, job->box.lo[axis]) < job->within.lo[axis] ||
-            MIN(at + job->n[axis], job->box.hi[axis]) > job->within.hi[axis])
+    gint64 place[3];
+    noise_places_of(job, number, place);
+    for (int axis = 0; axis < 3; axis++)
+        if (!noise_holds_along(job, axis, noise_start_of(job, axis, place[axis])))
             return FALSE;
-    }
     return TRUE;
 }
 
@@ -330,14 +348,23 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
 gboolean noise_too_few(int inlines, int xlines, GError **error)
 {
     return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                        "no window of %d x %d traces has half of them live: there is nothing "
+                        "no window of %d x %d traces has a quarter of them live: there is nothing "
                         "to measure the noise on",
                         inlines, xlines);
 }
 
 gboolean noise_has_enough(const NoiseJob *job, GError **error)
 {
-    return noise_has_windows(job) || noise_too_few(job->n[0], job->n[1], error);
+    gint64 there = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        there += job->share[w] > 0;
+    if (there == 0 && !job->judging)
+        return noise_too_few(job->n[0], job->n[1], error);
+    return (there > 0 && (!job->judging || there >= job->sparse)) ||
+           litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                        "too few windows of %d x %d traces have half of them live to judge the "
+                        "noise on",
+                        job->n[0], job->n[1]);
 }
 
 static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run, LithoNoise *noise,
@@ -393,6 +420,7 @@ static gboolean measure(const LithoCube *cube, const guint8 *recorded, const Lit
     gboolean ok = job && litho_noise_windows_add(job, cube, recorded, held, run, error);
     if (ok && job->judging && !noise_has_windows(job)) { // mutes reach into all of them
         job->least = 0;
+        job->sparse = 0;
         memset(job->taken, 0, job->windows);
         ok = litho_noise_windows_add(job, cube, recorded, held, run, error);
     }
@@ -429,7 +457,7 @@ static gboolean measure_with_guesses(const LithoCube *cube, const LithoBox *box,
     g_autofree guint8 *recorded = g_memdup2(guessed->live, traces);
     const gboolean ok =
         (kind == JUDGED ? litho_gaps_guess_events(guessed, run, error)
-                        : litho_gaps_guess(guessed, NULL, run, error)) &&
+                        : litho_gaps_guess(guessed, NULL, (LithoGapsRule){0}, run, error)) &&
         measure(guessed, recorded, NULL, window, most, kind, run, noise, NULL, error);
     if (ok)
         widen(noise, recorded, traces);
@@ -445,7 +473,17 @@ gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const i
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure_with_guesses(cube, box, window, most, JUDGED, run, noise, error);
+    LithoScatter scatter;
+    if (!measure_with_guesses(cube, box, window, most, JUDGED, run, noise, error))
+        return FALSE;
+    if (!litho_balance_scatter_of(cube, run, &scatter, error)) {
+        litho_noise_clear(noise);
+        return FALSE;
+    }
+    noise->gains = scatter.gains;
+    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    noise_find_steep(cube, held, run, noise);
+    return TRUE;
 }
 
 gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,

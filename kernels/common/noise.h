@@ -30,8 +30,8 @@
 // Levels for at most `most` windows of `window` inlines, crosslines and samples, each cut to `box`
 // (NULL = all held), tapered with the square root of a Hann window: bins f = 0 .. window[2] / 2 of
 // the result. Traces that are not live, that are zero throughout the window or hold a sample that
-// is not finite are left out; a window needs half of its traces. LITHO_ERROR_GEOMETRY when no
-// window has.
+// is not finite are left out; a window needs a quarter of its traces. LITHO_ERROR_GEOMETRY when no
+// window has. Where results are judged a window needs half of them, and so must most windows.
 //
 // A cube that does not fit into memory is shown part by part: the windows are picked from the whole
 // `box`, and each is taken from the first part that holds it; the numbers are those of the whole.
@@ -75,5 +75,5 @@ gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded
                                    const LithoBox *box, const int window[3], int most,
                                    LithoRun *run, LithoNoise *noise, float *floor, GError **error);
 // litho_qc_colour(), set by litho_kernels_init(): a filter in local Fourier windows, tapered twice.
-gboolean litho_noise_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
-                            LithoRun *run, GError **error);
+gboolean litho_noise_colour(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
+                            const float *from, float *to, LithoRun *run, GError **error);

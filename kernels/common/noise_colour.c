@@ -9,6 +9,8 @@
 #include "kernels/common/noise.h"
 
 typedef struct Colour {
+    const LithoNoise *noise;
+    gint64 at[3];   // first number, of the grid
     int n[3], nf;   // window: inlines, crosslines, samples; frequencies
     gint64 size[3]; // of the numbers
     float *taper[3];
@@ -81,11 +83,29 @@ static gsize place(const Colour *c, const gint64 at[3], int i, int j)
     return (gsize)(((at[0] + i) * c->size[1] + at[1] + j) * c->size[2] + at[2]);
 }
 
+// Amplitudes around the middle of a window at the filter's frequencies, [nf].
+static void local_of(const Colour *c, const gint64 at[3], double *amplitude)
+{
+    const guint last = c->noise->n - 1;
+    g_autofree double *each = g_new(double, c->noise->n);
+    double middle[3];
+    for (int a = 0; a < 3; a++)
+        middle[a] = (double)(c->at[a] + at[a]) + 0.5 * (c->n[a] - 1);
+    litho_noise_local(c->noise, middle, each);
+    for (int f = 0; f < c->nf; f++) {
+        const double x = (double)f * last / (c->nf - 1);
+        const guint below = MIN((guint)x, last), up = MIN(below + 1, last);
+        amplitude[f] = each[below] + (x - below) * (each[up] - each[below]);
+    }
+}
+
 static void colour_window(const Colour *c, const gint64 at[3], const float *from, float *to,
                           float *x, fftwf_complex *y)
 {
     const int nt = c->n[2];
     const gsize coefficients = (gsize)c->n[0] * c->n[1] * c->nf;
+    double amplitude[LITHO_COLOUR_SAMPLES / 2 + 1];
+    local_of(c, at, amplitude);
     for (int i = 0; i < c->n[0]; i++)
         for (int j = 0; j < c->n[1]; j++) {
             const float w = c->taper[0][i] * c->taper[1][j], *trace = from + place(c, at, i, j);
@@ -94,8 +114,9 @@ static void colour_window(const Colour *c, const gint64 at[3], const float *from
         }
     fftwf_execute_dft_r2c(c->forward, x, y);
     for (gsize k = 0; k < coefficients; k++) {
-        y[k][0] *= c->response[k];
-        y[k][1] *= c->response[k];
+        const float response = c->response[k] * (float)amplitude[k % c->nf];
+        y[k][0] *= response;
+        y[k][1] *= response;
     }
     fftwf_execute_dft_c2r(c->back, y, x);
     for (int i = 0; i < c->n[0]; i++)
@@ -141,10 +162,12 @@ static void colour_all(const Colour *c, const float *from, float *to, LithoRun *
     }
 }
 
-gboolean litho_noise_colour(const LithoNoise *noise, const gint64 n[3], const float *from, float *to,
-                            LithoRun *run, GError **error)
+gboolean litho_noise_colour(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
+                            const float *from, float *to, LithoRun *run, GError **error)
 {
-    Colour c = {.n = {noise->window[0] > 1 ? LITHO_COLOUR_TRACES : 1,
+    Colour c = {.noise = noise,
+                .at = {at[0], at[1], at[2]},
+                .n = {noise->window[0] > 1 ? LITHO_COLOUR_TRACES : 1,
                       noise->window[1] > 1 ? LITHO_COLOUR_TRACES : 1, LITHO_COLOUR_SAMPLES}};
     memset(to, 0, sizeof *to * (gsize)(n[0] * n[1] * n[2]));
     const gboolean ok = colour_init(&c, noise, n);

@@ -9,6 +9,8 @@
 
 // Traces of a window along an axis, at most.
 #define LITHO_NOISE_ROW 64
+// reach() of them.
+#define REACH 8
 
 // The mean of exponentially distributed values over the mean of the one number `rank` of n in
 // ascending order (Renyi 1953).
@@ -69,12 +71,13 @@ static float larger(float a, float b)
     return a > b ? a : b;
 }
 
-// Row i of a plane, rolled by `by` columns; both periodic.
+// Row i of a plane, and `by` columns beyond either end; both periodic.
 static void put_row(const int n[2], const float *plane, int i, int by, float *to)
 {
     const float *row = plane + (i + n[0]) % n[0] * n[1];
-    for (int j = 0; j < n[1]; j++)
-        to[j] = row[(j + by + n[1]) % n[1]];
+    memcpy(to, row + n[1] - by, by * sizeof *to);
+    memcpy(to + by, row, n[1] * sizeof *to);
+    memcpy(to + by + n[1], row, by * sizeof *to);
 }
 
 // The smaller of each pair to a, the larger to b.
@@ -106,29 +109,41 @@ static int sort_rows(int n, int count, float (*row)[LITHO_NOISE_ROW])
 static void median_of_neighbours(const int n[2], const float *from, float *to)
 {
     const int r[2] = {n[0] < 4 ? 0 : 1, n[1] < 4 ? 0 : 1};
-    float row[9][LITHO_NOISE_ROW];
+    float row[9][LITHO_NOISE_ROW], wide[LITHO_NOISE_ROW + 2];
     for (int i = 0; i < n[0]; i++) {
         int count = 0;
-        for (int a = -r[0]; a <= r[0]; a++)
-            for (int b = -r[1]; b <= r[1]; b++)
-                put_row(n, from, i + a, b, row[count++]);
+        for (int a = -r[0]; a <= r[0]; a++) {
+            put_row(n, from, i + a, r[1], wide);
+            for (int b = 0; b <= 2 * r[1]; b++)
+                memcpy(row[count++], wide + b, n[1] * sizeof *wide);
+        }
         memcpy(to + i * n[1], row[sort_rows(n[1], count, row)], n[1] * sizeof *to);
     }
+}
+
+static void take_extreme(int n, gboolean least, const float *other, float *own)
+{
+    if (least)
+        for (int j = 0; j < n; j++)
+            own[j] = smaller(own[j], other[j]);
+    else
+        for (int j = 0; j < n; j++)
+            own[j] = larger(own[j], other[j]);
 }
 
 // Least or largest of the neighbours along one axis.
 static void extreme_along(const int n[2], int axis, gboolean least, const float *from, float *to)
 {
     const int r = reach(n[axis]);
-    float other[LITHO_NOISE_ROW];
+    float wide[LITHO_NOISE_ROW + 2 * REACH];
     memcpy(to, from, sizeof *to * n[0] * n[1]);
-    for (int i = 0; i < n[0]; i++)
-        for (int d = -r; d <= r; d++) {
-            float *own = to + i * n[1];
-            put_row(n, from, axis == 0 ? i + d : i, axis == 1 ? d : 0, other);
-            for (int j = 0; j < n[1]; j++)
-                own[j] = least ? smaller(own[j], other[j]) : larger(own[j], other[j]);
-        }
+    for (int i = 0; i < n[0]; i++) {
+        put_row(n, from, i, axis == 1 ? r : 0, wide);
+        for (int d = -r; d <= r; d++)
+            take_extreme(n[1], least,
+                         axis == 1 ? wide + r + d : from + (i + d + n[0]) % n[0] * n[1],
+                         to + i * n[1]);
+    }
 }
 
 void noise_below_events(const int n[2], const float *power, float *below)

@@ -23,6 +23,7 @@ struct LithoNoiseWindows {
     double *taper[3];   // per axis
     double energy;      // of the taper over a window's traces
     gboolean judging;   // litho_noise_measure_survey()
+    gint sparse;        // windows that were left out for want of traces, which have some; atomic
     double least;       // then: share of a trace's energy in a window that is not muted
     fftwf_plan plan;    // one window
     gint64 windows;     // taken
@@ -60,7 +61,8 @@ static inline gboolean noise_has_neighbours(const NoiseJob *job)
     return job->n[2] >= 32;
 }
 
-// The window's place along `axis`.
+// The window's places along the axes, and along one of them.
+void noise_places_of(const NoiseJob *job, gint64 number, gint64 place[3]);
 gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // Start of the k-th place: spread over the axis from end to end, or half a window apart from half a
 // window before it.
@@ -76,6 +78,8 @@ NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int
                            int most, GError **error);
 // TRUE when the part under way, job->within, holds the window.
 gboolean noise_holds(const NoiseJob *job, gint64 number);
+// noise_holds() along one axis, of windows that start at `at`.
+gboolean noise_holds_along(const NoiseJob *job, int axis, gint64 at);
 // Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the
 // caller; after job->run was told to stop it holds nothing of use.
 void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise);
@@ -85,7 +89,8 @@ int noise_real_wavenumbers(const NoiseJob *job, int f);
 // ones [1 + NOISE_GROUPS][frequency], and the same with the leak of missing traces [frequency].
 void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
                     const double *leaking, LithoNoise *noise);
-// Windows fall into two halves along the first axis that holds several.
+// Windows fall into two halves along the first axis that holds several: by their places there.
+int noise_halved_axis(const NoiseJob *job);
 int noise_half_of(const NoiseJob *job, gint64 w);
 // TRUE when window `w` may choose the wavenumbers in which `half` is measured: when it shares no
 // sample with that half, or, in a cube too thin for that, when it is of the other half.
@@ -158,6 +163,10 @@ typedef struct NoiseSpread {
 
 NoiseSpread noise_spread_new(const NoiseJob *job);
 void noise_spread_clear(NoiseSpread *spread);
+// Adds what loud coefficients of window w, which noise alone is not, spread over wavenumbers beyond
+// their neighbours, in units of `median`. `scratch` holds two planes.
+void noise_add_spread(const NoiseJob *job, const NoiseSpread *spread, int f, gint64 w, float median,
+                      float *scratch, float *to);
 
 // Sums over the coefficients of one frequency whose neighbourhoods are alike: power without and
 // with the leak of missing traces, and their weights, by group of windows.
@@ -178,3 +187,34 @@ NoiseConstants noise_constants(int freedom);
 // spread. `noise` gets its level along the traces. Needs noise_has_neighbours().
 void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
                         LithoNoise *noise);
+
+// --- noise_local.c -------------------------------------------------------------------------------
+
+// Power of the noise at [frequency][window], without and with the leak of missing traces.
+typedef struct NoiseLocal {
+    float *level, *leaky;
+    float *lumps;   // [frequency], as LithoNoise.lumps
+    gboolean *line; // [frequency]: a line reaches it
+    double levelled; // noise_levelled()
+} NoiseLocal;
+
+// `median`: [frequency], the unit of job->smooth. Needs noise_has_neighbours().
+NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads);
+void noise_local_clear(NoiseLocal *local);
+// TRUE where the level varies from place to place, or much of it stands in lines.
+gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local);
+// Instead of noise_quiet_conclude(): `noise` gets its local level, too.
+void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
+                          double *leaking, LithoNoise *noise);
+
+// --- noise_levelled.c ----------------------------------------------------------------------------
+
+// Rank correlation of the windows' noise with their events where it is clearly below 0, as behind
+// automatic gain control; else 0.
+double noise_levelled(const NoiseJob *job, const NoiseLocal *local);
+
+// --- noise_steep.c -------------------------------------------------------------------------------
+
+// Sets noise->steep and what belongs to it from `box`, which the cube holds on the host. Nothing is
+// told of fewer than 16 traces along the longer axis, or after `run` was told to stop.
+void noise_find_steep(const LithoCube *cube, LithoBox box, LithoRun *run, LithoNoise *noise);

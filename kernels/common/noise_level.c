@@ -27,15 +27,20 @@ int noise_real_wavenumbers(const NoiseJob *job, int f)
     return n < noise_wavenumbers(job) ? n : 0;
 }
 
+int noise_halved_axis(const NoiseJob *job)
+{
+    return job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+}
+
 int noise_half_of(const NoiseJob *job, gint64 w)
 {
-    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    const int axis = noise_halved_axis(job);
     return 2 * noise_place_of(job, w, axis) >= job->count[axis];
 }
 
 gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half)
 {
-    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    const int axis = noise_halved_axis(job);
     const gint64 last = (job->count[axis] - 1) / 2; // place of half 0
     const gint64 at = noise_start_of(job, axis, noise_place_of(job, w, axis)), n = job->n[axis];
     const gint64 ends[2] = {noise_start_of(job, axis, last), noise_start_of(job, axis, last + 1)};
@@ -63,8 +68,13 @@ static void mark_quiet(const NoiseJob *job, int f, int half, guint8 *quiet)
     }
     memcpy(sorted, sum, nk * sizeof *sum);
     const float middle = litho_select_kth(sorted, nk, nk / 2);
+    // Opposite wavenumbers of a real plane are alike, but for rounding: of equal ones the first
+    // count, so that as many have a mark on any machine.
+    gint64 left = nk / 2 + 1;
     for (gint64 k = 0; k < nk; k++)
-        quiet[k] = sum[k] <= middle;
+        left -= sum[k] < middle;
+    for (gint64 k = 0; k < nk; k++)
+        quiet[k] = sum[k] < middle || (sum[k] == middle && left-- > 0);
 }
 
 // |F|^2 of one frequency, of the windows of one group (of all: GROUPS) and one half (of both: -1),
@@ -285,7 +295,7 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
 {
     const double much_less = 0.95;
     const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
-    const gboolean even = with_leak > much_less * total_of(job, all) ||
+    const gboolean even = noise->local || with_leak > much_less * total_of(job, all) ||
                           (noise_has_neighbours(job) &&
                            (fills_top(job, all, leaking) || fills_bottom(job, all, leaking)));
     double totals[GROUPS], mean = 0, spread = 0;
@@ -310,6 +320,10 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;
+    if (noise->local) {
+        noise->low -= 2 * noise->doubt * noise->total;
+        noise->high += 2 * noise->doubt * noise->total;
+    }
 }
 
 void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise)
@@ -320,6 +334,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->n_times = 0;
     noise->lumps = 0;
     noise->shape = NULL;
+    noise->local = NULL;
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
         noise_quiet_levels(job, threads, sigma, leaking, noise);

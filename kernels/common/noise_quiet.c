@@ -214,17 +214,24 @@ static double window_power(const NoiseJob *job, int f, gint64 w)
 
 // --- what the taper spreads ----------------------------------------------------------------------
 
+// The traces of a window at a place that lie in the box: first, and behind the last.
+static void ends_of_place(const NoiseJob *job, int axis, gint64 place, int ends[2])
+{
+    const gint64 at = noise_start_of(job, axis, place);
+    ends[0] = (int)MAX(job->box.lo[axis] - at, 0);
+    ends[1] = (int)MIN(job->box.hi[axis] - at, job->n[axis]);
+}
+
 static void spread_of_place(const NoiseJob *job, int axis, gint64 place, float *far, float *near)
 {
     enum { BETWEEN = 8 };
     const int n = job->n[axis];
-    const gint64 at = noise_start_of(job, axis, place);
-    const int first = (int)MAX(job->box.lo[axis] - at, 0);
-    const int last = (int)MIN(job->box.hi[axis] - at, n);
     double sum = 0;
+    int ends[2];
+    ends_of_place(job, axis, place, ends);
     for (int k = 0; k < n * BETWEEN; k++) {
         double re = 0, im = 0;
-        for (int i = first; i < last; i++) {
+        for (int i = ends[0]; i < ends[1]; i++) {
             const double angle = 2 * G_PI * i * ((k + 0.5) / BETWEEN - 0.5) / n;
             re += job->taper[axis][i] * cos(angle);
             im += job->taper[axis][i] * sin(angle);
@@ -238,6 +245,23 @@ static void spread_of_place(const NoiseJob *job, int axis, gint64 place, float *
     }
 }
 
+// FALSE where no place before it has the same: nearly all windows lie wholly in the box.
+static gboolean take_same(const NoiseJob *job, int axis, gint64 place, NoiseSpread *s)
+{
+    const gsize n = job->n[axis];
+    int own[2], other[2];
+    ends_of_place(job, axis, place, own);
+    for (gint64 p = 0; p < place; p++) {
+        ends_of_place(job, axis, p, other);
+        if (own[0] == other[0] && own[1] == other[1]) {
+            memcpy(s->far[axis] + place * n, s->far[axis] + p * n, n * sizeof(float));
+            memcpy(s->near[axis] + place * n, s->near[axis] + p * n, n * sizeof(float));
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
 NoiseSpread noise_spread_new(const NoiseJob *job)
 {
     NoiseSpread s;
@@ -246,8 +270,9 @@ NoiseSpread noise_spread_new(const NoiseJob *job)
         s.far[axis] = g_new0(float, n);
         s.near[axis] = g_new0(float, n);
         for (gint64 p = 0; p < job->count[axis]; p++)
-            spread_of_place(job, axis, p, s.far[axis] + p * job->n[axis],
-                            s.near[axis] + p * job->n[axis]);
+            if (!take_same(job, axis, p, &s))
+                spread_of_place(job, axis, p, s.far[axis] + p * job->n[axis],
+                                s.near[axis] + p * job->n[axis]);
     }
     return s;
 }
@@ -280,8 +305,8 @@ static void convolve(const NoiseJob *job, const float *loud, const float *by0, c
 
 // Adds what loud coefficients of window w, which noise alone is not, spread over wavenumbers beyond
 // their neighbours, in units of `median`.
-static void add_spread(const NoiseJob *job, const NoiseSpread *s, int f, gint64 w, float median,
-                       float *scratch, float *to)
+void noise_add_spread(const NoiseJob *job, const NoiseSpread *s, int f, gint64 w, float median,
+                      float *scratch, float *to)
 {
     const gint64 nk = noise_wavenumbers(job);
     const float *power = job->power + (job->windows * f + w) * nk;
@@ -328,7 +353,8 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
         neighbourhood(job, m->smooth, f, w, near + w * nk);
         for (gint64 k = 0; k < nk; k++)
             near[w * nk + k] /= m->loud[w];
-        add_spread(job, &m->spread, f, w, m->median[f] * m->loud[w], sorted + n, near + w * nk);
+        noise_add_spread(job, &m->spread, f, w, m->median[f] * m->loud[w], sorted + n,
+                         near + w * nk);
         memcpy(sorted + n, near + w * nk, nk * sizeof *near);
         n += nk;
     }
@@ -603,4 +629,13 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     noise_spread_clear(&m.spread);
     noise->lumps = lumps_of(job, lumps);
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
+    // Filtered data have an uneven floor of their own; few wavenumbers scatter like uneven noise.
+    const gsize enough = 128;
+    if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&
+        litho_run_checkpoint(job->run)) {
+        NoiseLocal local = noise_local_new(job, median, threads);
+        if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local))
+            noise_local_conclude(job, &local, sigma, leaking, noise);
+        noise_local_clear(&local);
+    }
 }

@@ -51,7 +51,7 @@ void LITHO_ISA_NAME(litho_window16_backward)(float *re, float *im)
     LITHO_ISA_NAME(litho_window16_first_backward)(re, im);
 }
 
-LITHO_INLINE void keep_part(LithoPart *re, LithoPart *im, float limit)
+LITHO_INLINE void keep_part(LithoPart *re, LithoPart *im, LithoPart limit)
 {
     const LithoMask above = *re * *re + *im * *im >= limit;
     *re = litho_keep(above, *re);
@@ -63,9 +63,11 @@ LITHO_INLINE LithoPart take_part(LithoMask hole, LithoPart guess, LithoPart reco
     return litho_keep(hole, guess * (1.0f / (N * N))) + litho_keep(~hole, recorded);
 }
 
-void LITHO_ISA_NAME(litho_window16_others_keep)(float *re, float *im, const int *hole, float limit)
+void LITHO_ISA_NAME(litho_window16_others_keep)(float *re, float *im, const int *hole,
+                                                const float *limit)
 {
     Plane *x = (Plane *)re, *y = (Plane *)im;
+    const LithoRow *limits = (const LithoRow *)limit;
     const LithoMask(*holes)[LITHO_PARTS] = (const LithoMask(*)[LITHO_PARTS])hole;
     for (int k = 0; k < N; k++) {
         Plane r, i;
@@ -74,7 +76,7 @@ void LITHO_ISA_NAME(litho_window16_others_keep)(float *re, float *im, const int 
         litho_fft16_plane(r, i);
         for (int n = 0; n < N; n++)
             for (int p = 0; p < LITHO_PARTS; p++)
-                keep_part(&r[n][p], &i[n][p], limit);
+                keep_part(&r[n][p], &i[n][p], limits[n][p]);
         litho_fft16_plane(i, r);
         for (int n = 0; n < N; n++)
             for (int p = 0; p < LITHO_PARTS; p++) {

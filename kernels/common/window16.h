@@ -16,9 +16,10 @@ void litho_window16_first_forward(float *re, float *im);
 void litho_window16_first_backward(float *re, float *im);
 void litho_window16_others_forward(float *re, float *im);
 void litho_window16_others_backward(float *re, float *im);
-// The others forward, zero where |F|^2 < limit, backward and over 256: taken over where `hole`
-// [second][third] has all bits set, by all of the first axis. Elsewhere numbers stay.
-void litho_window16_others_keep(float *re, float *im, const int *hole, float limit);
+// The others forward, zero where |F|^2 < limit [third][second] wavenumber (aligned, too), backward
+// and over 256: taken over where `hole` [second][third] has all bits set, by all of the first axis.
+// Elsewhere numbers stay.
+void litho_window16_others_keep(float *re, float *im, const int *hole, const float *limit);
 
 LITHO_ISA_DECLARE(litho_window16_forward);
 LITHO_ISA_DECLARE(litho_window16_backward);

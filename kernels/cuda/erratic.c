@@ -87,10 +87,12 @@ static gboolean make_clean(const Search *s, GError **error)
     if (s->rule.above > 0 && !find_erratic(s, &pieces, error))
         return FALSE;
     const gboolean erratic = s->clean->pieces > 0;
+    LithoGapsRule gaps = s->rule.gaps;
+    gaps.regular = &s->clean->regular;
     if (!erratic && (s->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(s->in, s->in->held)))
         return TRUE;
     s->clean->cube = litho_cuda_gaps_guess(s->context, &s->scratch->gaps, s->in,
-                                           erratic ? &pieces : NULL, s->run, error);
+                                           erratic ? &pieces : NULL, gaps, s->run, error);
     return s->clean->cube != NULL;
 }
 

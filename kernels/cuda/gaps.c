@@ -8,7 +8,7 @@
 #include "kernels/cuda/gaps_kernels.h"
 
 G_STATIC_ASSERT((int)LITHO_GAPS_CUDA_WINDOW == (int)LITHO_GAPS_WINDOW);
-G_STATIC_ASSERT(sizeof(LithoGapsColumn) == 2 * sizeof(long long));
+G_STATIC_ASSERT(sizeof(LithoGapsColumn) == 3 * sizeof(long long));
 
 enum { PAIRS_A_LAUNCH = 32768 }; // some milliseconds: between two looks at the cancel flag
 
@@ -34,6 +34,7 @@ static gboolean make_task(LithoCudaContext *context, LithoCudaGaps *gaps, const 
                          .columns = gaps->columns.data,
                          .first_pair = plan->first_pair,
                          .pairs = plan->pairs,
+                         .flat = plan->flat,
                          .noise = plan->noise};
     for (int a = 0; a < 3; a++) {
         t->lo[a] = plan->held.lo[a];
@@ -85,8 +86,8 @@ static LithoCube *cube_like(LithoCudaContext *context, const LithoCube *in, GErr
 }
 
 LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
-                                 const LithoCube *in, const LithoGapPieces *pieces, LithoRun *run,
-                                 GError **error)
+                                 const LithoCube *in, const LithoGapPieces *pieces,
+                                 LithoGapsRule rule, LithoRun *run, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(context);
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
@@ -97,7 +98,7 @@ LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
     const float *from = cube ? litho_cuda_input(context, in, run, error) : NULL;
     float *x = from ? litho_cuda_output(context, cube, error) : NULL;
     litho_run_begin(run, "missing traces", NULL);
-    gboolean ok = x && litho_gaps_plan(&plan, in, pieces != NULL, error) &&
+    gboolean ok = x && litho_gaps_plan(&plan, in, pieces != NULL, rule, error) &&
                   make_task(context, gaps, &plan, pieces, x, &t, error);
     if (ok)
         litho_cuda_mark(context, "missing traces", LITHO_STAGE_COMPUTE, 8 * samples,

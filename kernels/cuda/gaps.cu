@@ -86,8 +86,8 @@ __device__ __forceinline__ void get(Line &z, const float2 *s, int base, int step
 __device__ Trace trace_of(const LithoGapsTask &t, long long column)
 {
     const int k0 = threadIdx.x / N, k1 = threadIdx.x % N;
-    const long long il = t.columns[2 * column] + (t.line[0] ? 0 : k0) - t.lo[0];
-    const long long xl = t.columns[2 * column + 1] + (t.line[1] ? 0 : k1) - t.lo[1];
+    const long long il = t.columns[3 * column] + (t.line[0] ? 0 : k0) - t.lo[0];
+    const long long xl = t.columns[3 * column + 1] + (t.line[1] ? 0 : k1) - t.lo[1];
     Trace r;
     r.at = il * t.n[1] + xl;
     r.again = (t.line[0] && k0 > 0) || (t.line[1] && k1 > 0);
@@ -320,11 +320,15 @@ __device__ float median(const Line &z, float near, Shared &m, int *below, unsign
     return __uint_as_float(*only);
 }
 
-__device__ __forceinline__ void keep(Line &z, float limit)
+// `flat`: LITHO_GAPS_FLAT as far as the pass has it.
+__device__ __forceinline__ void keep(Line &z, float limit, float flat)
 {
+    const int k0 = threadIdx.x % N, a = min(k0, N - k0);
 #pragma unroll
     for (int e = 0; e < N; e++) {
-        const bool above = z.re[e] * z.re[e] + z.im[e] * z.im[e] >= limit;
+        const int b = e < HALF ? e : N - e;
+        const float least = limit * (1 + flat * (float)(a * a + b * b) / (HALF * HALF));
+        const bool above = z.re[e] * z.re[e] + z.im[e] * z.im[e] >= least;
         z.re[e] = above ? z.re[e] : 0;
         z.im[e] = above ? z.im[e] : 0;
     }
@@ -333,7 +337,7 @@ __device__ __forceinline__ void keep(Line &z, float limit)
 // Transform, threshold, back, what is recorded again. FALSE: nothing is recorded. `whole`: a trace
 // is missing as a whole or not at all.
 __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned hole_a,
-                                      unsigned hole_b, bool whole, Shared &m)
+                                      unsigned hole_b, bool whole, bool regular, Shared &m)
 {
     const float ln2 = 0.693147180559945309f;
     const float scale = whole ? 1.0f / (N * N) : 1.0f / (N * N * N);
@@ -357,7 +361,8 @@ __device__ __forceinline__ bool guess(const LithoGapsTask &t, Line &x, unsigned 
             middle = median(z, middle, m, m.below[pass > passes / 2], &m.only[pass > passes / 2]);
         if (!(first > 0))
             return false;
-        keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * (middle / ln2)));
+        keep(z, fmaxf(t.ladders[number].share[pass] * first, t.noise * (middle / ln2)),
+             regular ? t.flat * LITHO_GAPS_LEFT(pass, passes) : 0);
         to_traces(z, m.s);
         if (!whole)
             to_samples(z, m.s);
@@ -443,7 +448,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     if (!__syncthreads_or(p.any))
         return;
     const bool whole = plain || __syncthreads_and(all || !(p.hole_a | p.hole_b));
-    if (!guess(t, p.x, p.hole_a, p.hole_b, whole, m) || r.missing == BEYOND || r.again ||
+    const bool regular = t.columns[3 * (from + blockIdx.x) + 2] != 0;
+    if (!guess(t, p.x, p.hole_a, p.hole_b, whole, regular, m) || r.missing == BEYOND || r.again ||
         (t.alone && r.missing))
         return;
     if (!plain) {

@@ -15,6 +15,6 @@ typedef struct LithoCudaGaps {
 // missing traces stay missing with the samples that they have. The stream is at rest on return. `gaps` is
 // scratch memory. NULL: LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED.
 LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
-                                 const LithoCube *in, const LithoGapPieces *pieces, LithoRun *run,
-                                 GError **error);
+                                 const LithoCube *in, const LithoGapPieces *pieces,
+                                 LithoGapsRule rule, LithoRun *run, GError **error);
 void litho_cuda_gaps_release(LithoCudaContext *context, LithoCudaGaps *gaps);

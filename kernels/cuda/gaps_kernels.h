@@ -22,12 +22,12 @@ typedef struct LithoGapsTask {
     int length;                // of a piece
     int alone;                 // missing traces stay as they are
     const float *scale;        // per trace: 1 / the sum of its windows' weights
-    const long long *columns;  // first inline and crossline of each
+    const long long *columns;  // first inline and crossline of each, 1 where gaps are regular
     int line[3];               // an axis of one trace
     long long first_pair, pairs;
     float taper[3][LITHO_GAPS_CUDA_WINDOW];
     LithoGapsLadder ladders[LITHO_GAPS_LADDERS];
-    float noise;
+    float flat, noise;
 } LithoGapsTask;
 
 // x = in, zeros where samples are missing.

@@ -240,6 +240,7 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
 const LithoOperator litho_operator_fx = {
     .key = "fx",
     .title = N_("F-X prediction filter"),
+    .purpose = N_("Random noise, by prediction"),
     .summary =
         N_("Removes random noise: at every frequency each trace is predicted from its "
            "neighbours in both directions; locally plane events are predictable, random noise "

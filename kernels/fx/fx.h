@@ -21,5 +21,12 @@ LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParam
 float *litho_fx_weights(LithoFxAxis axis, GError **error);
 // Bursts are guessed, missing traces stay missing.
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *params);
+// Recorded traces of the region that have fewer than litho_fx_fewest() recorded ones in their
+// block: what is said of them would be made of guesses, and they stay as they are. *alone[trace
+// that `raw` holds] is 1 for them; NULL: there are none; g_free(). LITHO_ERROR_MEMORY.
+gboolean litho_fx_alone(const LithoCube *raw, const LithoFxGeometry *geometry, LithoBox region,
+                        guint8 **alone, GError **error);
+// TRUE where a trace of the region is still missing in the output.
+gboolean litho_fx_leaves_gaps(const LithoCube *out, LithoBox region);
 // The operator's input_box().
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
+#include <string.h>
+
 #include "core/memory.h"
 #include "kernels/fx/fx.h"
 
@@ -61,7 +63,58 @@ LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)
     return (LithoCleanRule){
         .above = p->erratic,
         .missing = p->fill_passes > 0 ? LITHO_CLEAN_GUESSED : LITHO_CLEAN_ABSENT,
-        .spare_events = TRUE};
+        .spare_events = TRUE,
+        // Weights make up for more than faint guesses do. Regular gaps are guessed to be filled.
+        .gaps = {.one_in = 8, .faint = !p->fill_dead}};
+}
+
+// Recorded traces in the block of trace (il, xl) of the survey, without itself. The block is moved
+// inside the survey, as those of edges are.
+static int recorded_beside(const LithoCube *raw, const LithoFxGeometry *g, gint64 il, gint64 xl)
+{
+    const gint64 at[2] = {il, xl};
+    gint64 lo[2], hi[2];
+    for (int a = 0; a < 2; a++) {
+        const gint64 centre = CLAMP(at[a], g->half[a], g->axis[a].n - 1 - g->half[a]);
+        lo[a] = MAX(centre - g->half[a], raw->held.lo[a]);
+        hi[a] = MIN(centre + g->half[a] + 1, raw->held.hi[a]);
+    }
+    int n = -1;
+    for (gint64 i = lo[0]; i < hi[0]; i++) {
+        const guint8 *live = raw->live + litho_cube_trace_index(raw, i, lo[1]);
+        for (gint64 j = 0; j < hi[1] - lo[1]; j++)
+            n += live[j];
+    }
+    return n;
+}
+
+gboolean litho_fx_alone(const LithoCube *raw, const LithoFxGeometry *g, LithoBox region,
+                        guint8 **alone, GError **error)
+{
+    const gint64 traces = litho_box_size(raw->held, 0) * litho_box_size(raw->held, 1);
+    const int fewest = litho_fx_fewest(g);
+    *alone = NULL;
+    if (fewest == 0 || !memchr(raw->live, 0, traces))
+        return TRUE;
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
+        for (gint64 xl = region.lo[1]; xl < region.hi[1]; xl++) {
+            const gint64 k = litho_cube_trace_index(raw, il, xl);
+            if (!raw->live[k] || recorded_beside(raw, g, il, xl) >= fewest)
+                continue;
+            if (!*alone && !(*alone = litho_memory_new(traces, 1, "flags of traces", error)))
+                return FALSE;
+            (*alone)[k] = 1;
+        }
+    return TRUE;
+}
+
+gboolean litho_fx_leaves_gaps(const LithoCube *out, LithoBox region)
+{
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
+        if (memchr(out->live + litho_cube_trace_index(out, il, region.lo[1]), 0,
+                   litho_box_size(region, 1)))
+            return TRUE;
+    return FALSE;
 }
 
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region)

@@ -27,7 +27,10 @@
 //      so that a result never depends on what else is being computed.
 //      A prediction over neighbours still absent is divided by the share of sum |h| that is there
 //      (at least 1/8); a trace stays absent while fewer than 1/8 of its neighbours are present.
-//   5. Predictions are blended over the spatial windows in the frequency domain, in ascending order
+//   5. A recorded trace with fewer than litho_fx_fewest() recorded ones in its block, which is
+//   moved
+//      inside the survey where it would leave it, stays as it is.
+//   6. Predictions are blended over the spatial windows in the frequency domain, in ascending order
 //      (inline window, then crossline window), and over the time windows after the inverse.
 
 enum { LITHO_FX_CHOLESKY, LITHO_FX_JACOBI };
@@ -252,6 +255,15 @@ LITHO_FX_FN LithoFxGeometry litho_fx_geometry(const int n[3], double step, const
     g.bins = first <= last ? (int)(last - first) + 1 : 0;
     g.halo = (p->fill_passes > 0 ? 2 : 1) * p->half_width;
     return g;
+}
+
+// Recorded traces that a recorded trace needs in its block, itself aside. Of 48 neighbours three,
+// of a line's six two: with one less the prediction is worse than the trace at 10 dB, on planes,
+// curved events and layers with a fault, and 5 dB worse with none. 0 = the survey bears no filter.
+LITHO_FX_FN int litho_fx_fewest(const LithoFxGeometry *g)
+{
+    const int taps = litho_fx_taps(g->half[0], g->half[1]);
+    return taps < 2 ? 0 : taps < 32 ? 2 : 3;
 }
 
 // Input range [*from, *to) along an axis that output [lo, hi) depends on; `halo` 0 for time.

@@ -40,6 +40,7 @@ static void report_parts(LithoReport *r, const FxTotals *t)
 void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
                const LithoFxParams *params)
 {
+    const LithoFxGeometry g = litho_fx_grid_geometry(grid, params);
     report_used(r, t, grid, params);
     litho_report_number(r, "windows", "windows", "", t->windows);
     litho_report_number(r, "systems", "systems solved", "", t->systems);
@@ -47,6 +48,13 @@ void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
     litho_report_number(r, "failed", "systems without solution, passed unchanged", "", t->failed);
     litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "", t->fallbacks);
     report_parts(r, t);
+    if (t->alone)
+        litho_report_remark(r,
+                            "fx: recorded traces with fewer than %d recorded ones near them stay "
+                            "as they are",
+                            litho_fx_fewest(&g));
+    if (t->gaps)
+        litho_report_remark(r, "fx: missing traces too far from recorded ones stay empty");
     const double kept = t->input - t->removed - 2 * t->product;
     if (t->input <= 0 || kept <= 0)
         return;

@@ -8,6 +8,8 @@ typedef struct FxTotals {
     gint64 windows, empty, systems, fallbacks, failed;
     gint64 octaves; // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     double input, removed, product; // energies of the region, and <output, removed>
+    gboolean alone;                 // some recorded traces stay as they are: litho_fx_alone()
+    gboolean gaps;                  // what was to be filled is not: litho_fx_leaves_gaps()
     double seconds[3]; // of all threads: equations, filters, predictions; 0 = not measured (GPU)
 } FxTotals;
 

@@ -243,6 +243,7 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
 const LithoOperator litho_operator_migrate = {
     .key = "migrate",
     .title = N_("Depth migration"),
+    .purpose = N_("From a stack or shots to an image in depth"),
     .summary =
         N_("Turns recorded waves into an image of the reflectors in depth. Each frequency is "
            "carried down step by step with a Chebyshev polynomial of a cross-shaped Laplacian; "

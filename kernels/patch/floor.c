@@ -6,8 +6,6 @@
 
 #include "kernels/common/noise_job.h"
 
-// Sums of integers do not depend on their order; a cell counts in steps of 2^-32 of its mean.
-#define UNIT 0x1p32
 static gsize wavenumbers(const PatchFloor *p)
 {
     return (gsize)p->n[0] * p->n[1];
@@ -47,10 +45,35 @@ void patch_floor_add(PatchFloor *p, int cell, const float *power)
         if (!(mean > 0 && mean <= G_MAXFLOAT))
             continue;
         for (gsize k = 0; k < nk; k++)
-            p->sum[f * nk + k] += (gint64)(power[k] / mean * UNIT);
+            p->sum[f * nk + k] += (gint64)(power[k] / mean * PATCH_FLOOR_UNIT);
         noise_below_events(p->n, power, p->scratch);
         p->mean[(gsize)cell * p->bins + f] = mean;
         p->below[(gsize)cell * p->bins + f] = (float)noise_mean(p->scratch, nk);
+    }
+}
+
+PatchFloorSums patch_floor_sums_new(const PatchFloor *p, int n)
+{
+    return (PatchFloorSums){g_new0(gint64, p->bins * wavenumbers(p)),
+                            g_new0(float, (gsize)n * p->bins), g_new0(float, (gsize)n * p->bins)};
+}
+
+void patch_floor_sums_clear(PatchFloorSums *sums)
+{
+    g_free(sums->sum);
+    g_free(sums->mean);
+    g_free(sums->below);
+    *sums = (PatchFloorSums){0};
+}
+
+void patch_floor_add_sums(PatchFloor *p, const int *cells, int n, const PatchFloorSums *sums)
+{
+    for (gsize k = 0; k < p->bins * wavenumbers(p); k++)
+        p->sum[k] += sums->sum[k];
+    for (int c = 0; c < n; c++) {
+        const gsize to = (gsize)cells[c] * p->bins, from = (gsize)c * p->bins;
+        memcpy(p->mean + to, sums->mean + from, p->bins * sizeof *p->mean);
+        memcpy(p->below + to, sums->below + from, p->bins * sizeof *p->below);
     }
 }
 
@@ -62,7 +85,7 @@ static double shape_of(PatchFloor *p, int f, float *shape, double *plain)
     const gsize nk = wavenumbers(p);
     double parts = 0;
     for (gsize k = 0; k < nk; k++)
-        p->scratch[k] = (float)(p->sum[f * nk + k] / UNIT);
+        p->scratch[k] = (float)(p->sum[f * nk + k] / PATCH_FLOOR_UNIT);
     noise_below_events(p->n, p->scratch, shape);
     const double opened = noise_mean(shape, nk);
     noise_refine_below(p->n, p->scratch, shape);

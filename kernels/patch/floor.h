@@ -8,6 +8,8 @@
 //
 // All cells of a survey share the shape over the wavenumbers of a frequency, and each has a level
 // of its own. The figures do not depend on the order in which cells are measured.
+#define PATCH_FLOOR_UNIT 0x1p32
+
 typedef struct PatchFloor {
     int n[2], bins, cells; // wavenumbers, frequencies
     gint64 *sum;           // [frequency][wavenumber] of all cells, each in units of its mean
@@ -21,6 +23,11 @@ void patch_floor_clear(PatchFloor *floor);
 guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells);
 // Takes the power of a cell, [frequency][wavenumber] of noise_floor().
 void patch_floor_add(PatchFloor *floor, int cell, const float *power);
+// Takes what a device made of the powers of `n` cells, steps of 1 / PATCH_FLOOR_UNIT of their
+// means.
+void patch_floor_add_sums(PatchFloor *floor, const int *cells, int n, const PatchFloorSums *sums);
+PatchFloorSums patch_floor_sums_new(const PatchFloor *floor, int n);
+void patch_floor_sums_clear(PatchFloorSums *sums);
 // Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
 // more below their events than the levels that it has; else leaves it. done[cell] is 1 where the
 // cell was measured.

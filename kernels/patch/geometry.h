@@ -32,6 +32,7 @@
 enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };
 enum { LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
 enum { LITHO_PATCH_LOCAL, LITHO_PATCH_WHOLE };
+enum { LITHO_PATCH_BALANCE_AUTO, LITHO_PATCH_BALANCE_OFF };
 enum { LITHO_PATCH_STAGE_PLAN, LITHO_PATCH_STAGE_LEVEL, LITHO_PATCH_STAGE_FILTER };
 enum { LITHO_PATCH_MAX_WINDOW = 64 };
 
@@ -47,6 +48,7 @@ typedef struct LithoPatchParams {
     double floor;     // last threshold of filling, as a share of the largest coefficient
     int window_il, window_xl, window_t; // 0 = window
     int overlap;                        // windows over a sample, per axis
+    int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
 } LithoPatchParams;
 
 #ifdef __CUDACC__
@@ -159,13 +161,17 @@ LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const L
     return p->mode == LITHO_PATCH_FILL ? 0.8 * alone : alone;
 }
 
-// The threshold where filling stops: its rule is `single` whatever `rule` is.
+// The threshold where filling a block stops, of whose traces `missing` hold a guess: its rule is
+// `single` whatever `rule` is. Guesses hold no noise, so that a coefficient has the less of it the
+// more is missing: the square root of the share of recorded traces. The cube root leaves a margin;
+// with three quarters missing it fills 0.5 to 1.5 dB better than no factor does.
 LITHO_PATCH_FN double litho_patch_fill_threshold(const LithoPatchGeometry *g,
-                                                 const LithoPatchParams *p)
+                                                 const LithoPatchParams *p, double traces,
+                                                 double missing)
 {
     LithoPatchParams single = *p;
     single.rule = LITHO_PATCH_SINGLE;
-    return litho_patch_threshold(g, &single);
+    return cbrt((traces - missing) / traces) * litho_patch_threshold(g, &single);
 }
 
 // Input range [*from, *to) along an axis that output [lo, hi) depends on. `pairs`: windows come in
@@ -195,6 +201,31 @@ LITHO_PATCH_FN void litho_patch_needs(LithoPatchAxis a, bool pairs, int lo, int 
 // doi:10.1016/0041-5553(64)90137-5). The last pass takes y.
 #define LITHO_PATCH_MOMENTUM 0.6f
 #define LITHO_PATCH_STEP 1.6f
+
+// Regular gaps (regular.c) fold every event over wavenumbers into ghosts as strong as itself, which
+// no threshold tells from it. A plane event at half the frequency has half the wavenumber, where
+// nothing folds onto its ghost's half. So a coefficient of a filling that is `guided` is judged
+// times the square of G / (G + LITHO_PATCH_GUIDE M): G is the mean of |F|^2 at the places around
+// half its wavenumbers and half its frequency, M the largest G at its frequency. Naghizadeh & Sacchi
+// (2010, Beyond alias hierarchical scale curvelet interpolation, Geophysics 75) do so from scale to
+// scale of curvelets.
+#define LITHO_PATCH_GUIDE 0.05f
+
+// Places of wavenumbers 0 .. n - 1 (negative ones behind n / 2) around half of k. The middle one is
+// its own opposite, and so are its halves together.
+LITHO_PATCH_FN void litho_patch_halves(int n, int k, int at[2])
+{
+    const int size = 2 * k <= n ? k : n - k, sign = 2 * k <= n ? 1 : -1;
+    at[0] = (n + sign * (size / 2)) % n;
+    at[1] = 2 * k == n ? (n - size / 2) % n : (n + sign * ((size + 1) / 2)) % n;
+}
+
+// The factor that a power is judged times.
+LITHO_PATCH_FN float litho_patch_guide_factor(float guide, float most)
+{
+    const float w = guide / (guide + LITHO_PATCH_GUIDE * most + 1e-30f);
+    return w * w;
+}
 
 // Levels of the noise on a coarse grid of cells, interpolated in three directions and constant
 // beyond the outermost centres.

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/balance.h"
 #include "kernels/common/erratic.h"
 #include "kernels/common/noise.h"
 #include "kernels/patch/patch.h"
+
+// patch_floor_add() of several cells in one go: the floors of all added up,
+// [frequency][wavenumber], and mean powers [cell][frequency], 0 where a cell has none.
+typedef struct PatchFloorSums {
+    gint64 *sum;
+    float *mean, *below;
+} PatchFloorSums;
 
 // A device that finds bursts and measures the level itself; kernels/common/noise_job.h has the
 // windows. Each is NULL or FALSE with a sentence when it was cancelled or has no memory.
 typedef struct PatchMeter {
     gpointer data;
-    // patch_clean() on the device; the cube is borrowed.
+    // litho_clean() on the device; the cube is borrowed.
     const LithoCube *(*clean)(gpointer data, const LithoPatchParams *params, const LithoCube *in,
                               LithoRun *run, GError **error);
     // Spectra of the windows of all jobs that lie in `within`, which `part` holds, and have not
@@ -19,10 +27,9 @@ typedef struct PatchMeter {
                         const LithoCube *part, const guint8 *recorded, LithoBox within,
                         LithoRun *run, GError **error);
     // Levels from the spectra taken last; the whole has its interval. noise[job].n is 0 where no
-    // window has enough live traces. floor[job][frequency][wavenumber] takes noise_floor(); NULL =
-    // is not asked for.
+    // window has enough live traces. `floor`: NULL = is not asked for.
     gboolean (*levels)(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n_jobs,
-                       LithoNoise *noise, float *floor, LithoRun *run, GError **error);
+                       LithoNoise *noise, PatchFloorSums *floor, LithoRun *run, GError **error);
 } PatchMeter;
 
 // TRUE when a device takes windows of this size; else the host measures, whatever the device.
@@ -34,6 +41,7 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g);
 typedef struct PatchLevels {
     LithoPatchLevels table;  // its sigma is `sigma`, its shape `shape`
     float *sigma, *shape;    // shape: NULL = noise comes to all wavenumbers alike (floor.h)
+    LithoUneven of;          // traces of the survey, as measured part by part (gains.h)
     double total, low, high; // of the whole input, as in LithoNoise
     gboolean absent;         // there was nothing to measure it on: filling takes zeros
     guint64 serial;          // of the cube it was measured on
@@ -90,11 +98,9 @@ gboolean patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCu
 gboolean patch_levels_are_there(const PatchLevels *levels, const LithoPatchGeometry *g,
                                 GError **error);
 // Measures or takes the level first. Refused where there is nothing to measure it on.
-gboolean patch_levels_exec(PatchLevels *levels, LithoClean *clean, const LithoGrid *grid,
-                           const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error);
-// The input without bursts and gaps (erratic.h).
-const LithoCube *patch_clean(LithoClean *clean, const LithoPatchParams *params, const LithoCube *in,
-                             LithoRun *run, GError **error);
+gboolean patch_levels_exec(PatchLevels *levels, LithoClean *clean, LithoCleanRule rule,
+                           const LithoGrid *grid, const LithoPass *pass, LithoRun *run,
+                           LithoCube *out, GError **error);
 void patch_levels_clear(PatchLevels *levels);
 void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report);

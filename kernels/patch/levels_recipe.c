@@ -6,11 +6,13 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
 
-enum { VERSION = 1, WITH_SHAPE = 2 };
+enum { VERSION = 1, WITH_SHAPE = 2, WITH_GAINS = 4, WITH_SHARES = 8 };
 
-// Followed by bins x cells floats; with a shape, by its bins x wavenumbers.
+// Followed by bins x cells floats; with a shape, by its bins x wavenumbers; with gains, or with
+// shares, by one a trace of the survey: WITH_GAINS or WITH_SHARES is added to the version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -23,17 +25,52 @@ char *litho_patch_measure_key(const void *params)
     if (p->sigma > 0)
         return NULL;
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
-    return g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
-                           litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
-                           p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
-                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+    g_autofree char *key =
+        g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
+                        litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
+                        p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
+                        g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+    return g_strconcat(key,
+                       patch_gains_asked(p)          ? _(", balanced")
+                       : p->mode == LITHO_PATCH_FILL ? _(", for filling")
+                                                     : NULL,
+                       NULL);
+}
+
+static gsize traces_of(const LithoPatchGeometry *g)
+{
+    return (gsize)g->axis[0].n * (gsize)g->axis[1].n;
+}
+
+LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured *measured)
+{
+    gsize n;
+    Head head;
+    LithoUneven of = {0};
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    const gsize traces = (gsize)litho_grid_traces(grid);
+    if (n < sizeof head + traces * sizeof(float))
+        return of;
+    memcpy(&head, bytes, sizeof head);
+    if (!(head.version & (WITH_GAINS | WITH_SHARES)))
+        return of;
+    float *number = g_new(float, traces);
+    memcpy(number, bytes + n - traces * sizeof *number, traces * sizeof *number);
+    for (gsize k = 0; k < traces; k++)
+        if (!(number[k] > 0 && isfinite(number[k])))
+            number[k] = 1;
+    *(head.version & WITH_GAINS ? &of.gain : &of.share) = number;
+    return of;
 }
 
 LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g)
 {
     g_autofree char *key = litho_patch_measure_key(&l->params);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
-    const Head head = {.version = l->shape ? WITH_SHAPE : VERSION,
+    const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
+    const Head head = {.version = (l->shape ? WITH_SHAPE : VERSION) + (l->of.gain    ? WITH_GAINS
+                                                                       : l->of.share ? WITH_SHARES
+                                                                                     : 0),
                        .bins = (guint32)l->table.bins,
                        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
                        .absent = l->absent,
@@ -46,6 +83,9 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
     if (l->shape)
         g_byte_array_append(bytes, (const guint8 *)l->shape,
                             (guint)(patch_levels_powers(g) * sizeof(float)));
+    if (of_traces)
+        g_byte_array_append(bytes, (const guint8 *)of_traces,
+                            (guint)(traces_of(g) * sizeof(float)));
     g_autofree char *text = l->absent ? g_strdup(_("no noise level: too few live traces"))
                                       : litho_text_printf(_("noise level %.4g"), l->total);
     return litho_measured_new(key, text, bytes->data, bytes->len);
@@ -82,9 +122,11 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
         memcpy(&head, bytes, sizeof head);
     take_longer_cells(l, head.n[2]);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
-    const gsize shape = head.version == WITH_SHAPE ? patch_levels_powers(g) : 0;
-    good &= (head.version == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&
-            n == sizeof head + (floats + shape) * sizeof(float);
+    const guint32 kind = head.version & ~(guint32)(WITH_GAINS | WITH_SHARES);
+    const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
+    const gsize gains = kind != head.version ? traces_of(g) : 0;
+    good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&
+            n == sizeof head + (floats + shape + gains) * sizeof(float);
     for (int a = 0; a < 3; a++)
         good &= head.n[a] == l->table.n[a];
     good = good && take_levels(l->sigma, bytes + sizeof head, floats);

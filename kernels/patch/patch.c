@@ -103,6 +103,14 @@ static const LithoParam rows[] = {
                  .advanced = true, .stage = LEVEL,
                  .doc = N_("The measured level follows place and time (cells of 64 x 64 traces and "
                            "0.25 s), or is one for the whole survey.")),
+    PATCH_CHOICE(
+        balance, N_("auto") "\0" N_("off") "\0", .label = N_("Balance traces"), .advanced = true,
+        .stage = LEVEL, .when = "mode=denoise",
+        .doc = N_("Where amplitudes clearly differ from trace to trace, traces are filtered "
+                  "over their gains, measured on the events of their neighbours, and "
+                  "multiplied by them again; where single traces are clearly noisier than others, "
+                  "these keep a share of what their neighbours do not have; off = never. Not "
+                  "with a noise level that is given.")),
     PATCH_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
               .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
@@ -176,6 +184,7 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
 const LithoOperator litho_operator_patch = {
     .key = "patch",
     .title = N_("Local Fourier filter"),
+    .purpose = N_("Noise of any colour, bursts, missing traces"),
     .summary =
         N_("Removes random noise and fills missing traces: within a small window events are few "
            "large Fourier coefficients, random noise is many small ones. The noise is measured "

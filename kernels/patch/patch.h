@@ -58,5 +58,8 @@ LithoBox litho_patch_block(const LithoGrid *grid, int i, int j);
 LithoBox litho_patch_block_frame(const LithoGrid *grid, int i, int j);
 // The frame of most traces, which no other one exceeds along any axis.
 LithoBox litho_patch_largest_frame(const LithoGrid *grid);
+// TRUE where the missing traces of a frame of n0 x n1, one byte each, repeat themselves every 2 to
+// 8 traces: their aliases are above a quarter of the events.
+gboolean litho_patch_is_regular(const guint8 *missing, int n0, int n1);
 // Level of iteration `k`: a share of the largest coefficient.
 double litho_patch_fill_level(const LithoPatchParams *params, int k);

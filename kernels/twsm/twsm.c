@@ -299,6 +299,7 @@ static const LithoNumberDoc numbers[] = {
 const LithoOperator litho_operator_twsm = {
     .key = "twsm",
     .title = N_("Tip-wave modelling"),
+    .purpose = N_("Seismograms of a layered model"),
     .summary =
         N_("Seismograms of single waves of a layered model, by superposition of tip-wave beams: "
            "every boundary is a sheet of triangles, every pair of triangles a beam, and caustics, "

@@ -51,7 +51,7 @@ gboolean wp_guess(const LithoWavepacketParams *p, const LithoCube *in, LithoBox 
     if (!litho_cube_host(in, error))
         return FALSE;
     g_autoptr(LithoCube) cube = litho_cube_copy_box(in, box, error);
-    if (!cube || !litho_gaps_guess(cube, NULL, run, error))
+    if (!cube || !litho_gaps_guess(cube, NULL, (LithoGapsRule){0}, run, error))
         return FALSE;
     *guessed = g_steal_pointer(&cube);
     return TRUE;

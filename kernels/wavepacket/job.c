@@ -234,29 +234,66 @@ static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, 
 // that no machine minds, it is cut; where memory holds that, the choice depends on nothing else, so
 // that every machine gives the same samples.
 enum { MOST_OF_SAMPLES = 128 };
-static const guint64 NO_MATTER = 1 << 30;
+static const guint64 NO_MATTER = 64 << 20;
+static const double LITTLE_WORK = 30e6; // coefficients: half a second to denoise on two cores
+
+// Segment sizes, the largest first. The last is for little memory alone: its packets are so short
+// that 0.2 to 0.4 dB are lost.
+static const int sizes[] = {512, 384, 256, 192, 128, 64};
+
+// Coefficients of all segments, which the time follows; 0 = the volume is no longer than a segment.
+static double work_of(const LithoGrid *in, const LithoWavepacketParams *p, int block, int threads)
+{
+    if (block >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)))
+        return 0;
+    const WpSpec spec = spec_of(in, p, block);
+    WpSizes s;
+    if (!wp_geometry_sizes(&spec, threads, &s, NULL))
+        return 0;
+    return (double)s.floats * (double)count_blocks(in, p, &spec, block);
+}
+
+// Index of the best segment size of a volume that is a waste in one piece: the largest one that
+// takes at most a quarter more than the one of least work, or little. -1: one piece takes less than
+// twice as much.
+static int best_size(const LithoGrid *in, const LithoWavepacketParams *p, int threads)
+{
+    const double little = LITTLE_WORK / (p->mode == WP_INTERPOLATE ? p->iterations : 1);
+    const double whole = work_of(in, p, 0, threads);
+    double work[G_N_ELEMENTS(sizes)] = {0}, least = G_MAXDOUBLE;
+    for (guint i = 0; i + 1 < G_N_ELEMENTS(sizes); i++) {
+        work[i] = work_of(in, p, sizes[i], threads);
+        least = work[i] > 0 ? MIN(least, work[i]) : least;
+    }
+    for (guint i = 0; i + 1 < G_N_ELEMENTS(sizes); i++)
+        if (work[i] > 0 && 2 * work[i] < whole && work[i] <= MAX(1.25 * least, little))
+            return (int)i;
+    return -1;
+}
 
 // The segment size asked for; or the whole volume (0), or when that does not fit or is a waste, the
-// largest segments that do. Negative: none do, *need tells of the smallest.
+// segments of least work that do. Negative: none do, *need tells of the smallest.
 static int choose_block(const LithoGrid *in, const LithoWavepacketParams *p,
                         const WpMachine *machine, guint64 have, int threads, guint64 *need)
 {
-    static const int sizes[] = {0, 512, 384, 256, 192, 128, 64};
     const guint64 most = MAX(MOST_OF_SAMPLES * 4 * (guint64)litho_grid_samples(in), NO_MATTER);
-    int fits = -1;
     *need = memory_with(in, p, p->block, machine->gpu, threads);
-    if (p->block > 0) // what is asked for is tried
+    if (p->block > 0 || *need <= MIN(have, most)) // what is asked for is tried
         return p->block;
-    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    const guint64 whole = *need;
+    const int best = whole > most ? best_size(in, p, threads) : -1;
+    if (best < 0 && whole <= have)
+        return 0;
+    for (guint i = MAX(best, 0); i < G_N_ELEMENTS(sizes); i++) {
         if (sizes[i] >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)))
             continue;
         *need = memory_with(in, p, sizes[i], machine->gpu, threads);
         if (*need <= have)
-            fits = sizes[i];
-        if (*need <= MIN(have, most))
-            break;
+            return sizes[i];
     }
-    return fits;
+    if (whole <= have)
+        *need = whole;
+    return whole <= have ? 0 : -1;
 }
 
 // Bytes that a job may take: on the host half of the free memory, as the plan of a run does.
@@ -349,7 +386,7 @@ static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
     else if (block != p->block && run)
         litho_report_remark(run->report,
                             "wavepacket: the volume is cut into segments of %d samples (block=%d), "
-                            "which need %.2f GiB; in one piece it would need %.2f",
+                            "which need %.3g GiB; in one piece it would need %.3g",
                             block, block, need / gib,
                             memory_with(in, p, 0, machine->gpu, threads) / gib);
     return block;

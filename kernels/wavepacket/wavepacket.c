@@ -308,6 +308,7 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
     .title = N_("Wave packets"),
+    .purpose = N_("Noise, missing traces, compression"),
     .summary =
         N_("Decomposes the cube into wave packets: short plane waves of one direction and scale "
            "each. Noise spreads thinly over all of them while events gather in few, so a "

@@ -75,6 +75,7 @@ static void destroy(gpointer data)
     for (int k = 0; k < FX_MAX_WORKS; k++)
         fx_work_free(p->works[k]);
     free_threads(p);
+    g_free(p->alone);
     litho_clean_clear(&p->clean);
     if (p->forward)
         fftwf_destroy_plan(p->forward);
@@ -325,8 +326,11 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     const LithoFxParams *params = pass->params;
     LithoPass clean = *pass;
     clean.in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
-    if (!clean.in)
+    const LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, params);
+    g_clear_pointer(&p->alone, g_free);
+    if (!clean.in || !litho_fx_alone(pass->in, &g, pass->region, &p->alone, error))
         return FALSE;
+    totals.alone = p->alone != NULL;
     FxPart part = fx_part(p, &clean, pass->in, pass->region, run);
     part.fresh = TRUE;
     part.work = fx_work_find(p, &part, &trouble);
@@ -341,6 +345,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         LithoWeights weights;
         if (!litho_weigh(pass, run, &weights, error))
             return FALSE;
+        totals.gaps = params->fill_dead && litho_fx_leaves_gaps(pass->out, pass->region);
         totals.input = weights.input;
         totals.removed = weights.removed;
         totals.product = weights.product;

@@ -50,6 +50,7 @@ typedef struct FxPlan {
     FxThread *threads;
     int n_threads;
     LithoClean clean; // the input with guesses for bursts and missing traces
+    guint8 *alone;    // litho_fx_alone() of the pass
     FxWork *works[FX_MAX_WORKS];
     guint64 budget, clock; // bytes that works may keep in all
 } FxPlan;

@@ -171,10 +171,13 @@ static gboolean is_present(const FxWork *w, int k, int il, int xl)
     return w->present[(gsize)k * fx_area(w->held) + trace];
 }
 
-// Samples of a trace that is missing in the input stay as they are.
+// Samples of a trace that is missing in the input, or alone there, stay as they are.
 static gboolean stays(const FxPart *part, int il, int xl)
 {
-    return !part->params->fill_dead && !litho_cube_is_live(part->raw, il, xl);
+    const guint8 *alone = part->plan->alone;
+    return litho_cube_is_live(part->raw, il, xl)
+               ? alone && alone[litho_cube_trace_index(part->raw, il, xl)]
+               : !part->params->fill_dead;
 }
 
 // Adds the share of time window k to one output trace, which starts as the input.

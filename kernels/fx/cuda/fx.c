@@ -179,18 +179,27 @@ static gboolean upload_recorded(FxJob *job, gboolean *missing, GError **error)
     return litho_cuda_put(p->context, &p->recorded, job->raw->live, traces, error);
 }
 
-// Missing traces have guesses no longer.
-static gboolean restore(FxJob *job, GError **error)
+// Missing traces have guesses no longer (unless they are filled), and traces that are alone the
+// samples that were recorded.
+static gboolean restore(FxJob *job, gboolean missing, GError **error)
 {
     FxPlan *p = job->p;
-    LithoFxBack back = fx_back(job, 0, 0, 0);
-    if (!job->recorded) // no guess was made
+    const gsize traces = fx_held_traces(job);
+    const gboolean guessed = missing && job->recorded && !job->params->fill_dead;
+    if (!job->alone && !guessed)
         return TRUE;
-    back.in = job->recorded;
-    return LITHO_CUDA(
+    g_autofree guint8 *changed = g_malloc(traces);
+    for (gsize k = 0; k < traces; k++)
+        changed[k] = job->raw->live[k] ? !job->alone || !job->alone[k] : !guessed;
+    LithoFxBack back = fx_back(job, 0, 0, 0);
+    if (job->recorded)
+        back.in = job->recorded;
+    return litho_cuda_put(p->context, &p->recorded, changed, traces, error) &&
+           LITHO_CUDA(
                litho_fx_restore(&back, p->recorded.data, job->out, litho_cuda_stream(p->context)),
                error) &&
-           LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(p->context)), error);
+           LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(p->context)), error) &&
+           litho_cuda_put(p->context, &p->recorded, job->raw->live, traces, error);
 }
 
 // Windows and how their systems fared.
@@ -296,12 +305,14 @@ static gboolean run_job(FxJob *job, GError **error)
         !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
         !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
         !upload_recorded(job, &missing, error) || !run_smaller_and_smaller(job, counters, error) ||
-        (missing && !job->params->fill_dead && !restore(job, error)))
+        !restore(job, missing, error))
         return FALSE;
     const gboolean fills = job->params->fill_dead && (missing || p->host_present);
     if ((asked || fills) && !weigh(job, &totals, error))
         return FALSE;
     count(job, counters, &totals);
+    totals.alone = job->alone != NULL;
+    totals.gaps = fills && litho_fx_leaves_gaps(job->pass->out, job->region);
     if (asked) {
         fx_report(job->run->report, &totals, &p->grid, job->params);
         litho_clean_report(&p->clean, job->raw, job->run->report);
@@ -346,10 +357,12 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (clean.in != pass->in) // before the room for everything else is measured
         job.recorded = litho_cuda_input(p->context, pass->in, run, error);
     gboolean ok = clean.in == pass->in || job.recorded;
+    ok = ok && litho_fx_alone(pass->in, &job.g, pass->region, &job.alone, error);
     job.out = ok ? litho_cuda_output(p->context, pass->out, error) : NULL;
     ok = job.out && run_job(&job, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
+    g_free(job.alone);
     return ok;
 }
 

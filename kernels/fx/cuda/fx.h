@@ -45,6 +45,7 @@ typedef struct FxJob {
     const LithoPass *pass; // its input has guesses for bursts and missing traces
     const LithoCube *raw;  // the input as it came
     const float *recorded; // its samples on the device where they are not the pass's; else NULL
+    guint8 *alone;         // litho_fx_alone()
     const LithoFxParams *params;
     LithoFxGeometry g;
     LithoBox region;

@@ -13,7 +13,8 @@ typedef struct PatchColumn {
                            // absent
     const float *taper[3]; // per axis
     float share;           // of the taper's energy on traces that are there
-    int clip_lo[2], clip_hi[2]; // traces of the window that are to be made
+    int clip_lo[2], clip_hi[2]; // traces of the window that lie in the region
+    guint64 wanted;             // bits of the window's inlines with traces that are to be made
     float *strip;               // [clip il][clip xl][length], zero before; takes sums of windows
     int length;                 // sample 0 of the strip is the first sample of window 2 * pair0
     float largest;              // of |F|^2, when the sweep asks for it
@@ -33,6 +34,12 @@ static inline gboolean patch_column_goes_on(const PatchColumn *c, int k)
     return (every > 1 && k % every != 0) || c->go_on(c->go_on_data);
 }
 
+// FALSE: nothing of the window's inline `il` is asked for, and its strips stay zero.
+static inline gboolean patch_column_makes(const PatchColumn *c, int il)
+{
+    return c->wanted >> il & 1;
+}
+
 // Samples of a strip.
 static inline int patch_strip_length(const LithoPatchAxis *time, int pairs)
 {
@@ -41,8 +48,10 @@ static inline int patch_strip_length(const LithoPatchAxis *time, int pairs)
 
 // Squares of the thresholds of window `k` of the column: bins of them, for |F|^2.
 void patch_column_limits(const PatchColumn *column, int k, float *limits);
-// `count` samples from t0 on, mirrored at the faces, of a trace of the window; zeros where absent.
-void patch_column_load(const PatchColumn *column, int trace, int t0, int count, float *to);
+// Places of `count` samples from t0 on in a trace, mirrored at the faces.
+void patch_column_times(const PatchColumn *column, int t0, int count, int *at);
+// Samples at `count` such places of a trace of the window; zeros where absent.
+void patch_column_load(const PatchColumn *column, int trace, const int *at, int count, float *to);
 
 // Both need scratch memory of a thread, aligned to 64 bytes.
 gsize patch_column16_scratch(void);

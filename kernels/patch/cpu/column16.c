@@ -11,7 +11,7 @@
 #include "kernels/common/isa.h"
 #include "kernels/common/vector16.h"
 
-enum { N = 16, BINS = N / 2 + 1 };
+enum { N = 16, BINS = N / 2 + 1, HALVES = N / 4 + 1 };
 
 enum { PARTS = LITHO_PARTS, LANES = LITHO_LANES };
 
@@ -22,7 +22,8 @@ typedef struct Scratch {
     // [frequency][inline] of crosslines; in wavenumbers [crossline] of inlines
     LithoRow re[N][N], im[N][N];
     LithoRow power_a[BINS][N], power_b[BINS][N];
-    LithoRow shape[BINS][N]; // of the noise's level
+    LithoRow half_a[HALVES][N], half_b[HALVES][N]; // guides, at half their frequencies
+    LithoRow shape[BINS][N];                       // of the noise's level
 } Scratch;
 
 // Limits that powers must reach: those of two windows at each frequency, times the shape of the
@@ -77,8 +78,10 @@ LITHO_INLINE V clean(V x)
 
 // --- time ----------------------------------------------------------------------------------------
 
-// Windows 2 * pair and 2 * pair + 1 of the traces of inline il, tapered.
-LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, LithoRow a[N], LithoRow b[N])
+// Windows 2 * pair and 2 * pair + 1 of the traces of inline il, tapered. `at`: places of their
+// samples in a trace.
+LITHO_INLINE void load_plane(const PatchColumn *c, int pair, const int *at, int il, LithoRow a[N],
+                             LithoRow b[N])
 {
     const LithoPatchAxis *time = &c->sweep->g.axis[2];
     const int t0 = litho_patch_start(*time, 2 * pair), second = time->stride;
@@ -89,7 +92,7 @@ LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, LithoRow a[
         if (row && inside) {
             row += t0;
         } else {
-            patch_column_load(c, il * N + xl, t0, second + N, copy);
+            patch_column_load(c, il * N + xl, at, second + N, copy);
             row = copy;
         }
         for (int p = 0; p < PARTS; p++) {
@@ -103,9 +106,12 @@ LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, LithoRow a[
 
 LITHO_INLINE void forward_time(const PatchColumn *c, int pair, Scratch *s)
 {
+    const LithoPatchAxis *time = &c->sweep->g.axis[2];
+    int at[2 * N];
+    patch_column_times(c, litho_patch_start(*time, 2 * pair), time->stride + N, at);
     for (int il = 0; il < N; il++) {
         LithoRow a[N], b[N];
-        load_plane(c, pair, il, a, b);
+        load_plane(c, pair, at, il, a, b);
         litho_transpose16(a);
         litho_transpose16(b);
         litho_fft16(a, b, 1);
@@ -130,6 +136,8 @@ LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scra
     float *strip = c->strip + (pair - c->pair0) * 2 * second;
     for (int il = c->clip_lo[0]; il < c->clip_hi[0]; il++) {
         LithoRow a[N], b[N];
+        if (!patch_column_makes(c, il))
+            continue;
         for (int f = 0; f < N; f++)
             for (int p = 0; p < PARTS; p++) {
                 a[f][p] = s->re[f][il][p];
@@ -188,19 +196,35 @@ LITHO_INLINE M reaches(V power, float limit, const V *shape, float least)
     return shape ? (power >= limit * *shape) & (power >= least) : power >= limit;
 }
 
+// Guides of a frequency's wavenumbers, and the largest (geometry.h).
+typedef struct Guide {
+    LithoRow a[N], b[N];
+    float most_a, most_b;
+} Guide;
+
+LITHO_INLINE V guided(V power, V guide, float most)
+{
+    const V w = guide / (guide + (LITHO_PATCH_GUIDE * most + 1e-30f));
+    return power * (w * w);
+}
+
 // Row r of a plane against row -r of the plane at the opposite frequency (the plane itself for the
-// first and the middle one), hard threshold; limits are of 4 |F|^2.
+// first and the middle one), hard threshold; limits are of 4 |F|^2. `guide`: NULL = none.
 LITHO_INLINE void threshold_row(LithoRow re, LithoRow im, LithoRow re_opposite,
-                                LithoRow im_opposite, const Limits *limits, int f, int row,
-                                gboolean shaped, gboolean same)
+                                LithoRow im_opposite, const Limits *limits, const Guide *guide,
+                                int f, int row, gboolean shaped, gboolean same)
 {
     Both x[PARTS];
     LithoRow r, i;
     for (int p = 0; p < PARTS; p++)
         x[p] = separate(re[p], im[p], opposite(re_opposite, p), opposite(im_opposite, p));
     for (int p = 0; p < PARTS; p++) {
-        const V power_a = x[p].ar * x[p].ar + x[p].ai * x[p].ai;
-        const V power_b = x[p].br * x[p].br + x[p].bi * x[p].bi;
+        V power_a = x[p].ar * x[p].ar + x[p].ai * x[p].ai;
+        V power_b = x[p].br * x[p].br + x[p].bi * x[p].bi;
+        if (guide) {
+            power_a = guided(power_a, guide->a[row][p], guide->most_a);
+            power_b = guided(power_b, guide->b[row][p], guide->most_b);
+        }
         const V *shape = shaped ? &limits->shape[f][row][p] : NULL;
         x[p] = masked(x[p], reaches(power_a, limits->a[f], shape, limits->least),
                       reaches(power_b, limits->b[f], shape, limits->least));
@@ -214,14 +238,31 @@ LITHO_INLINE void threshold_row(LithoRow re, LithoRow im, LithoRow re_opposite,
 }
 
 LITHO_INLINE void threshold_planes(LithoRow re[N], LithoRow im[N], LithoRow re_opposite[N],
-                                   LithoRow im_opposite[N], const Limits *limits, int f,
-                                   gboolean shaped, gboolean same)
+                                   LithoRow im_opposite[N], const Limits *limits,
+                                   const Guide *guide, int f, gboolean shaped, gboolean same)
 {
     for (int r = 0; r < (same ? N / 2 + 1 : N); r++) {
         const int o = (N - r) % N;
-        threshold_row(re[r], im[r], re_opposite[o], im_opposite[o], limits, f, r, shaped,
+        threshold_row(re[r], im[r], re_opposite[o], im_opposite[o], limits, guide, f, r, shaped,
                       same && o == r);
     }
+}
+
+// The planes of frequency f and of its opposite.
+LITHO_INLINE void forward_space(Scratch *s, int f)
+{
+    const int o = (N - f) % N;
+    litho_fft16_plane(s->re[f], s->im[f]);
+    if (o != f)
+        litho_fft16_plane(s->re[o], s->im[o]);
+}
+
+LITHO_INLINE void inverse_space(Scratch *s, int f)
+{
+    const int o = (N - f) % N;
+    litho_fft16_plane(s->im[f], s->re[f]);
+    if (o != f)
+        litho_fft16_plane(s->im[o], s->re[o]);
 }
 
 // Both transforms and the threshold, a plane and its opposite at a time.
@@ -229,17 +270,13 @@ LITHO_INLINE void filter_single(Scratch *s, const Limits *limits, gboolean shape
 {
     for (int f = 0; f < BINS; f++) {
         const int o = (N - f) % N;
-        litho_fft16_plane(s->re[f], s->im[f]);
-        if (o != f)
-            litho_fft16_plane(s->re[o], s->im[o]);
-        threshold_planes(s->re[f], s->im[f], s->re[o], s->im[o], limits, f, shaped, o == f);
-        litho_fft16_plane(s->im[f], s->re[f]);
-        if (o != f)
-            litho_fft16_plane(s->im[o], s->re[o]);
+        forward_space(s, f);
+        threshold_planes(s->re[f], s->im[f], s->re[o], s->im[o], limits, NULL, f, shaped, o == f);
+        inverse_space(s, f);
     }
 }
 
-// --- the other rule, and the largest coefficient -------------------------------------------------
+// --- the other rule, guides, and the largest coefficient -----------------------------------------
 
 LITHO_INLINE Both both_of(const Scratch *s, int f, int r, int p)
 {
@@ -314,6 +351,84 @@ static void filter_energy(Scratch *s, const Limits *limits)
         litho_fft16_plane(s->im[f], s->re[f]);
 }
 
+// |F|^2 of both windows at frequency f.
+LITHO_INLINE void energies(const Scratch *s, int f, LithoRow a[N], LithoRow b[N])
+{
+    for (int r = 0; r < N; r++)
+        for (int p = 0; p < PARTS; p++) {
+            const Both x = both_of(s, f, r, p);
+            a[r][p] = 0.25f * (x.ar * x.ar + x.ai * x.ai);
+            b[r][p] = 0.25f * (x.br * x.br + x.bi * x.bi);
+        }
+}
+
+// Sums at the places around half of each row's number.
+LITHO_INLINE void sum_halves(LithoRow from[N], LithoRow to[N])
+{
+    for (int r = 0; r < N; r++) {
+        int at[2];
+        litho_patch_halves(N, r, at);
+        for (int p = 0; p < PARTS; p++)
+            to[r][p] = from[at[0]][p] + from[at[1]][p];
+    }
+}
+
+// Sums of energies around half of the wavenumbers of both axes.
+static void sum_around(LithoRow energy[N], LithoRow to[N])
+{
+    LithoRow x[N];
+    sum_halves(energy, x);
+    litho_transpose16(x);
+    sum_halves(x, to);
+    litho_transpose16(to);
+}
+
+LITHO_INLINE V larger(V a, V b)
+{
+    return litho_keep(a >= b, a) + litho_keep(a < b, b);
+}
+
+// Guides of frequency f, from sums at its half, and the largest. The last frequency is its own
+// opposite: its wavenumbers are judged two by two.
+LITHO_INLINE float find_guide(LithoRow half[HALVES][N], int f, LithoRow guide[N])
+{
+    LithoRow most = {0};
+    float all = 0;
+    for (int r = 0; r < N; r++)
+        for (int p = 0; p < PARTS; p++) {
+            V own = half[f / 2][r][p] + half[(f + 1) / 2][r][p];
+            if (f == BINS - 1)
+                own = 0.5f * (own + 2 * opposite(half[HALVES - 1][(N - r) % N], p));
+            guide[r][p] = own;
+            most[p] = larger(most[p], own);
+        }
+    for (int l = 0; l < N; l++)
+        all = fmaxf(all, most[l / LANES][l % LANES]);
+    return all;
+}
+
+// Half the frequencies are transformed before any is judged.
+static void filter_guided(Scratch *s, const Limits *limits)
+{
+    for (int f = 0; f < HALVES; f++) {
+        forward_space(s, f);
+        energies(s, f, s->power_a[f], s->power_b[f]);
+        sum_around(s->power_a[f], s->half_a[f]);
+        sum_around(s->power_b[f], s->half_b[f]);
+    }
+    for (int f = 0; f < BINS; f++) {
+        const int o = (N - f) % N;
+        Guide guide;
+        if (f >= HALVES)
+            forward_space(s, f);
+        guide.most_a = find_guide(s->half_a, f, guide.a);
+        guide.most_b = find_guide(s->half_b, f, guide.b);
+        threshold_planes(s->re[f], s->im[f], s->re[o], s->im[o], limits, &guide, f,
+                         limits->shape != NULL, o == f);
+        inverse_space(s, f);
+    }
+}
+
 static float largest(Scratch *s)
 {
     static const Limits ones = {.a = {4, 4, 4, 4, 4, 4, 4, 4, 4}, .b = {4, 4, 4, 4, 4, 4, 4, 4, 4}};
@@ -363,6 +478,8 @@ void LITHO_ISA_NAME(patch_column16)(PatchColumn *c, void *scratch)
         }
         if (c->sweep->rule == LITHO_PATCH_ENERGY)
             filter_energy(s, &limits);
+        else if (c->sweep->guided)
+            filter_guided(s, &limits);
         else if (limits.shape)
             filter_single(s, &limits, TRUE);
         else

@@ -157,7 +157,10 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     const LithoPatchGeometry g = litho_patch_grid_geometry(&f->grid, params);
     const LithoPatchLevels levels = litho_patch_levels_of(
         p->levels.table, &g, (const long long[3]){f->box.lo[0], f->box.lo[1], f->box.lo[2]});
+    LithoPatchLevels even = levels; // levels.c: has_shape()
+    even.shape = NULL;
     float largest = 0;
+    PatchRoom room = {0};
     PatchSweep sweep = {
         .g = g,
         .transforms = &p->transforms,
@@ -166,14 +169,22 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
         .region = litho_box_full(&f->grid),
         .out_held = litho_box_full(&f->grid),
         .wanted = f->missing,
-        .levels = &levels,
-        .threshold = (float)litho_patch_fill_threshold(&g, params),
+        .levels = &even,
+        .threshold =
+            (float)litho_patch_fill_threshold(&g, params, litho_grid_traces(&f->grid), f->n_gaps),
         .rule = LITHO_PATCH_SINGLE,
+        .guided = litho_patch_is_regular(f->missing, (int)litho_box_size(f->box, 0),
+                                         (int)litho_box_size(f->box, 1)),
         .largest = &largest,
+        .room = &room,
         .stage = "filling",
+        .passes = 1 + params->iterations,
     };
-    if (!patch_plan_transforms(p, &g, error) || (f->n_gaps > 0 && !patch_sweep(&sweep, run, error)))
+    if (!patch_plan_transforms(p, &g, error) ||
+        (f->n_gaps > 0 && !patch_sweep(&sweep, run, error))) {
+        patch_room_clear(&room);
         return FALSE;
+    }
     sweep.largest = NULL;
     float *y = malloc(litho_grid_samples(&f->grid) * sizeof *y);
     float *z = calloc(MAX(f->n_gaps * f->grid.axis[2].n, 1), sizeof *z);
@@ -181,16 +192,20 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     gboolean ok = (y && z) ||
                   litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a block to fill");
     for (int k = 0; ok && f->n_gaps > 0 && k < params->iterations; k++) {
+        sweep.pass = k + 1;
         sweep.least = largest * (float)litho_patch_fill_level(params, k);
         ok = patch_sweep(&sweep, run, error) &&
              move(f, y, k + 1 < params->iterations ? z : NULL, run, error);
     }
     free(z);
     if (ok && both) {
+        sweep.levels = &levels;
         sweep.wanted = NULL;
         sweep.least = 0;
         sweep.threshold = (float)litho_patch_threshold(&g, params);
         sweep.rule = params->rule;
+        sweep.guided = FALSE;
+        sweep.pass = sweep.passes = 0;
         sweep.stage = "windows";
         ok = patch_sweep(&sweep, run, error);
         float *x = f->x;
@@ -198,6 +213,7 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
         y = x;
     }
     free(y);
+    patch_room_clear(&room);
     return ok;
 }
 

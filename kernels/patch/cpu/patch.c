@@ -34,6 +34,7 @@ static void destroy(gpointer data)
     for (int k = 0; k < PATCH_LEVELS_KEPT; k++)
         patch_levels_clear(&p->kept[k]);
     litho_clean_clear(&p->clean);
+    patch_gains_clear(&p->gains);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
     g_free(p);
@@ -82,7 +83,8 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
-    const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
+    const LithoCube *in =
+        litho_clean(&p->clean, patch_gains_clean_rule(&p->gains, params), pass->in, run, error);
     if (!in)
         return FALSE;
     patch_levels_recall(&p->levels, p->kept, PATCH_LEVELS_KEPT, &g, params, in, pass->measured);
@@ -127,10 +129,18 @@ static gboolean report_energy(const LithoPass *pass, LithoRun *run, GError **err
     return TRUE;
 }
 
+// Traces over their gains are filtered, and multiplied by them again.
 static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
-    return (params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error);
+    LithoPass balanced = *pass;
+    balanced.in = patch_gains_divide(&p->gains, params, pass->in, NULL, pass->measured, run, error);
+    if (!balanced.in ||
+        !(params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, &balanced, run, error))
+        return FALSE;
+    if (balanced.in != pass->in)
+        litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
+    return TRUE;
 }
 
 // Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
@@ -156,6 +166,21 @@ static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, Litho
     return TRUE;
 }
 
+// The level of traces over their gains, times these.
+static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    LithoPass balanced = *pass;
+    balanced.in =
+        patch_gains_divide(&p->gains, pass->params, pass->in, NULL, pass->measured, run, error);
+    if (!balanced.in ||
+        !patch_levels_exec(&p->levels, &p->clean, patch_gains_clean_rule(&p->gains, pass->params),
+                           &p->grid, &balanced, run, pass->out, error))
+        return FALSE;
+    if (balanced.in != pass->in)
+        litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
+    return TRUE;
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
@@ -168,13 +193,14 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (volume >= 0)
         return structure(p, pass, volume, run, error);
     if (pass->volume)
-        return patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, pass->out, error);
+        return level_volume(p, pass, run, error);
     if (!filter(p, pass, run, error))
         return FALSE;
     if (!run || !run->report)
         return TRUE;
     patch_levels_report(&p->levels, &p->grid, params, run->report);
-    litho_clean_report(&p->clean, pass->in, run->report);
+    patch_gains_report(&p->gains, &p->grid, run->report);
+    litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, run->report);
     return report_energy(pass, run, error);
 }
 
@@ -196,7 +222,7 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
 // A survey in one piece is measured first, and what stays on the threads' heaps stays; of slabs it
 // was measured in a pass before, by other threads. There is a copy of the input, with guesses,
 // where a piece is erratic or a trace is missing: half of one is counted in one piece, so that what
-// is told is near either.
+// is told is near either. A copy over the gains of traces is counted where there may be one.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region, int threads)
 {
@@ -205,7 +231,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoBox need = litho_patch_input_box(in, params, region);
     const gboolean whole = litho_box_equal(region, litho_box_full(in));
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region);
-    const guint64 copy = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
+    const guint64 guesses = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
+    const guint64 copy = guesses + patch_gains_bytes(in, p, need);
     guint64 peak = 0, kept = 0;
     if (p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
@@ -230,9 +257,13 @@ static guint64 volume_memory(const LithoGrid *in, const void *params, const Lith
 static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)
 {
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, params);
+    const guint64 bytes = patch_levels_part_bytes(in, part);
     guint64 peak, kept;
     patch_levels_bytes(in, &g, params, threads, &peak, &kept);
-    return peak + 3 * patch_levels_part_bytes(in, part) / 4; // half of a copy, as above
+    const guint64 told = peak + 3 * bytes / 4; // half of a copy, as above
+    // A part, what of it is measured, and that over its gains, before it is measured.
+    const gboolean balanced = patch_gains_bytes(in, params, litho_box_full(in)) > 0;
+    return balanced ? MAX(told, 3 * bytes / 2) : told;
 }
 
 const LithoImpl litho_patch_cpu = {.plan = plan,

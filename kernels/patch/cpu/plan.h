@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/common/erratic.h"
 #include "kernels/patch/cpu/sweep.h"
+#include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
 
 // Everything that outlives one exec() on the CPU.
@@ -12,6 +13,7 @@ enum { PATCH_LEVELS_KEPT = 7 };
 typedef struct PatchPlan {
     LithoGrid grid;
     PatchLevels levels, kept[PATCH_LEVELS_KEPT]; // of the last pass, and of those before
+    PatchGains gains;
     LithoClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;

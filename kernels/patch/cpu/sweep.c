@@ -13,14 +13,18 @@
 
 // Bytes of the ring of strips: rows beyond the least are only for more columns at once.
 #define RING_BYTES ((gsize)256 << 20)
+enum { TRACES_TOGETHER = 64 }; // summed between two looks at a cancel
 // More than this splits the region.
 #define MOST_BYTES ((gsize)1 << 30)
 
 // --- transforms ----------------------------------------------------------------------------------
 
-static gboolean is_16(const LithoPatchGeometry *g)
+// TRUE where windows have code of their own.
+static gboolean is_16(const PatchSweep *s)
 {
-    return g->axis[0].length == 16 && g->axis[1].length == 16 && g->axis[2].length == 16;
+    const LithoPatchAxis *axis = s->g.axis;
+    return axis[0].length == 16 && axis[1].length == 16 && axis[2].length == 16 &&
+           (!s->guided || s->rule == LITHO_PATCH_SINGLE);
 }
 
 // FFTW_ESTIMATE: the same plan in every process, so that previews, command line and the ranks of a
@@ -28,8 +32,6 @@ static gboolean is_16(const LithoPatchGeometry *g)
 gboolean patch_transforms_init(PatchTransforms *t, const LithoPatchGeometry *g, GError **error)
 {
     *t = (PatchTransforms){0};
-    if (is_16(g))
-        return TRUE;
     const int n[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
     float *window = fftwf_alloc_real((gsize)n[0] * n[1] * n[2]);
     fftwf_complex *spectrum = fftwf_alloc_complex((gsize)n[0] * n[1] * g->bins);
@@ -69,17 +71,21 @@ void patch_column_limits(const PatchColumn *c, int k, float *limits)
         limits[f] = litho_patch_limit(g, s->levels, centre, f, s->threshold, s->least, c->share);
 }
 
-void patch_column_load(const PatchColumn *c, int trace, int t0, int count, float *to)
+void patch_column_times(const PatchColumn *c, int t0, int count, int *at)
 {
-    const int n = c->sweep->g.axis[2].n;
+    for (int t = 0; t < count; t++)
+        at[t] = litho_patch_mirror(c->sweep->g.axis[2].n, t0 + t);
+}
+
+void patch_column_load(const PatchColumn *c, int trace, const int *at, int count, float *to)
+{
     const float *row = c->rows[trace];
     if (!row) {
         memset(to, 0, count * sizeof *to);
         return;
     }
-    const gboolean inside = t0 >= 0 && t0 + count <= n;
     for (int t = 0; t < count; t++) {
-        const float x = row[inside ? t0 + t : litho_patch_mirror(n, t0 + t)];
+        const float x = row[at[t]];
         to[t] = x - x == 0 ? x : 0;
     }
 }
@@ -102,6 +108,7 @@ typedef struct Job {
     int threads;
     gsize scratch_bytes;
     guint8 *scratch; // per thread: rows, then the column's own
+    PatchRoom own;   // of the ring and the rest, where the sweep has none
     gint64 done, total;
     gint stop; // atomic
     GError **error;
@@ -128,19 +135,21 @@ static float *strip_of(const Job *job, int row, int column)
     return job->ring + (row % job->slots) * job->row_floats + (column - job->first[1]) * one;
 }
 
-static gboolean is_wanted(const PatchColumn *c)
+// Bits of the window's inlines in which traces are to be made.
+static guint64 wanted_inlines(const PatchColumn *c)
 {
     const PatchSweep *s = c->sweep;
     if (!s->wanted || s->largest)
-        return TRUE;
+        return G_MAXUINT64;
     const LithoBox held = s->out_held;
     const gint64 il0 = litho_patch_start(s->g.axis[0], c->place[0]) - held.lo[0];
     const gint64 xl0 = litho_patch_start(s->g.axis[1], c->place[1]) - held.lo[1];
+    guint64 bits = 0;
     for (int il = c->clip_lo[0]; il < c->clip_hi[0]; il++)
         for (int xl = c->clip_lo[1]; xl < c->clip_hi[1]; xl++)
             if (s->wanted[(il0 + il) * litho_box_size(held, 1) + xl0 + xl])
-                return TRUE;
-    return FALSE;
+                bits |= (guint64)1 << il;
+    return bits;
 }
 
 // Rows of the window's traces, and the share that is there.
@@ -205,15 +214,16 @@ static void run_column(Job *job, int row, int column, int thread)
     clip(job, 0, row, &c.clip_lo[0], &c.clip_hi[0]);
     clip(job, 1, column, &c.clip_lo[1], &c.clip_hi[1]);
     find_rows(&c);
+    c.wanted = wanted_inlines(&c);
     if (empty)
-        *empty = c.share <= 0 || !is_wanted(&c);
+        *empty = c.share <= 0 || !c.wanted;
     if (c.share <= 0 || (empty && *empty))
         return;
     if (c.strip)
         memset(c.strip, 0,
                sizeof(float) * (c.clip_hi[0] - c.clip_lo[0]) * (c.clip_hi[1] - c.clip_lo[1]) *
                    (gsize)job->length);
-    (is_16(&s->g) ? LITHO_ISA_PICK(patch_column16) : patch_column_any)(&c, scratch + rows_bytes);
+    (is_16(s) ? LITHO_ISA_PICK(patch_column16) : patch_column_any)(&c, scratch + rows_bytes);
     if (s->largest)
 #pragma omp critical(patch_largest)
         *s->largest = fmaxf(*s->largest, sqrtf(c.largest));
@@ -270,12 +280,14 @@ static void sum_trace(const Job *job, gint64 il, gint64 xl)
 }
 
 // Inlines [il0, il1), whose rows are all in the ring.
-static void sum_inlines(const Job *job, gint64 il0, gint64 il1)
+static gboolean sum_inlines(Job *job, gint64 il0, gint64 il1)
 {
     const gint64 nx = litho_box_size(job->s->region, 1);
 #pragma omp parallel for schedule(static) num_threads(job->threads)
     for (gint64 k = 0; k < (il1 - il0) * nx; k++)
-        sum_trace(job, il0 + k / nx, job->s->region.lo[1] + k % nx);
+        if (k % TRACES_TOGETHER != 0 || go_on(job))
+            sum_trace(job, il0 + k / nx, job->s->region.lo[1] + k % nx);
+    return go_on(job);
 }
 
 // --- a region ------------------------------------------------------------------------------------
@@ -311,20 +323,41 @@ static int slots_of(const Job *job)
     return (int)MIN(MAX(fit, rows_needed(job) + 1), job->last[0] - job->first[0] + 1);
 }
 
+// `*room` made as large as asked for, its content lost then; NULL: no memory.
+static void *take(void **room, gsize *had, gsize bytes)
+{
+    if (*had < bytes) {
+        free(*room);
+        *room = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+        *had = *room ? bytes : 0;
+    }
+    return *room;
+}
+
+void patch_room_clear(PatchRoom *room)
+{
+    free(room->scratch.data);
+    free(room->ring.data);
+    free(room->empty.data);
+    *room = (PatchRoom){0};
+}
+
 static gboolean job_memory(Job *job)
 {
+    PatchRoom *room = job->s->room ? job->s->room : &job->own;
     const PatchSweep *s = job->s;
     const gsize rows = sizeof(float *) * s->g.axis[0].length * s->g.axis[1].length;
     job->slots = slots_of(job);
-    job->scratch_bytes = (rows + 63) / 64 * 64 +
-                         (is_16(&s->g) ? LITHO_ISA_PICK(patch_column16_scratch)()
-                                       : patch_column_any_scratch(&s->g));
+    job->scratch_bytes =
+        (rows + 63) / 64 * 64 +
+        (is_16(s) ? LITHO_ISA_PICK(patch_column16_scratch)() : patch_column_any_scratch(&s->g));
     job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
-    job->scratch = aligned_alloc(4096, job->threads * job->scratch_bytes);
+    job->scratch =
+        take(&room->scratch.data, &room->scratch.bytes, job->threads * job->scratch_bytes);
     if (!s->largest) {
         job->ring =
-            aligned_alloc(64, (sizeof(float) * job->slots * job->row_floats + 63) / 64 * 64);
-        job->empty = g_try_malloc0((gsize)job->slots * columns(job));
+            take(&room->ring.data, &room->ring.bytes, sizeof(float) * job->slots * job->row_floats);
+        job->empty = take(&room->empty.data, &room->empty.bytes, (gsize)job->slots * columns(job));
     }
     for (int a = 0; a < 3; a++) {
         const int n = s->g.axis[a].length;
@@ -341,9 +374,7 @@ static gboolean job_memory(Job *job)
 
 static void job_clear(Job *job)
 {
-    free(job->scratch);
-    free(job->ring);
-    g_free(job->empty);
+    patch_room_clear(&job->own);
     for (int a = 0; a < 3; a++) {
         free(job->taper[a]);
         g_free(job->norm[a]);
@@ -371,8 +402,8 @@ static gboolean run_job(Job *job)
             return FALSE;
         if (!job->s->largest) {
             const gint64 upto = complete_up_to(job, next - 1);
-            if (upto > il)
-                sum_inlines(job, il, upto);
+            if (upto > il && !sum_inlines(job, il, upto))
+                return FALSE;
             il = MAX(upto, il);
         }
         row = next;
@@ -460,15 +491,16 @@ static gboolean sweep_halves(PatchSweep *s, LithoRun *run, gint64 *done, gint64 
 gboolean patch_sweep(PatchSweep *s, LithoRun *run, GError **error)
 {
     const double start = litho_now_ms();
-    gint64 done = 0;
     if (litho_box_empty(s->region))
         return TRUE;
     PatchSweep copy = *s;
     Job whole = {.s = &copy};
     count_windows(&whole);
     s->windows = 0;
-    litho_run_begin(run, s->stage, "columns of windows");
-    if (!sweep_halves(s, run, &done, whole.total, error))
+    if (s->pass == 0)
+        litho_run_begin(run, s->stage, "columns of windows");
+    gint64 done = s->pass * whole.total;
+    if (!sweep_halves(s, run, &done, MAX(s->passes, 1) * whole.total, error))
         return FALSE;
     litho_run_time(run, s->stage, LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    8.0 * litho_box_count(s->region), s->windows * litho_patch_window_flops(&s->g));

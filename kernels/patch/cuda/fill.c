@@ -10,6 +10,8 @@ typedef struct Frame {
     LithoBox box;
     LithoPatchBox whole; // of the frame in its own indices
     gint64 traces, samples;
+    gint64 missing; // traces
+    gboolean regular; // they repeat themselves
 } Frame;
 
 static gboolean reserve(PatchPlan *p, const Frame *f, GError **error)
@@ -33,8 +35,9 @@ static PatchSweep sweep_of(PatchPlan *p, const Frame *f, const LithoPatchParams 
     s.task.out = p->y.data;
     s.task.held = s.task.region = s.task.out_held = f->whole;
     s.task.wanted = p->missing.data;
-    s.task.threshold = (float)litho_patch_fill_threshold(&s.task.g, params);
+    s.task.threshold = (float)litho_patch_fill_threshold(&s.task.g, params, f->traces, f->missing);
     s.task.rule = LITHO_PATCH_SINGLE;
+    s.task.guided = f->regular;
     s.task.levels =
         litho_patch_levels_of(patch_device_levels(p), &s.task.g,
                               (const long long[3]){f->box.lo[0], f->box.lo[1], f->box.lo[2]});
@@ -64,7 +67,9 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
 {
     cudaStream_t stream = litho_cuda_stream(p->context);
     PatchSweep s = sweep_of(p, f, params, run);
+    const float *shape = s.task.levels.shape;
     float largest = 0;
+    s.task.levels.shape = NULL; // levels.c: has_shape()
     if (!find_largest(&s, &largest, error) ||
         !LITHO_CUDA(cudaMemsetAsync(p->z.data, 0, f->samples * sizeof(float), stream), error))
         return FALSE;
@@ -79,12 +84,35 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
     }
     if (params->mode != LITHO_PATCH_BOTH)
         return TRUE;
+    s.task.levels.shape = shape;
     s.task.wanted = NULL;
     s.task.least = 0;
     s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
     s.task.rule = params->rule;
+    s.task.guided = 0;
     s.stage = "windows";
     return patch_sweep(&s, error);
+}
+
+// Traces of the block to `x`, and how many of them are missing.
+static gboolean begin_frame(PatchPlan *p, Frame *f, const LithoCube *in, const float *samples,
+                            GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    g_autofree guint8 *missing = g_malloc(f->traces);
+    if (!LITHO_CUDA(litho_patch_frame(samples, patch_box(in->held), p->live.data, patch_box(f->box),
+                                      p->x.data, p->missing.data, stream),
+                    error) ||
+        !LITHO_CUDA(
+            cudaMemcpyAsync(missing, p->missing.data, f->traces, cudaMemcpyDeviceToHost, stream),
+            error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return FALSE;
+    f->missing = 0;
+    for (gint64 k = 0; k < f->traces; k++)
+        f->missing += missing[k] != 0;
+    f->regular = litho_patch_is_regular(missing, (int)f->whole.n[0], (int)f->whole.n[1]);
+    return TRUE;
 }
 
 static gboolean fill_block(PatchPlan *p, const LithoPass *pass, LithoBox block, LithoBox around,
@@ -104,10 +132,7 @@ static gboolean fill_block(PatchPlan *p, const LithoPass *pass, LithoBox block, 
     if (!reserve(p, &f, error) || !litho_cuda_reserve(p->context, &p->filled, traces, error))
         return FALSE;
     litho_cuda_mark(p->context, "filling", LITHO_STAGE_COMPUTE, 8.0 * f.samples, 0);
-    if (!LITHO_CUDA(litho_patch_frame(in, patch_box(pass->in->held), p->live.data,
-                                      patch_box(around), p->x.data, p->missing.data, stream),
-                    error) ||
-        !run_frame(p, &f, params, run, error))
+    if (!begin_frame(p, &f, pass->in, in, error) || !run_frame(p, &f, params, run, error))
         return FALSE;
     const gboolean both = params->mode == LITHO_PATCH_BOTH;
     if (!LITHO_CUDA(litho_patch_write(patch_box(around), both ? p->y.data : p->x.data,

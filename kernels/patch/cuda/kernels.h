@@ -34,7 +34,7 @@ typedef struct LithoPatchTask {
     const float *norm[3]; // 1 / sum of w^2, from the region's first sample on
     LithoPatchLevels levels;
     float threshold, least; // in standard deviations, and of |F|
-    int rule;
+    int rule, guided;       // guided: by half the frequencies (geometry.h)
     int first[2], count[2]; // columns along the inline and the crossline axis
     int pair0, pairs;       // windows along time, in twos
     int length;             // of a trace of a strip; a multiple of 4
@@ -60,7 +60,7 @@ int litho_patch_knows(const LithoPatchGeometry *g, size_t shared);
 int litho_patch_columns(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 int litho_patch_columns16(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 
-// --- cuda/window.cu: other sizes, around cuFFT ---------------------------------------------------
+// --- cuda/window.cu: other sizes and guided windows, around cuFFT --------------------------------
 
 // Windows are numbered row by row, column by column, down the column: number 0 is the first of row
 // `row`. Those behind the last of `rows` rows are zero.
@@ -92,6 +92,9 @@ int litho_patch_write(LithoPatchBox frame, const float *x, const float *raw, Lit
                       LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream);
 // Traces of `region` that are not live: out takes them from `in` as they are.
 int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
+// Traces of `region`: out times gain[il * nx + xl] of the survey.
+int litho_patch_multiply(const LithoPatchTask *task, const float *gain, long long nx,
+                         cudaStream_t stream);
 // sums[block][2]: energies of the input and of what was removed, over live traces.
 int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);
 

@@ -8,6 +8,7 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/patch/cuda/level.h"
 #include "kernels/patch/cuda/plan.h"
+#include "kernels/patch/floor.h"
 
 G_STATIC_ASSERT((int)LITHO_LEVEL_GROUPS == (int)NOISE_GROUPS);
 
@@ -89,21 +90,42 @@ static gboolean make_task(PatchPlan *p, gboolean whole, NoiseJob *const *jobs, i
 
 // --- spectra -------------------------------------------------------------------------------------
 
+// Starts of a job's windows by their places, along axis after axis: a division each, of which a
+// window would need many. Those that the part under way does not hold are G_MAXINT64.
+static gint64 *list_starts(const NoiseJob *job)
+{
+    gint64 *starts = g_new(gint64, job->count[0] + job->count[1] + job->count[2]), *to = starts;
+    for (int a = 0; a < 3; a++)
+        for (gint64 k = 0; k < job->count[a]; k++) {
+            const gint64 at = noise_start_of(job, a, k);
+            *to++ = noise_holds_along(job, a, at) ? at : G_MAXINT64;
+        }
+    return starts;
+}
+
 // Windows that are taken now.
 static GArray *list_places(NoiseJob *const *jobs, int n, const LithoCube *part, LithoBox within)
 {
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(LithoLevelPlace));
+    GArray *places =
+        g_array_sized_new(FALSE, FALSE, sizeof(LithoLevelPlace), (guint)windows_of(jobs, n));
     for (int k = 0; k < n; k++) {
         NoiseJob *job = jobs[k];
         job->within = litho_box_intersect(within, part->held);
+        g_autofree gint64 *starts = list_starts(job);
+        const gint64 *along[3] = {starts, starts + job->count[0],
+                                  starts + job->count[0] + job->count[1]};
         for (gint64 w = 0; w < job->windows; w++) {
             LithoLevelPlace place = {.job = k, .window = (int)w};
-            if (job->taken[w] || !noise_holds(job, w))
-                continue;
-            for (int a = 0; a < 3; a++)
-                place.at[a] = noise_start_of(job, a, noise_place_of(job, w, a));
-            g_array_append_val(places, place);
-            job->taken[w] = 1;
+            gint64 at[3];
+            gboolean holds = !job->taken[w];
+            noise_places_of(job, w, at);
+            for (int a = 0; a < 3; a++) {
+                place.at[a] = along[a][at[a]];
+                holds &= place.at[a] != G_MAXINT64;
+            }
+            if (holds)
+                g_array_append_val(places, place);
+            job->taken[w] |= holds;
         }
     }
     return places;
@@ -155,16 +177,30 @@ static gboolean spectra(gpointer data, gboolean whole, LithoNoiseWindows *const 
 
 // --- levels --------------------------------------------------------------------------------------
 
+// A window's flags follow from its place along one axis.
+static void put_flags(const NoiseJob *job, guint8 *flags)
+{
+    enum { UNKNOWN = 255 };
+    const int axis = noise_halved_axis(job);
+    g_autofree guint8 *known = g_malloc(job->count[axis]);
+    memset(known, UNKNOWN, job->count[axis]);
+    for (gint64 w = 0; w < job->windows; w++) {
+        guint8 *own = &known[noise_place_of(job, w, axis)];
+        if (*own == UNKNOWN)
+            *own = (guint8)((noise_half_of(job, w) ? LITHO_LEVEL_HALF : 0) |
+                            (noise_may_choose(job, w, 0) ? LITHO_LEVEL_CHOOSES_0 : 0) |
+                            (noise_may_choose(job, w, 1) ? LITHO_LEVEL_CHOOSES_1 : 0));
+        flags[w] = *own;
+    }
+}
+
 static gboolean upload_flags(PatchPlan *p, NoiseJob *const *jobs, int n, GError **error)
 {
-    g_autofree guint8 *flags = g_malloc(windows_of(jobs, n));
-    gsize at = 0;
-    for (int k = 0; k < n; k++)
-        for (gint64 w = 0; w < jobs[k]->windows; w++)
-            flags[at++] = (guint8)((noise_half_of(jobs[k], w) ? LITHO_LEVEL_HALF : 0) |
-                                   (noise_may_choose(jobs[k], w, 0) ? LITHO_LEVEL_CHOOSES_0 : 0) |
-                                   (noise_may_choose(jobs[k], w, 1) ? LITHO_LEVEL_CHOOSES_1 : 0));
-    return litho_cuda_put(p->context, &p->level_flags, flags, at, error);
+    const gint64 windows = windows_of(jobs, n);
+    g_autofree guint8 *flags = g_malloc(windows);
+    for (int k = 0, at = 0; k < n; at += (int)jobs[k++]->windows)
+        put_flags(jobs[k], flags + at);
+    return litho_cuda_put(p->context, &p->level_flags, flags, windows, error);
 }
 
 // Levels of one job from the means of its frequencies.
@@ -187,44 +223,79 @@ static void conclude(const NoiseJob *job, gboolean interval, const LithoLevelMea
     noise_conclude(job, interval, all, sigma, sigma, noise);
 }
 
+static int most_windows(NoiseJob *const *jobs, int n)
+{
+    gint64 most = 0;
+    for (int k = 0; k < n; k++)
+        most = MAX(most, jobs[k]->windows);
+    return (int)most;
+}
+
+static gboolean fetch(PatchPlan *p, gpointer to, gconstpointer from, gsize bytes, GError **error)
+{
+    return LITHO_CUDA(
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, litho_cuda_stream(p->context)),
+        error);
+}
+
+// Sums over the cells stand before the cells' own means.
+static gboolean floors(PatchPlan *p, const LithoLevelTask *t, int nf, gsize nk, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gsize sums = nf * nk * sizeof(gint64);
+    const gsize below = (gsize)t->n_jobs * nf * sizeof(LithoLevelBelow);
+    if (!litho_cuda_reserve(p->context, &p->level_floor, t->n_jobs * nf * nk * sizeof(float),
+                            error) ||
+        !litho_cuda_reserve(p->context, &p->level_below, sums + below, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->level_below.data, 0, sums, stream), error))
+        return FALSE;
+    return LITHO_CUDA(litho_noise_floor_launch(t->power, t->share, t->jobs, t->n_jobs, nf, (int)nk,
+                                               NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
+                                               p->level_floor.data, stream),
+                      error) &&
+           LITHO_CUDA(litho_level_below(t, p->level_floor.data, PATCH_FLOOR_UNIT,
+                                        (gpointer)((char *)p->level_below.data + sums),
+                                        p->level_below.data, stream),
+                      error);
+}
+
 static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n,
-                       LithoNoise *noise, float *floor, LithoRun *run, GError **error)
+                       LithoNoise *noise, PatchFloorSums *floor, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
-    const int nf = jobs[0]->nf, sets = LITHO_LEVEL_SETS(whole);
+    const int nf = jobs[0]->nf, sets = LITHO_LEVEL_SETS(whole), most = most_windows(jobs, n);
     const gsize nk = noise_wavenumbers(jobs[0]), windows = windows_of(jobs, n);
-    const gsize n_means = (gsize)n * nf * sets, n_floor = floor ? (gsize)n * nf * nk : 0;
+    const gsize n_means = (gsize)n * nf * sets, n_below = floor ? (gsize)n * nf : 0;
+    const gsize sums = nf * nk * sizeof(gint64);
     cudaStream_t stream = litho_cuda_stream(p->context);
     g_autofree LithoLevelMean *means = g_new(LithoLevelMean, n_means);
+    g_autofree LithoLevelBelow *below = g_new(LithoLevelBelow, n_below);
     g_autofree float *share = g_new(float, windows);
     LithoLevelTask t;
     if (!make_task(p, whole, jobs, n, &t, error) || !upload_flags(p, jobs, n, error) ||
         !litho_cuda_reserve(p->context, &p->level_quiet, 2 * n * nf * nk, error) ||
-        !litho_cuda_reserve(p->context, &p->level_means, n_means * sizeof *means, error) ||
-        (floor && !litho_cuda_reserve(p->context, &p->level_floor, n_floor * sizeof *floor, error)))
+        !litho_cuda_reserve(p->context, &p->level_means,
+                            litho_level_means_bytes(whole, (gint64)n * nf, most), error))
         return FALSE;
     t.flags = p->level_flags.data;
     t.quiet = p->level_quiet.data;
     litho_cuda_mark(p->context, "noise level", LITHO_STAGE_COMPUTE,
                     4.0 * windows * nf * nk * (whole ? 20 : 12), 0);
     if (!LITHO_CUDA(litho_level_quiet(&t, stream), error) ||
-        !LITHO_CUDA(litho_level_means(&t, whole, p->level_means.data, stream), error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(means, p->level_means.data, n_means * sizeof *means,
-                                    cudaMemcpyDeviceToHost, stream),
-                    error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(share, t.share, windows * sizeof *share, cudaMemcpyDeviceToHost,
-                                    stream),
-                    error) ||
-        (floor && (!LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, t.jobs, n, nf, (int)nk,
-                                                        NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
-                                                        p->level_floor.data, stream),
-                               error) ||
-                   !LITHO_CUDA(cudaMemcpyAsync(floor, p->level_floor.data, n_floor * sizeof *floor,
-                                               cudaMemcpyDeviceToHost, stream),
-                               error))) ||
+        !LITHO_CUDA(litho_level_means(&t, whole, most, p->level_means.data, stream), error) ||
+        (floor && !floors(p, &t, nf, nk, error)) ||
+        !fetch(p, means, p->level_means.data, n_means * sizeof *means, error) ||
+        !fetch(p, share, t.share, windows * sizeof *share, error) ||
+        (floor &&
+         (!fetch(p, floor->sum, p->level_below.data, sums, error) ||
+          !fetch(p, below, (char *)p->level_below.data + sums, n_below * sizeof *below, error))) ||
         !litho_cuda_step(p->context, run, 1, 1, error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error))
         return FALSE;
+    for (gsize k = 0; k < n_below; k++) {
+        floor->mean[k] = below[k].mean;
+        floor->below[k] = below[k].below;
+    }
     gsize at = 0;
     for (int k = 0; k < n; k++) {
         for (gint64 w = 0; w < jobs[k]->windows; w++)

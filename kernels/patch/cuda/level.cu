@@ -2,8 +2,7 @@
 //
 // The level of the noise: spectra of windows, the quiet wavenumbers, and the mean below three times
 // the noise from an exact median. Sums have a fixed order; histograms count whole numbers.
-#include "kernels/patch/cuda/device.cuh"
-#include "kernels/patch/cuda/level.h"
+#include "kernels/patch/cuda/level.cuh"
 
 namespace
 {
@@ -12,26 +11,11 @@ enum {
     TILE = 128, // traces at a time
     TIME = LITHO_LEVEL_MAX_TIME,
     GROUPS = LITHO_LEVEL_GROUPS,
-    MANY = 1024, // threads of a mean
-    DIGITS = 2048,
+    MANY = 1024, // threads that add windows
+    SLICE = 64,  // windows of a block of a mean
+    DIGITS = 256,
+    AHEAD = 8, // values that a thread loads at a time
 };
-
-__device__ long long wavenumbers(const LithoLevelTask &t)
-{
-    return (long long)t.n[0] * t.n[1];
-}
-
-__device__ int bins(const LithoLevelTask &t)
-{
-    return t.n[2] / 2 + 1;
-}
-
-__device__ float *power_of(const LithoLevelTask &t, int job, int f, int window)
-{
-    const LithoLevelJob j = t.jobs[job];
-    return t.power +
-           ((long long)j.first * bins(t) + (long long)f * j.windows + window) * wavenumbers(t);
-}
 
 __device__ float2 turned(float2 w, float2 z)
 {
@@ -61,22 +45,6 @@ __device__ bool is_there(const float *x, int n)
     return any && finite;
 }
 
-// The taper's energy on the traces of a window, added in their order, and what follows from it.
-__device__ void weigh_window(const LithoLevelTask &t, int window, const unsigned char *there)
-{
-    double energy = 0;
-    int present = 0;
-    for (int k = 0; k < wavenumbers(t); k++)
-        if (there[k]) {
-            const double w = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
-            energy += w * w;
-            present++;
-        }
-    const bool enough = 2 * present >= wavenumbers(t) && present > 0;
-    t.share[window] = enough ? (float)(energy / t.energy) : 0;
-    t.scale[window] = enough ? (float)(1 / (energy * t.time_energy)) : 0;
-}
-
 // One block a window: its traces, tapered, along time. Floor: 4 bytes read a sample, 8 written a
 // coefficient.
 __global__ void __launch_bounds__(TILE)
@@ -84,9 +52,11 @@ __global__ void __launch_bounds__(TILE)
 {
     __shared__ float x[TILE][TIME + 1];
     __shared__ float2 circle[TIME];
-    __shared__ unsigned char there[LITHO_LEVEL_MAX_WAVENUMBERS];
+    __shared__ double parts[TILE / 32];
     const LithoLevelPlace p = places[blockIdx.x];
     const int nk = (int)wavenumbers(t), nf = bins(t), n2 = t.n[2];
+    double energy = 0;
+    int present = 0;
     float2 *to = (float2 *)t.spectra + (long long)blockIdx.x * nf * nk;
     make_circle(circle, n2);
     for (int first = 0; first < nk; first += TILE) {
@@ -106,7 +76,10 @@ __global__ void __launch_bounds__(TILE)
         const bool counts = is_there(own, n2);
         const double w = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
         const long long trace = trace_at(t.held, p.at[0] + k / t.n[1], p.at[1] + k % t.n[1]);
-        there[k] = counts && t.recorded[trace];
+        if (counts && t.recorded[trace]) {
+            energy += w * w;
+            present++;
+        }
         for (int i = 0; i < n2; i++)
             own[i] = counts ? (float)(w * t.taper[2][i] * own[i]) : 0;
         for (int f = 0; f < nf; f++) {
@@ -119,9 +92,9 @@ __global__ void __launch_bounds__(TILE)
             to[(long long)f * nk + k] = sum;
         }
     }
-    __syncthreads();
-    if (threadIdx.x == 0)
-        weigh_window(t, t.jobs[p.job].first + p.window, there);
+    energy = sum_of_block(energy, parts);
+    present = (int)sum_of_block(present, parts);
+    weigh_window(t, t.jobs[p.job].first + p.window, energy, present);
 }
 
 // One block a window and frequency: both space axes, then the power.
@@ -168,37 +141,40 @@ __global__ void __launch_bounds__(THREADS)
 
 // --- quiet wavenumbers ---------------------------------------------------------------------------
 
-// One block a job, frequency and half: sums over the windows in ascending order, and the marks of
-// those that do not exceed their median.
-__global__ void __launch_bounds__(THREADS) quiet_kernel(const LithoLevelTask t)
+// One block a job, frequency and half: sums over the windows, and the marks of those up to their
+// median. As many threads a wavenumber as there are add every so manieth window each.
+__global__ void __launch_bounds__(MANY) quiet_kernel(const LithoLevelTask t)
 {
-    extern __shared__ float sums[];
-    __shared__ float middle;
+    extern __shared__ float sums[]; // a part of `all` per thread, then of all windows
     const int f = blockIdx.x, half = blockIdx.y, job = blockIdx.z, nk = (int)wavenumbers(t);
     const LithoLevelJob j = t.jobs[job];
     const int chooses = half ? LITHO_LEVEL_CHOOSES_1 : LITHO_LEVEL_CHOOSES_0;
+    const int parts = nk < MANY ? MANY / nk : 1;
+    const float *power = power_of(t, job, f, 0), *share = t.share + j.first;
+    const unsigned char *flags = t.flags + j.first;
     unsigned char *quiet = t.quiet + (((long long)job * bins(t) + f) * 2 + half) * nk;
-    for (int k = threadIdx.x; k < nk; k += THREADS) {
+    for (int e = threadIdx.x; e < parts * nk; e += MANY) {
+        const int k = e % nk;
         float sum = 0;
 #pragma unroll 8
-        for (int w = 0; w < j.windows; w++)
-            if (t.share[j.first + w] > 0 && (t.flags[j.first + w] & chooses))
-                sum += power_of(t, job, f, w)[k];
-        sums[k] = sum;
-    }
-    __syncthreads();
-    for (int k = threadIdx.x; k < nk; k += THREADS) {
-        int smaller = 0, same = 0;
-        for (int i = 0; i < nk; i++) {
-            smaller += sums[i] < sums[k];
-            same += sums[i] == sums[k];
+        for (int w = e / nk; w < j.windows; w += parts) {
+            const float x = power[(long long)w * nk + k];
+            sum += share[w] > 0 && (flags[w] & chooses) ? x : 0;
         }
-        if (smaller <= nk / 2 && nk / 2 < smaller + same)
-            middle = sums[k]; // whoever finds it finds the same
+        sums[e] = sum;
     }
     __syncthreads();
-    for (int k = threadIdx.x; k < nk; k += THREADS)
-        quiet[k] = sums[k] <= middle;
+    for (int k = threadIdx.x; k < nk; k += MANY)
+        for (int part = 1; part < parts; part++)
+            sums[k] += sums[part * nk + k];
+    __syncthreads();
+    // Opposite wavenumbers of a real plane are alike: of equal ones the first count.
+    for (int k = threadIdx.x; k < nk; k += MANY) {
+        int rank = 0;
+        for (int i = 0; i < nk; i++)
+            rank += sums[i] < sums[k] || (sums[i] == sums[k] && i < k);
+        quiet[k] = rank <= nk / 2;
+    }
 }
 
 // --- means ---------------------------------------------------------------------------------------
@@ -212,161 +188,337 @@ __device__ bool is_real(const LithoLevelTask &t, int f, int k)
     return true;
 }
 
-// One set of coefficients: windows `w` that are taken, and wavenumbers with a mark.
+// Real coefficients at a frequency: none, some (4, 2 or 1), or all of them.
+__device__ int count_real(const LithoLevelTask &t, int f)
+{
+    int n = f == 0 || 2 * f == t.n[2];
+    for (int a = 0; a < 2; a++)
+        n *= t.n[a] % 2 == 0 ? 2 : 1;
+    return n;
+}
+
+// One block's share of a set of coefficients: the windows of a slice, and wavenumbers with a mark.
 struct Set {
+    int slice, slices; // slices: of the set
+    int nk, freedom, windows;
     const float *power; // of window 0
-    const float *share;
-    const unsigned char *flags, *marks;
-    int windows, nk, half, group;
+    unsigned char marks[LITHO_LEVEL_MAX_WAVENUMBERS];
+    short taken[SLICE]; // windows
 
-    __device__ bool takes(int w) const
-    {
-        return share[w] > 0 && (half < 0 || (flags[w] & LITHO_LEVEL_HALF) == half) &&
-               (group == GROUPS || w % GROUPS == group);
-    }
-
-    // Calls visit(value, takes it) for all lanes of a warp alike.
+    // Calls visit(value) with what is in the set; of windows that nobody wrote nothing is read.
     template <class Visit> __device__ void each(Visit visit) const
     {
-        for (int w = threadIdx.x / 32; w < windows; w += MANY / 32) {
-            if (!takes(w))
-                continue;
-            const float *p = power + (long long)w * nk;
-            for (int k = threadIdx.x % 32; k < (nk + 31) / 32 * 32; k += 32) {
-                const bool there = k < nk && marks[k];
-                visit(there ? p[k] : 0, there);
+        for (int i = threadIdx.x / 32; i < windows; i += THREADS / 32) {
+            const float *p = power + (long long)taken[i] * nk;
+            for (int first = threadIdx.x % 32; first < nk; first += 32 * AHEAD) {
+                float x[AHEAD];
+#pragma unroll
+                for (int a = 0; a < AHEAD; a++) {
+                    const int k = first + 32 * a;
+                    x[a] = k < nk && marks[k] ? __ldg(p + k) : -1;
+                }
+#pragma unroll
+                for (int a = 0; a < AHEAD; a++)
+                    if (x[a] >= 0)
+                        visit(x[a]);
             }
         }
     }
 };
 
-// Sums over the block in a fixed order, known to all threads.
-__device__ double sum_of_block(double x, double *parts)
+// Slices of a set of all windows, and of one of a group.
+__host__ __device__ inline int slices_of(int windows, bool group)
 {
-    for (int by = 16; by; by /= 2)
-        x += __shfl_xor_sync(~0u, x, by);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        parts[threadIdx.x / 32] = x;
-    __syncthreads();
-    double sum = 0;
-    for (int k = 0; k < MANY / 32; k++)
-        sum += parts[k];
-    return sum;
+    const int n = group ? (windows + GROUPS - 1) / GROUPS : windows;
+    return (n + SLICE - 1) / SLICE;
 }
 
-// Adds one to count[digit] for each lane that has one.
-__device__ void count_digit(int *count, unsigned digit, bool there)
+// Blocks of all sets of a frequency: sets of all windows are the first three.
+__host__ __device__ inline int blocks_of(int windows, int sets)
 {
-    const unsigned peers = __match_any_sync(~0u, there ? digit : ~0u);
-    if (there && (threadIdx.x % 32) == __ffs(peers) - 1)
-        atomicAdd(&count[digit], __popc(peers));
+    return 3 * slices_of(windows, false) + (sets - 3) * slices_of(windows, true);
 }
 
-// The digit in which `rank` falls, and the rank within it: by thread 0.
-__device__ void find_digit(const int *count, int digits, long long *rank, unsigned *digit)
+// Powers of a slice below the limit.
+struct Part {
+    double sum, n;
+};
+
+// The set of this block.
+__device__ int own_set(int most)
 {
-    long long left = *rank;
-    int d = 0;
-    while (d < digits - 1 && left >= count[d])
-        left -= count[d++];
-    *rank = left;
-    *digit = (unsigned)d;
+    const int all = slices_of(most, false), beyond = (int)blockIdx.x - 3 * all;
+    return beyond < 0 ? blockIdx.x / all : 3 + beyond / slices_of(most, true);
 }
 
-// Value number `rank` in ascending order, by its bits from the top: 11, 11 and 10 of them. Values
-// are not negative.
-__device__ float select(const Set &s, long long rank, int *count)
+// Its place among all of all jobs and frequencies.
+__device__ long long place_of_set(const LithoLevelTask &t, int most, int interval)
 {
-    __shared__ long long left;
-    __shared__ unsigned digit;
-    const int shifts[3] = {21, 10, 0}, digits[3] = {2048, 2048, 1024};
-    unsigned prefix = 0;
-    if (threadIdx.x == 0)
-        left = rank;
-    for (int pass = 0; pass < 3; pass++) {
-        const int shift = shifts[pass], above = pass == 0 ? 32 : shifts[pass - 1];
-        for (int d = threadIdx.x; d < DIGITS; d += MANY)
-            count[d] = 0;
-        __syncthreads();
-        s.each([&](float x, bool there) {
-            const unsigned bits = __float_as_uint(x);
-            const bool fits = there && (above == 32 || bits >> above == prefix >> above);
-            count_digit(count, bits >> shift & (digits[pass] - 1), fits);
-        });
-        __syncthreads();
-        if (threadIdx.x == 0)
-            find_digit(count, digits[pass], &left, &digit);
-        __syncthreads();
-        prefix |= digit << shift;
-        __syncthreads();
-    }
-    return __uint_as_float(prefix);
+    return ((long long)blockIdx.z * bins(t) + blockIdx.y) * LITHO_LEVEL_SETS(interval) +
+           own_set(most);
 }
 
-// noise_power() of noise_level.c.
-__device__ double mean_of(const LithoLevelTask &t, const Set &s, long long n, int freedom,
-                          int *count, double *parts)
+// The block's windows and marks; by all threads.
+__device__ void begin_set(const LithoLevelTask &t, int most, Set &s)
 {
-    double mean = select(s, n / 2, count) / t.median[freedom - 1];
-    for (int pass = 0; pass < t.passes; pass++) {
-        const double limit = t.cut * mean;
-        double sum = 0;
-        int kept = 0;
-        s.each([&](float x, bool there) {
-            const bool below = there && x <= limit;
-            sum += below ? x : 0;
-            kept += below;
-        });
-        const double all = sum_of_block(sum, parts), number = sum_of_block(kept, parts);
-        const double next = number > 0 ? all / number / t.below[freedom - 1] : mean;
-        if (next == mean)
-            break;
-        mean = next;
-    }
-    return mean;
-}
-
-// One block a set. Floor: the powers of the set read once for each of at most thirteen passes, from
-// the caches.
-__global__ void __launch_bounds__(MANY) means_kernel(const LithoLevelTask t, LithoLevelMean *means)
-{
-    __shared__ unsigned char marks[LITHO_LEVEL_MAX_WAVENUMBERS];
-    __shared__ int count[DIGITS];
-    __shared__ double parts[MANY / 32];
-    const int set = blockIdx.x, f = blockIdx.y, job = blockIdx.z, nk = (int)wavenumbers(t);
-    const LithoLevelJob j = t.jobs[job];
+    const int nk = (int)wavenumbers(t), f = blockIdx.y, job = blockIdx.z, set = own_set(most);
+    const int all = slices_of(most, false), few = slices_of(most, true);
+    const int slice = set < 3 ? blockIdx.x % all : (blockIdx.x - 3 * all) % few;
     const int half = set == 0 ? -1 : (set - 1) % 2;
     const int group = set == 0 ? GROUPS : GROUPS - (set - 1) / 2;
+    const LithoLevelJob j = t.jobs[job];
     const unsigned char *quiet = t.quiet + (((long long)job * bins(t) + f) * 2 + (half > 0)) * nk;
-    int real = 0, marked = 0, windows = 0;
-    for (int k = threadIdx.x; k < nk; k += MANY)
-        real += is_real(t, f, k);
-    const int n_real = (int)sum_of_block(real, parts);
-    for (int k = threadIdx.x; k < nk; k += MANY) {
-        marks[k] = (half < 0 || quiet[k]) && (n_real == nk || n_real == 0 || !is_real(t, f, k));
-        marked += marks[k];
-    }
-    const Set s = {power_of(t, job, f, 0),
-                   t.share + j.first,
-                   t.flags + j.first,
-                   marks,
-                   j.windows,
-                   nk,
-                   half,
-                   group};
-    for (int w = threadIdx.x; w < j.windows; w += MANY)
-        windows += s.takes(w);
-    const long long n =
-        (long long)sum_of_block(marked, parts) * (long long)sum_of_block(windows, parts);
-    __syncthreads();
-    const int freedom = n_real == nk ? 1 : 2;
-    const double mean = n > 0 ? mean_of(t, s, n, freedom, count, parts) : 0;
+    const int n_real = count_real(t, f);
     if (threadIdx.x == 0) {
-        LithoLevelMean *to = means + ((long long)job * bins(t) + f) * gridDim.x + set;
-        to->mean = mean;
-        to->n = n;
+        s.slice = slice;
+        s.slices = set < 3 ? all : few;
+        s.nk = nk;
+        s.power = power_of(t, job, f, 0);
     }
+    // Windows stand in the list in ascending order: two warps' votes.
+    __shared__ unsigned votes[SLICE / 32];
+    bool takes = false;
+    int window = 0;
+    if (threadIdx.x < SLICE) {
+        const int i = slice * SLICE + threadIdx.x;
+        window = group == GROUPS ? i : i * GROUPS + group;
+        takes = window < j.windows && t.share[j.first + window] > 0 &&
+                (half < 0 || (t.flags[j.first + window] & LITHO_LEVEL_HALF) == half);
+        const unsigned vote = __ballot_sync(~0u, takes);
+        if (threadIdx.x % 32 == 0)
+            votes[threadIdx.x / 32] = vote;
+    }
+    __syncthreads();
+    if (takes) {
+        int at = __popc(votes[threadIdx.x / 32] & ((1u << threadIdx.x % 32) - 1));
+        for (int v = 0; v < (int)threadIdx.x / 32; v++)
+            at += __popc(votes[v]);
+        s.taken[at] = (short)window;
+    }
+    for (int k = threadIdx.x; k < nk; k += THREADS)
+        s.marks[k] = (half < 0 || quiet[k]) && (n_real == nk || n_real == 0 || !is_real(t, f, k));
+    if (threadIdx.x == 0) {
+        s.windows = 0;
+        for (int v = 0; v < SLICE / 32; v++)
+            s.windows += __popc(votes[v]);
+        s.freedom = n_real == nk ? 1 : 2;
+    }
+    __syncthreads();
+}
+
+// TRUE in all threads of the block of a set that arrives last, which sees what the others wrote.
+__device__ bool is_last(const Set &s, LithoLevelMean *mean)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(&mean->arrived, 1u) + 1 == (unsigned)s.slices;
+        if (last)
+            mean->arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+// The digit in which the rank falls, one a thread, and the rank within it.
+__device__ void find_digit(const LithoLevelTask &t, const Set &s, int *digits, int shift,
+                           bool first, LithoLevelMean *mean)
+{
+    __shared__ int warps[DIGITS / 32];
+    const int own = __ldcg(digits + threadIdx.x), lane = threadIdx.x % 32;
+    digits[threadIdx.x] = 0; // of the next pass
+    int upto = own;
+    for (int by = 1; by < 32; by *= 2) {
+        const int below = __shfl_up_sync(~0u, upto, by);
+        upto += lane >= by ? below : 0;
+    }
+    if (lane == 31)
+        warps[threadIdx.x / 32] = upto;
+    __syncthreads();
+    int all = 0;
+    for (int w = 0; w < DIGITS / 32; w++) {
+        upto += w < (int)threadIdx.x / 32 ? warps[w] : 0;
+        all += warps[w];
+    }
+    const long long rank = first ? all / 2 : mean->left;
+    __syncthreads();
+    if (threadIdx.x == 0 && first) {
+        mean->n = all;
+        mean->rests = all == 0;
+    }
+    if (upto - own <= rank && rank < upto) {
+        const unsigned prefix = mean->prefix | (unsigned)threadIdx.x << shift;
+        mean->left = rank - (upto - own);
+        mean->prefix = prefix;
+        if (shift == 0)
+            mean->mean = __uint_as_float(prefix) / t.median[s.freedom - 1];
+    }
+}
+
+// Counts eight bits of the values of each set, from the top, among those whose bits above are the
+// median's; the last pass counts seven. Values are not negative.
+__global__ void __launch_bounds__(THREADS)
+    digit_kernel(const LithoLevelTask t, int most, int interval, int shift, LithoLevelMean *means,
+                 int *digits)
+{
+    __shared__ Set s;
+    __shared__ int count[DIGITS];
+    const long long at = place_of_set(t, most, interval);
+    const int top = 23, width = shift == 0 ? 7 : 8;
+    const unsigned prefix = means[at].prefix;
+    if (means[at].rests)
+        return;
+    begin_set(t, most, s);
+    count[threadIdx.x] = 0;
+    __syncthreads();
+    s.each([&](float x) {
+        const unsigned bits = __float_as_uint(x);
+        if (shift == top || bits >> (shift + width) == prefix >> (shift + width))
+            atomicAdd(&count[bits >> shift & ((1u << width) - 1)], 1);
+    });
+    __syncthreads();
+    digits += at * DIGITS;
+    if (count[threadIdx.x] > 0)
+        atomicAdd(digits + threadIdx.x, count[threadIdx.x]);
+    if (is_last(s, &means[at]))
+        find_digit(t, s, digits, shift, shift == top, &means[at]);
+}
+
+// A pass of noise_power() of noise_level.c: the mean of what is below `cut` times the mean.
+__global__ void __launch_bounds__(THREADS)
+    mean_kernel(const LithoLevelTask t, int most, int interval, LithoLevelMean *means,
+                Part *parts)
+{
+    __shared__ Set s;
+    __shared__ double scratch[THREADS / 32];
+    const long long at = place_of_set(t, most, interval);
+    const double mean = means[at].mean;
+    if (means[at].rests)
+        return;
+    begin_set(t, most, s);
+    const float limit = __double2float_rd(t.cut * mean); // no float lies between
+    double sum = 0;
+    int kept = 0;
+    s.each([&](float x) {
+        if (x <= limit) {
+            sum += x;
+            kept++;
+        }
+    });
+    const double all = sum_of_block(sum, scratch), number = sum_of_block(kept, scratch);
+    parts += at * slices_of(most, false);
+    if (threadIdx.x == 0)
+        parts[s.slice] = Part{all, number};
+    if (!is_last(s, &means[at]) || threadIdx.x > 0)
+        return;
+    double below = 0, n = 0;
+    for (int slice = 0; slice < s.slices; slice++) {
+        below += __ldcg(&parts[slice].sum);
+        n += __ldcg(&parts[slice].n);
+    }
+    const double next = n > 0 ? below / n / t.below[s.freedom - 1] : mean;
+    means[at].rests = next == mean;
+    means[at].mean = next;
+}
+
+// --- below events --------------------------------------------------------------------------------
+
+// Half widths of noise_below_events().
+__device__ int median_reach(int n)
+{
+    return n < 4 ? 0 : 1;
+}
+
+__device__ int opening_reach(int n)
+{
+    return n < 4 ? 0 : (n + 4) / 8;
+}
+
+__device__ int around(int i, int n)
+{
+    return i < 0 ? i + n : i >= n ? i - n : i;
+}
+
+// The middle one of the neighbours of wavenumber (i, j), 1, 3 or 9 of them: the one that has no
+// more than half of them on either side.
+__device__ float middle_at(const int n[2], const float *z, int i, int j)
+{
+    const int r0 = median_reach(n[0]), r1 = median_reach(n[1]);
+    const int of = (2 * r0 + 1) * (2 * r1 + 1);
+    for (int a = -r0; a <= r0; a++)
+        for (int b = -r1; b <= r1; b++) {
+            const float x = z[around(i + a, n[0]) * n[1] + around(j + b, n[1])];
+            int smaller = 0, same = 0;
+            for (int c = -r0; c <= r0; c++)
+                for (int d = -r1; d <= r1; d++) {
+                    const float y = z[around(i + c, n[0]) * n[1] + around(j + d, n[1])];
+                    smaller += y < x;
+                    same += y == x;
+                }
+            if (smaller <= of / 2 && of / 2 < smaller + same)
+                return x;
+        }
+    return z[i * n[1] + j];
+}
+
+// Least or largest of the neighbours along an axis.
+__device__ void extreme_along(const int n[2], int axis, bool least, const float *from, float *to)
+{
+    const int r = opening_reach(n[axis]);
+    for (int k = threadIdx.x; k < n[0] * n[1]; k += THREADS) {
+        const int i = k / n[1], j = k % n[1];
+        float own = from[k];
+        for (int d = -r; d <= r; d++) {
+            const float other = axis == 0 ? from[around(i + d, n[0]) * n[1] + j]
+                                          : from[i * n[1] + around(j + d, n[1])];
+            own = least ? fminf(own, other) : fmaxf(own, other);
+        }
+        to[k] = own;
+    }
+    __syncthreads();
+}
+
+// One block a frequency and job.
+__global__ void __launch_bounds__(THREADS)
+    below_kernel(const LithoLevelTask t, const float *floor, double unit, LithoLevelBelow *below,
+                 unsigned long long *sum)
+{
+    extern __shared__ float planes[];
+    __shared__ double parts[THREADS / 32];
+    const int n[2] = {t.n[0], t.n[1]}, nk = n[0] * n[1], f = blockIdx.x, job = blockIdx.y;
+    float *one = planes, *other = planes + nk;
+    double all = 0;
+    floor += ((long long)job * bins(t) + f) * nk;
+    below += (long long)job * bins(t) + f;
+    sum += (long long)f * nk;
+    for (int k = threadIdx.x; k < nk; k += THREADS) {
+        one[k] = floor[k];
+        all += floor[k];
+    }
+    const float mean = (float)(sum_of_block(all, parts) / nk);
+    const bool counts = mean > 0 && isfinite(mean);
+    if (!counts) {
+        if (threadIdx.x == 0)
+            *below = LithoLevelBelow{0, 0};
+        return;
+    }
+    for (int k = threadIdx.x; k < nk; k += THREADS) {
+        atomicAdd(sum + k, (unsigned long long)(one[k] / mean * unit));
+        other[k] = middle_at(n, one, k / n[1], k % n[1]);
+    }
+    __syncthreads();
+    extreme_along(n, 0, true, other, one);
+    extreme_along(n, 1, true, one, other);
+    extreme_along(n, 0, false, other, one);
+    extreme_along(n, 1, false, one, other);
+    double left = 0;
+    for (int k = threadIdx.x; k < nk; k += THREADS)
+        left += other[k];
+    left = sum_of_block(left, parts) / nk;
+    if (threadIdx.x == 0)
+        *below = LithoLevelBelow{mean, (float)left};
 }
 
 } // namespace
@@ -374,6 +526,8 @@ __global__ void __launch_bounds__(MANY) means_kernel(const LithoLevelTask t, Lit
 int litho_level_spectra(const LithoLevelTask *t, const LithoLevelPlace *places, int count,
                         cudaStream_t stream)
 {
+    if (litho_level_takes_lines(t))
+        return litho_level_lines(t, places, count, stream);
     const unsigned plane = 2 * sizeof(float2) * t->n[0] * t->n[1];
     const dim3 planes((unsigned)count, (unsigned)(t->n[2] / 2 + 1));
     // With the circles the largest planes take more than the 48 kB that a block has unasked.
@@ -388,15 +542,45 @@ int litho_level_spectra(const LithoLevelTask *t, const LithoLevelPlace *places, 
 
 int litho_level_quiet(const LithoLevelTask *t, cudaStream_t stream)
 {
+    const int nk = t->n[0] * t->n[1];
     const dim3 grid((unsigned)(t->n[2] / 2 + 1), 2, (unsigned)t->n_jobs);
-    quiet_kernel<<<grid, THREADS, sizeof(float) * t->n[0] * t->n[1], stream>>>(*t);
+    quiet_kernel<<<grid, MANY, sizeof(float) * (nk < MANY ? MANY : nk), stream>>>(*t);
     return (int)cudaGetLastError();
 }
 
-int litho_level_means(const LithoLevelTask *t, int interval, LithoLevelMean *means,
+unsigned long long litho_level_means_bytes(int interval, long long frequencies, int windows)
+{
+    return frequencies * LITHO_LEVEL_SETS(interval) *
+           (sizeof(LithoLevelMean) + DIGITS * sizeof(int) +
+            slices_of(windows, false) * sizeof(Part));
+}
+
+int litho_level_means(const LithoLevelTask *t, int interval, int windows, void *room,
                       cudaStream_t stream)
 {
-    const dim3 grid(LITHO_LEVEL_SETS(interval), (unsigned)(t->n[2] / 2 + 1), (unsigned)t->n_jobs);
-    means_kernel<<<grid, MANY, 0, stream>>>(*t, means);
+    const int sets = LITHO_LEVEL_SETS(interval), nf = t->n[2] / 2 + 1;
+    const long long all = (long long)t->n_jobs * nf * sets;
+    const dim3 grid((unsigned)blocks_of(windows, sets), (unsigned)nf, (unsigned)t->n_jobs);
+    LithoLevelMean *means = (LithoLevelMean *)room;
+    Part *parts = (Part *)(means + all);
+    int *digits = (int *)(parts + all * slices_of(windows, false));
+    const cudaError_t status = cudaMemsetAsync(
+        room, 0, litho_level_means_bytes(interval, (long long)t->n_jobs * nf, windows), stream);
+    if (status != cudaSuccess)
+        return (int)status;
+    const int shifts[] = {23, 15, 7, 0};
+    for (int k = 0; k < 4; k++)
+        digit_kernel<<<grid, THREADS, 0, stream>>>(*t, windows, interval, shifts[k], means, digits);
+    for (int pass = 0; pass < t->passes; pass++)
+        mean_kernel<<<grid, THREADS, 0, stream>>>(*t, windows, interval, means, parts);
+    return (int)cudaGetLastError();
+}
+
+int litho_level_below(const LithoLevelTask *t, const float *floor, double unit,
+                      LithoLevelBelow *below, unsigned long long *sum, cudaStream_t stream)
+{
+    const unsigned planes = 2 * sizeof(float) * t->n[0] * t->n[1];
+    const dim3 grid((unsigned)(t->n[2] / 2 + 1), (unsigned)t->n_jobs);
+    below_kernel<<<grid, THREADS, planes, stream>>>(*t, floor, unit, below, sum);
     return (int)cudaGetLastError();
 }

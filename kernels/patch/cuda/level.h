@@ -58,18 +58,34 @@ int litho_level_spectra(const LithoLevelTask *task, const LithoLevelPlace *place
 // The quiet half of the wavenumbers that each half of the windows chooses for the other.
 int litho_level_quiet(const LithoLevelTask *task, cudaStream_t stream);
 
-// A mean of |F|^2 of the noise, and the number of coefficients it was taken from.
+// A mean of |F|^2 of the noise, the number of coefficients it was taken from, and its search.
 typedef struct LithoLevelMean {
     double mean;
     long long n;
+    long long left;   // rank of the median among values with the prefix
+    unsigned prefix;  // bits of the median that are known
+    unsigned arrived; // blocks of the launch
+    int rests;
 } LithoLevelMean;
 
 // Sets of coefficients a frequency has: all of them; quiet ones of both halves, of all windows and,
 // with `interval`, of each group, the last first.
 #define LITHO_LEVEL_SETS(interval) (1 + 2 * ((interval) ? LITHO_LEVEL_GROUPS + 1 : 1))
-// means[job][frequency][set].
-int litho_level_means(const LithoLevelTask *task, int interval, LithoLevelMean *means,
+// Bytes that the means of so many jobs and frequencies need, of at most `windows` each.
+unsigned long long litho_level_means_bytes(int interval, long long frequencies, int windows);
+// means[job][frequency][set], at the beginning of `room`. `windows`: the most of a job.
+int litho_level_means(const LithoLevelTask *task, int interval, int windows, void *room,
                       cudaStream_t stream);
+
+// Mean power of a frequency over the wavenumbers of the floor, of all and below events.
+typedef struct LithoLevelBelow {
+    float mean, below;
+} LithoLevelBelow;
+
+// Gives below[job][frequency] of floor[job][frequency][wavenumber], and adds the floors in units of
+// their means to sum[frequency][wavenumber], in steps of 1 / unit. As patch_floor_add().
+int litho_level_below(const LithoLevelTask *task, const float *floor, double unit,
+                      LithoLevelBelow *below, unsigned long long *sum, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

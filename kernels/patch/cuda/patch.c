@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The local Fourier filter on CUDA: plan, exec, and the numbers beside the result.
+#include <string.h>
+
 #include "core/error.h"
 #include "kernels/patch/cuda/plan.h"
 
@@ -11,6 +13,7 @@ static void destroy(gpointer data)
     PatchPlan *p = data;
     LithoCudaArray *const arrays[] = {&p->sigma,
                                       &p->shape,
+                                      &p->gain,
                                       &p->live,
                                       &p->known,
                                       &p->wanted,
@@ -40,6 +43,7 @@ static void destroy(gpointer data)
                                       &p->level_quiet,
                                       &p->level_means,
                                       &p->level_floor,
+                                      &p->level_below,
                                       &p->powers[0].share,
                                       &p->powers[0].scale,
                                       &p->powers[0].power,
@@ -58,6 +62,7 @@ static void destroy(gpointer data)
     litho_cuda_context_free(p->context);
     patch_levels_clear(&p->levels);
     litho_clean_clear(&p->clean);
+    patch_gains_clear(&p->gains);
     g_free(p);
 }
 
@@ -135,8 +140,9 @@ static gboolean upload_wanted(PatchPlan *p, const LithoPass *pass, GError **erro
     const gint64 nx = litho_box_size(held, 1), traces = litho_box_size(held, 0) * nx;
     g_autofree guint8 *wanted = g_malloc0(traces);
     for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
-        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
-            wanted[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(pass->in, il, xl);
+        memcpy(wanted + (il - held.lo[0]) * nx + r.lo[1] - held.lo[1],
+               pass->in->live + litho_cube_trace_index(pass->in, il, r.lo[1]),
+               litho_box_size(r, 1));
     return litho_cuda_put(p->context, &p->wanted, wanted, traces, error);
 }
 
@@ -221,7 +227,8 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     if (params->mode == LITHO_PATCH_DENOISE)
         litho_report_number(to, "windows", "windows", "", (double)windows);
     patch_levels_report(&p->levels, &p->grid, params, to);
-    litho_clean_report(&p->clean, pass->in, to);
+    patch_gains_report(&p->gains, &p->grid, to);
+    litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
     return TRUE;
@@ -231,12 +238,32 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
 static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
+    const LithoCleanRule rule = patch_gains_clean_rule(&p->gains, params);
     const PatchMeter meter = patch_meter(p);
-    const LithoCube *clean = meter.clean(p, params, pass->in, run, error);
+    const LithoCube *clean = NULL;
+    if (!rule.share) {
+        clean = meter.clean(p, params, pass->in, run, error);
+    } else if (litho_cube_host(pass->in, error)) { // noisy traces are guessed on the host
+        cudaStreamSynchronize(litho_cuda_stream(p->context)); // the cube before may be in use
+        clean = litho_clean(&p->clean, rule, pass->in, run, error);
+    }
     return clean && update_levels(p, pass, clean, run, error) ? clean : NULL;
 }
 
-static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+// The result, on traces over their gains, times these.
+static gboolean multiply(PatchSweep *s, GError **error)
+{
+    PatchPlan *p = s->p;
+    const gsize bytes = sizeof(float) * litho_grid_traces(&p->grid);
+    return litho_cuda_put(p->context, &p->gain, p->gains.of.gain, bytes, error) &&
+           LITHO_CUDA(litho_patch_multiply(&s->task, p->gain.data, p->grid.axis[1].n,
+                                           litho_cuda_stream(p->context)),
+                      error);
+}
+
+// `pass`: with traces over their gains, `raw`: as they are.
+static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass *pass,
+                             LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
     const LithoCube *clean = prepare(p, pass, run, error);
@@ -256,8 +283,56 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
     const gboolean ok = s.task.in && (params->mode == LITHO_PATCH_DENOISE
                                           ? denoise(&s, pass, clean, error)
                                           : patch_fill(p, pass, in, s.task.in, out, run, error));
-    return ok && litho_cuda_finish(p->context, run, error) &&
-           (!run || !run->report || report(&s, pass, error));
+    return ok && (pass->in == raw->in || multiply(&s, error)) &&
+           litho_cuda_finish(p->context, run, error) &&
+           (!run || !run->report || report(&s, raw, error));
+}
+
+typedef struct Fetch {
+    LithoCudaContext *context;
+    const LithoCube *cube;
+} Fetch;
+
+// A box of whole traces from the device; a LithoReader's read().
+static LithoCube *fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    const Fetch *fetch = data;
+    const LithoBox held = fetch->cube->held;
+    const gsize line = litho_box_size(held, 1) * litho_box_size(held, 2) * sizeof(float);
+    const gsize wanted = litho_box_size(*box, 1) * litho_box_size(*box, 2) * sizeof(float);
+    const float *from = litho_cuda_input(fetch->context, fetch->cube, run, error);
+    g_autoptr(LithoCube) cube = litho_cube_new_box(&fetch->cube->grid, *box, error);
+    cudaStream_t stream = litho_cuda_stream(fetch->context);
+    if (!from || !cube)
+        return NULL;
+    from += litho_cube_trace_index(fetch->cube, box->lo[0], box->lo[1]) * litho_box_size(held, 2);
+    for (gint64 il = box->lo[0]; il < box->hi[0]; il++)
+        memcpy(cube->live + litho_cube_trace_index(cube, il, box->lo[1]),
+               fetch->cube->live + litho_cube_trace_index(fetch->cube, il, box->lo[1]),
+               litho_box_size(*box, 1));
+    if (!LITHO_CUDA(cudaMemcpy2DAsync(cube->samples, wanted, from, line, wanted,
+                                      litho_box_size(*box, 0), cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return NULL;
+    return g_steal_pointer(&cube);
+}
+
+// A cube that lies on the device stays there where its gains do not scatter.
+static const LithoCube *over_gains(PatchPlan *p, const LithoPass *pass, LithoRun *run,
+                                   GError **error)
+{
+    Fetch fetch = {p->context, pass->in};
+    const LithoReader blocks = {.grid = &pass->in->grid, .read = fetch_box, .data = &fetch};
+    return patch_gains_divide(&p->gains, pass->params, pass->in, pass->in->samples ? NULL : &blocks,
+                              pass->measured, run, error);
+}
+
+static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    LithoPass balanced = *pass;
+    balanced.in = over_gains(p, pass, run, error);
+    return balanced.in && run_balanced(p, pass, &balanced, run, error);
 }
 
 // The table of the levels is small, and made on the host.
@@ -266,9 +341,14 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
-    if (!level || !prepare(p, pass, run, error) || !patch_levels_are_there(&p->levels, &g, error) ||
+    LithoPass balanced = *pass;
+    balanced.in = over_gains(p, pass, run, error);
+    if (!level || !balanced.in || !prepare(p, &balanced, run, error) ||
+        !patch_levels_are_there(&p->levels, &g, error) ||
         !patch_levels_volume(&p->levels, pass->region, level, run, error))
         return FALSE;
+    if (balanced.in != pass->in)
+        litho_balance_multiply(level, pass->region, p->gains.of.gain, run);
     if (run)
         patch_levels_report(&p->levels, &p->grid, params, run->report);
     return litho_cuda_finish(p->context, run, error) &&
@@ -337,9 +417,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
-        return bytes + patch_sweep_bytes(&g, region);
+        return bytes + patch_sweep_bytes(&g, FALSE, region);
     const LithoBox frame = litho_patch_largest_frame(in);
-    return bytes + 12 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
+    return bytes + 12 * litho_box_count(frame) + patch_sweep_bytes(&g, TRUE, frame);
 }
 
 static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,

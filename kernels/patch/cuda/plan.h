@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/erratic.h"
 #include "kernels/patch/cuda/kernels.h"
+#include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
@@ -19,6 +20,8 @@ typedef struct PatchPlan {
     LithoCudaContext *context;
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
+    PatchGains gains;
+    LithoCudaArray gain; // of the traces of the survey
     LithoClean clean;
     LithoCudaArray sigma, shape; // of the levels
     guint stamp;                 // of the levels that both hold; 0 = none
@@ -26,7 +29,7 @@ typedef struct PatchPlan {
     LithoCudaArray tables; // tapers and norms
     LithoCudaArray share, ring, largest, sums, filled, counted;
     LithoCudaArray x, y, z, missing; // of a frame
-    // Transforms of windows other than 16^3, `batch` at a time.
+    // Transforms of windows that have no kernel of their own, `batch` at a time.
     int lengths[3], batch;
     cufftHandle forward, inverse;
     gboolean have_forward, have_inverse;
@@ -36,7 +39,7 @@ typedef struct PatchPlan {
     // Buffers for the level of the noise (level.h).
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
-    LithoCudaArray level_spectra, level_quiet, level_means, level_floor;
+    LithoCudaArray level_spectra, level_quiet, level_means, level_floor, level_below;
 } PatchPlan;
 
 // One sweep: the caller fills in all but the last group of the task, and `stage`.
@@ -51,8 +54,9 @@ typedef struct PatchSweep {
 // cuda/sweep.c. One pass over all windows that touch the region (rules 2 to 5 of geometry.h), which
 // is split across crosslines or along time where its strips do not fit.
 gboolean patch_sweep(PatchSweep *sweep, GError **error);
-// Bytes of strips and windows for a region, at least, split where that is large.
-guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
+// Bytes of strips and windows for a region, at least, split where that is large. `guided`: the
+// sweep may be.
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, gboolean guided, LithoBox region);
 LithoPatchBox patch_box(LithoBox box);
 
 // cuda/level.c. Bursts and the level of the noise on the plan's device; the plan must outlive it.

@@ -64,10 +64,12 @@ static guint64 least_bytes(const LithoPatchGeometry *g, LithoPatchBox region)
     return MIN(rows_needed(&t) + 1, t.count[0]) * row_bytes(&t);
 }
 
-guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, gboolean guided, LithoBox region)
 {
     return MIN(least_bytes(g, patch_box(region)), LEAST_RING_BYTES) +
-           (litho_patch_knows(g, LEAST_SHARED) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
+           (!guided && litho_patch_knows(g, LEAST_SHARED)
+                ? 0
+                : (guint64)12 * BATCH_SAMPLES * sizeof(float));
 }
 
 // --- tables and arrays ---------------------------------------------------------------------------
@@ -172,7 +174,7 @@ static gboolean columns_any(PatchSweep *s, int row, int rows, GError **error)
                                         row_bytes(t), stream),
                         error))
             return FALSE;
-    float *kept = t->rule == LITHO_PATCH_ENERGY ? p->kept.data : p->spectra.data;
+    float *kept = t->rule == LITHO_PATCH_ENERGY || t->guided ? p->kept.data : p->spectra.data;
     for (gint64 first = 0; first < all; first += p->batch) {
         if (!LITHO_CUDA(litho_patch_load(t, row, rows, first, p->batch, p->windows.data, stream),
                         error) ||
@@ -197,7 +199,7 @@ static gboolean run_rows(PatchSweep *s, int row, int rows, GError **error)
     const double windows = (double)rows * t->count[1] * 2 * t->pairs;
     litho_cuda_mark(c, s->stage, LITHO_STAGE_COMPUTE, rows * (double)row_bytes(t) * 2,
                     windows * litho_patch_window_flops(&t->g));
-    if (!litho_patch_knows(&t->g, s->p->shared))
+    if (t->guided || !litho_patch_knows(&t->g, s->p->shared))
         return columns_any(s, row, rows, error);
     return LITHO_CUDA(litho_patch_columns(t, row, rows, litho_cuda_stream(c)), error);
 }
@@ -292,6 +294,7 @@ gboolean patch_sweep(PatchSweep *s, GError **error)
     s->done = 0;
     s->total = r.n[0] * r.n[1] * r.n[2];
     litho_run_begin(s->run, s->stage, "samples");
-    return (litho_patch_knows(g, s->p->shared) || make_transforms(s->p, g, error)) &&
+    return ((!s->task.guided && litho_patch_knows(g, s->p->shared)) ||
+            make_transforms(s->p, g, error)) &&
            measure_room(s->p, &room, error) && sweep_halves(s, room, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Windows of any size: cut, thresholded and added around cuFFT's transforms of a batch of them.
+// Windows of any size, and guided ones: cut, thresholded and added around cuFFT's transforms of a
+// batch of them.
 #include "kernels/patch/cuda/device.cuh"
 
 namespace
@@ -97,12 +98,52 @@ __device__ float relative(const LithoPatchTask &t, const float2 *z, float limit,
     return power_at(t, z, i, j, f) / limit_at(t, limit, i, j, f);
 }
 
+// Energy around half of the wavenumbers and the frequency of (i, j, f).
+__device__ float half_energy(const LithoPatchTask &t, const float2 *z, int i, int j, int f)
+{
+    int il[2], xl[2];
+    float sum = 0;
+    litho_patch_halves(t.g.axis[0].length, i, il);
+    litho_patch_halves(t.g.axis[1].length, j, xl);
+    for (int k = 0; k < 2; k++) {
+        const int half = (f + k) / 2;
+        sum += power_at(t, z, il[0], xl[0], half) + power_at(t, z, il[0], xl[1], half) +
+               power_at(t, z, il[1], xl[0], half) + power_at(t, z, il[1], xl[1], half);
+    }
+    return sum;
+}
+
+// The last frequency is its own opposite: its wavenumbers are judged two by two.
+__device__ float guide_at(const LithoPatchTask &t, const float2 *z, int i, int j, int f)
+{
+    const int n0 = t.g.axis[0].length, n1 = t.g.axis[1].length;
+    const float own = half_energy(t, z, i, j, f);
+    if (f < t.g.bins - 1 || t.g.axis[2].length == 1)
+        return own;
+    return 0.5f * (own + half_energy(t, z, (n0 - i) % n0, (n1 - j) % n1, f));
+}
+
+// Largest guide of each frequency: bits of floats that are not negative.
+__device__ void find_most(const LithoPatchTask &t, const float2 *z, unsigned *most)
+{
+    const int n1 = t.g.axis[1].length, bins = t.g.bins, n = t.g.axis[0].length * n1 * bins;
+    for (int f = threadIdx.x; f < bins; f += THREADS)
+        most[f] = 0;
+    __syncthreads();
+    for (int e = threadIdx.x; e < n; e += THREADS) {
+        const int f = e % bins;
+        atomicMax(&most[f], __float_as_uint(guide_at(t, z, e / bins / n1, e / bins % n1, f)));
+    }
+    __syncthreads();
+}
+
 // One block a window; limits of its frequencies in shared memory. Floor: 8 bytes read, 8 written a
 // coefficient.
 __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long first, long long last,
                                  const float2 *spectra, float2 *kept)
 {
     __shared__ float limit[LITHO_PATCH_MAX_WINDOW / 2 + 1];
+    __shared__ unsigned most[LITHO_PATCH_MAX_WINDOW / 2 + 1];
     const int n1 = t.g.axis[1].length, bins = t.g.bins;
     const long long n = (long long)t.g.axis[0].length * n1 * bins, w = first + blockIdx.x;
     const float2 *z = spectra + blockIdx.x * n;
@@ -115,6 +156,8 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
     for (int f = threadIdx.x; f < bins; f += THREADS)
         limit[f] = limit_of(t, p.row, p.column, p.k, f, p.share);
     __syncthreads();
+    if (t.guided)
+        find_most(t, z, most);
     for (long long e = threadIdx.x; e < n; e += THREADS) {
         const int f = (int)(e % bins), j = (int)(e / bins % n1), i = (int)(e / bins / n1);
         const float2 v = z[e];
@@ -130,7 +173,11 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
                                relative(t, z, below, i, j, f - 1);
             keep = relative(t, z, limit[f], i, j, f) + 0.5f * near >= 4;
         } else {
-            keep = v.x * v.x + v.y * v.y >= limit_at(t, limit[f], i, j, f);
+            const float factor =
+                t.guided ? litho_patch_guide_factor(guide_at(t, z, i, j, f),
+                                                    __uint_as_float(most[f]))
+                         : 1;
+            keep = (v.x * v.x + v.y * v.y) * factor >= limit_at(t, limit[f], i, j, f);
         }
         to[e] = keep ? v : make_float2(0, 0);
     }

@@ -441,7 +441,8 @@ static LithoCube *cuda_guess(WpEngine *engine, const LithoCube *in, LithoRun *ru
 {
     WpCuda *cuda = (WpCuda *)engine;
     LithoCudaGaps gaps = {0};
-    LithoCube *guessed = litho_cuda_gaps_guess(cuda->context, &gaps, in, NULL, run, error);
+    LithoCube *guessed =
+        litho_cuda_gaps_guess(cuda->context, &gaps, in, NULL, (LithoGapsRule){0}, run, error);
     litho_cuda_gaps_release(cuda->context, &gaps);
     return guessed;
 }

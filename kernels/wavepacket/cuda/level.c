@@ -75,6 +75,9 @@ static void lay_out(Level *l, Room *room)
     l->classes.mean = take(room, nf * windows * sizeof(double));
     l->classes.sums = take(room, nf * 2 * NOISE_CLASSES * sizeof(WpLevelSums));
     l->all.mean = take(room, nf * sizeof(double));
+    l->all.slices = take(room, nf * WP_LEVEL_SLICES * sizeof(WpLevelSlice));
+    l->all.arrived = take(room, nf * sizeof(unsigned));
+    l->all.rests = take(room, nf * sizeof(unsigned));
     l->select.counts = take(room, MAX(windows, nf) * DIGITS * sizeof(unsigned));
     l->select.rank = take(room, MAX(windows, nf) * sizeof(guint64));
     l->select.prefix = take(room, MAX(windows, nf) * sizeof(unsigned));
@@ -334,7 +337,8 @@ static gboolean measure(const LithoCube *in, const guint8 *known, const int wind
                   litho_run_step(run, 0, 2, error);
     WpLevelTask *t = &l.task;
     if (ok && recorded && !known)
-        cube = guessed = litho_cuda_gaps_guess(l.context, &gaps, in, NULL, run, error);
+        cube = guessed =
+            litho_cuda_gaps_guess(l.context, &gaps, in, NULL, (LithoGapsRule){0}, run, error);
     ok = ok && cube && (t->in = litho_cuda_input(l.context, cube, run, error)) != NULL &&
          litho_cuda_reserve(l.context, &masks, 2 * traces, error) &&
          LITHO_CUDA(

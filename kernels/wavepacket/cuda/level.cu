@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/common/noise_share.h"
 #include "kernels/wavepacket/cuda/level.h"
 
 namespace
 {
 
-enum { THREADS = 256, MANY = 1024, DIGITS = 2048, WARP = 32 };
+enum { THREADS = 256, DIGITS = 2048, WARP = 32 };
 
 __device__ int wavenumbers(const WpLevelTask &t)
 {
@@ -29,9 +30,9 @@ __device__ bool is_real(const WpLevelTask &t, int f, int k)
 // Real coefficients at a frequency: none, some (4, 2 or 1), or all of them.
 __device__ int count_real(const WpLevelTask &t, int f)
 {
-    int n = 0;
-    for (int k = 0; k < wavenumbers(t); k++)
-        n += is_real(t, f, k);
+    int n = f == 0 || 2 * f == t.n[2];
+    for (int a = 0; a < 2; a++)
+        n *= t.n[a] % 2 == 0 ? 2 : 1;
     return n;
 }
 
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
     long long inside = 1;
     for (int a = 0; a < 2; a++)
         inside *= min(at[a] + t.n[a], t.box_hi[a]) - max(at[a], t.box_lo[a]);
-    const bool enough = present > 0 && 2 * present >= inside;
+    const bool enough = present > 0 && LITHO_NOISE_ONE_IN * present >= inside;
     t.share[w] = enough ? (float)(energy / t.energy) : 0;
     t.scale[w] = enough ? (float)(1 / (energy * t.time_energy)) : 0;
     t.leak[w] = 0;
@@ -422,31 +423,58 @@ __global__ void sums_kernel(const WpLevelTask t, const WpLevelClasses c)
 
 // --- all wavenumbers -----------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(MANY) all_kernel(const WpLevelTask t, const WpLevelAll a)
+// A block takes a slice of the windows; the last one of a frequency adds up what all have found.
+__global__ void __launch_bounds__(THREADS) all_kernel(const WpLevelTask t, const WpLevelAll a)
 {
-    const int f = blockIdx.x, nk = wavenumbers(t), real = count_real(t, f);
-    const int freedom = real == nk ? 1 : 2;
-    double mean = a.median[f] / a.of_median[freedom - 1];
-    for (int pass = 0; pass < a.passes; pass++) {
-        const double limit = a.cut * mean;
-        double sum = 0, kept = 0;
-        for (int w = threadIdx.x / WARP; w < t.windows; w += MANY / WARP) {
-            const float *p = t.power + at_window(t, f, w);
-            for (int k = threadIdx.x % WARP; t.share[w] > 0 && k < nk; k += WARP) {
-                const bool below = p[k] <= limit && (real == 0 || real == nk || !is_real(t, f, k));
-                sum += below ? p[k] : 0;
-                kept += below;
-            }
+    __shared__ bool last;
+    const int f = blockIdx.y, nk = wavenumbers(t), real = count_real(t, f);
+    const int freedom = real == nk ? 1 : 2, slices = gridDim.x;
+    WpLevelSlice *parts = a.slices + (long long)f * slices;
+    const double mean = a.mean[f], limit = a.cut * mean;
+    double sum = 0, kept = 0;
+    if (a.rests[f])
+        return;
+    for (int w = blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP; w < t.windows;
+         w += slices * (THREADS / WARP)) {
+        const float *p = t.power + at_window(t, f, w);
+        if (!(t.share[w] > 0))
+            continue;
+#pragma unroll 8
+        for (int k = threadIdx.x % WARP; k < nk; k += WARP) {
+            const float x = p[k];
+            const bool below = x <= limit && (real == 0 || real == nk || !is_real(t, f, k));
+            sum += below ? x : 0;
+            kept += below;
         }
-        sum = sum_of_block<MANY>(sum);
-        kept = sum_of_block<MANY>(kept);
-        const double next = kept > 0 ? sum / kept / a.below[freedom - 1] : mean;
-        if (next == mean)
-            break;
-        mean = next;
     }
-    if (threadIdx.x == 0)
-        a.mean[f] = mean;
+    sum = sum_of_block<THREADS>(sum);
+    kept = sum_of_block<THREADS>(kept);
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x].sum = sum;
+        parts[blockIdx.x].n = kept;
+        __threadfence();
+        last = atomicAdd(&a.arrived[f], 1u) + 1 == (unsigned)slices;
+    }
+    __syncthreads();
+    if (!last || threadIdx.x > 0)
+        return;
+    __threadfence();
+    sum = kept = 0;
+    for (int k = 0; k < slices; k++) {
+        sum += __ldcg(&parts[k].sum);
+        kept += __ldcg(&parts[k].n);
+    }
+    const double next = kept > 0 ? sum / kept / a.below[freedom - 1] : mean;
+    a.arrived[f] = 0;
+    a.rests[f] = next == mean;
+    a.mean[f] = next;
+}
+
+__global__ void begin_all_kernel(const WpLevelTask t, const WpLevelAll a)
+{
+    const int f = threadIdx.x, freedom = count_real(t, f) == wavenumbers(t) ? 1 : 2;
+    a.mean[f] = a.median[f] / a.of_median[freedom - 1];
+    a.arrived[f] = a.rests[f] = 0;
 }
 
 dim3 each_window(const WpLevelTask *t)
@@ -512,6 +540,9 @@ int wp_level_classes(const WpLevelTask *t, const WpLevelClasses *c)
 
 int wp_level_all(const WpLevelTask *t, const WpLevelAll *a)
 {
-    all_kernel<<<(unsigned)t->nf, MANY, 0, t->stream>>>(*t, *a);
+    const dim3 grid(WP_LEVEL_SLICES, (unsigned)t->nf);
+    begin_all_kernel<<<1, (unsigned)t->nf, 0, t->stream>>>(*t, *a);
+    for (int pass = 0; pass < a->passes; pass++)
+        all_kernel<<<grid, THREADS, 0, t->stream>>>(*t, *a);
     return (int)cudaGetLastError();
 }

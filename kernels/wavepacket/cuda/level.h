@@ -86,11 +86,20 @@ int wp_level_classes(const WpLevelTask *task, const WpLevelClasses *classes);
 
 // Mean of the noise by frequency over all wavenumbers: noise_power() of noise_level.c from the
 // median; frequencies whose coefficients are all real have one degree of freedom.
+enum { WP_LEVEL_SLICES = 16 };
+
+typedef struct WpLevelSlice {
+    double sum, n;
+} WpLevelSlice;
+
 typedef struct WpLevelAll {
     const float *median;
     double of_median[2], below[2], cut; // by degrees of freedom, 1 and 2
     int passes;
     double *mean; // [frequency]
+    // Scratch of a pass: what blocks have found, those that are done, and means that rest.
+    WpLevelSlice *slices; // [frequency][WP_LEVEL_SLICES]
+    unsigned *arrived, *rests;
 } WpLevelAll;
 int wp_level_all(const WpLevelTask *task, const WpLevelAll *all);
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/quality.h"
+
+// Results whose SNR nobody can tell, or tells of something else: all put the reason into `quality`.
+
+// Noise of data that went through a filter is left where their events are. Nothing tells one from
+// the other, and the level is that of what the filter left beside them.
+void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *quality);
+// Events of unequal gain pass for noise: a flow that keeps them removes less than such a level.
+void litho_quality_tell_uneven(LithoQuality *quality);
+// The level of noise that varies from place to place, or stands in lines, is known less well.
+void litho_quality_tell_varying(LithoQuality *quality);
+// Ground roll passes for events: the SNR is that of what is left of the random noise.
+void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
+// TRUE where that makes the mean squared error `mse` uncertain by 1.5 dB.
+gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse);

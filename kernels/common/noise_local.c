@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Level of noise that varies from place to place or stands in lines of the spectrum.
+//
+// Classes of coefficients with one edge for all windows (noise_quiet.c) need to know how loud each
+// window is, better than a window tells it: windows whose noise is told too loud fill the quiet
+// classes. Ranks within one window and one frequency need no loudness: each window counts with the
+// same part of its wavenumbers, whatever its noise. Neighbourhoods are sums of frequencies in units
+// of the same window's own quantile, so that they say nothing of its loudness.
+//
+// A line, as of a hum, reaches other frequencies through the taper, and they are no independent
+// witnesses of it. Frequencies that a line reaches count the less for its own: where too few are
+// left, windows beside it tell where events are.
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/noise_job.h"
+#include "kernels/common/select.h"
+
+enum { CLASSES = NOISE_CLASSES, GROUPS = NOISE_GROUPS };
+// Classes are of equal size; the first ones, the quietest 40 %, are taken for noise as long as none
+// exceeds the ones before by more than its scatter.
+enum { QUIETEST = 5 };
+// Frequencies from 2 to so many bins away tell how many classes hold the noise alone.
+enum { CHOOSE = 4, CHOOSE_BESIDE_LINES = 9 };
+// A line reaches a frequency where it gives more than this part of its power.
+#define REACHED 0.03
+// A line is a maximum that falls to less than this part of its power within so many bins.
+#define NARROW 0.06
+enum { LINE_REACH = 3 };
+
+typedef struct Local {
+    const NoiseJob *job;
+    const float *median;
+    NoiseSpread spread;
+    float *unit;    // [frequency][window]: quantile of the smoothed power
+    float *power;   // [frequency][window][class], sums
+    float *squares; // [frequency][window], of the QUIETEST classes
+    float *mean;    // [frequency][window][class]: of the windows around, in units of the QUIETEST
+    gint64 *number; // of the window at a place; -1 = none
+    int edge[CLASSES + 1];
+    gboolean *peak, *line; // [frequency]: of a line, and no further than LINE_REACH from one
+} Local;
+
+static gint64 place_index(const NoiseJob *job, const gint64 place[3])
+{
+    return (place[0] * job->count[1] + place[1]) * job->count[2] + place[2];
+}
+
+// --- neighbourhoods ------------------------------------------------------------------------------
+
+// Power that a line leaves `bins` away, in units of its own, behind the taper.
+static double leak(int bins)
+{
+    return 1 / pow(1 - 4.0 * bins * bins, 2);
+}
+
+// Lines are narrower than any spectrum of noise that has one source.
+static void find_lines(const Local *l)
+{
+    const int last = l->job->nf - 1;
+    for (int f = 0; f <= last; f++) {
+        const float own = l->median[f];
+        const gboolean top =
+            (f == 0 || own >= l->median[f - 1]) && (f == last || own >= l->median[f + 1]);
+        const gboolean falls = (f >= LINE_REACH && l->median[f - LINE_REACH] < NARROW * own) ||
+                               (f + LINE_REACH <= last && l->median[f + LINE_REACH] < NARROW * own);
+        for (int g = MAX(f - LINE_REACH, 0); top && falls && g <= MIN(f + LINE_REACH, last); g++) {
+            l->line[g] = TRUE;
+            l->peak[g] |= abs(g - f) <= 1;
+        }
+    }
+}
+
+static gboolean reaches(const Local *l, int from, int to)
+{
+    if (!l->peak[from])
+        return FALSE;
+    return abs(from - to) >= NOISE_NEAR &&
+           l->median[from] * leak(to - from) > REACHED * l->median[to];
+}
+
+// TRUE where a line gives a part of the power at both frequencies.
+static gboolean share_line(const Local *l, int f, int other)
+{
+    const int far = 2 * NOISE_FAR;
+    for (int g = MAX(f - far, 0); g <= MIN(f + far, l->job->nf - 1); g++)
+        if ((abs(g - f) <= 1 || reaches(l, g, f)) && reaches(l, g, other))
+            return TRUE;
+    return FALSE;
+}
+
+static int mirrored(const NoiseJob *job, int g)
+{
+    return g < 0 ? -g : g > job->nf - 1 ? job->n[2] - g : g;
+}
+
+// The frequencies around f that tell where events are.
+static gboolean set_tells(const Local *l, int f, gboolean *tells)
+{
+    gboolean any = FALSE;
+    for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
+        const int g = mirrored(l->job, f + off);
+        tells[off + NOISE_FAR] = abs(off) >= NOISE_NEAR && g >= 0 && !share_line(l, f, g);
+        any |= tells[off + NOISE_FAR];
+    }
+    return any;
+}
+
+static void around_in_frequency(const Local *l, const gboolean *tells, int f, gint64 w, float *to)
+{
+    const NoiseJob *job = l->job;
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    const int n1 = job->n[1];
+    for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
+        if (!tells[off + NOISE_FAR])
+            continue;
+        const int g = f + off, from = mirrored(job, g);
+        const float *s = job->smooth + all * from + w * nk;
+        const float by = 1 / fmaxf(l->unit[from * job->windows + w], 1e-30f);
+        for (gint64 k = 0; k < nk; k++) {
+            const gint64 i = k / n1, j = k % n1;
+            to[k] += by * (from == g ? s[k] : s[(job->n[0] - i) % job->n[0] * n1 + (n1 - j) % n1]);
+        }
+    }
+}
+
+// Windows that share no trace with this one. FALSE: there is none.
+static gboolean around_in_place(const Local *l, int f, gint64 w, float *to)
+{
+    const NoiseJob *job = l->job;
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    gint64 place[3];
+    gboolean any = FALSE;
+    noise_places_of(job, w, place);
+    for (int side = 0; side < 9; side++) {
+        const gint64 at[3] = {place[0] + 2 * (side / 3 - 1), place[1] + 2 * (side % 3 - 1),
+                              place[2]};
+        if (side == 4 || at[0] < 0 || at[0] >= job->count[0] || at[1] < 0 || at[1] >= job->count[1])
+            continue;
+        const gint64 other = l->number[place_index(job, at)];
+        if (other < 0)
+            continue;
+        any = TRUE;
+        for (int g = MAX(f - 1, 0); g <= MIN(f + 1, job->nf - 1); g++) {
+            const float *s = job->smooth + all * g + other * nk;
+            const float by = 1 / fmaxf(l->unit[g * job->windows + other], 1e-30f);
+            for (gint64 k = 0; k < nk; k++)
+                to[k] += by * s[k];
+        }
+    }
+    return any;
+}
+
+// --- classes -------------------------------------------------------------------------------------
+
+// Sums of a frequency's power by rank of its neighbourhood. `scratch` holds 4 planes.
+static void sum_classes(const Local *l, int f, float *scratch)
+{
+    const NoiseJob *job = l->job;
+    const gint64 nk = noise_wavenumbers(job);
+    float *near = scratch, *sorted = scratch + nk, *two = scratch + 2 * nk;
+    gboolean tells[2 * NOISE_FAR + 1];
+    const gboolean any = set_tells(l, f, tells);
+    for (gint64 w = 0; w < job->windows; w++) {
+        if (!(job->share[w] > 0) || !litho_run_checkpoint(job->run))
+            continue;
+        memset(near, 0, nk * sizeof *near);
+        if (!(l->line[f] || !any) || !around_in_place(l, f, w, near))
+            around_in_frequency(l, tells, f, w, near);
+        noise_add_spread(job, &l->spread, f, w, l->median[f] * l->unit[f * job->windows + w], two,
+                         near);
+        memcpy(sorted, near, nk * sizeof *near);
+        float limit[CLASSES];
+        for (int c = 0; c + 1 < CLASSES; c++)
+            limit[c] = litho_select_kth(sorted + l->edge[c], nk - l->edge[c],
+                                        MAX(l->edge[c + 1] - l->edge[c] - 1, 0));
+        const float *power = job->power + (job->windows * f + w) * nk;
+        float *sums = l->power + (job->windows * f + w) * CLASSES,
+              *squares = l->squares + job->windows * f + w;
+        int n[CLASSES] = {0};
+        for (gint64 k = 0; k < nk; k++) {
+            int c = 0;
+            while (c + 1 < CLASSES && near[k] > limit[c])
+                c++;
+            sums[c] += power[k];
+            n[c]++;
+            *squares += c < QUIETEST ? power[k] * power[k] : 0;
+        }
+        for (int c = 0; c < CLASSES; c++) // equal ranks
+            sums[c] *= n[c] > 0 ? (float)(l->edge[c + 1] - l->edge[c]) / (float)n[c] : 0;
+    }
+}
+
+// Means of the classes over the windows around, of one frequency, in units of the quietest ones'.
+static void mean_around(const Local *l, int f)
+{
+    const NoiseJob *job = l->job;
+    for (gint64 w = 0; w < job->windows; w++) {
+        gint64 place[3];
+        double sum[CLASSES] = {0}, quiet = 0;
+        noise_places_of(job, w, place);
+        for (int side = 0; side < 27; side++) {
+            const gint64 at[3] = {place[0] + side / 9 - 1, place[1] + side / 3 % 3 - 1,
+                                  place[2] + side % 3 - 1};
+            gboolean there = TRUE;
+            for (int a = 0; a < 3; a++)
+                there &= at[a] >= 0 && at[a] < job->count[a];
+            const gint64 other = there ? l->number[place_index(job, at)] : -1;
+            for (int c = 0; other >= 0 && c < CLASSES; c++)
+                sum[c] +=
+                    (double)job->share[other] * l->power[(job->windows * f + other) * CLASSES + c];
+        }
+        for (int c = 0; c < QUIETEST; c++)
+            quiet += sum[c];
+        quiet /= l->edge[QUIETEST];
+        for (int c = 0; c < CLASSES; c++)
+            l->mean[(job->windows * f + w) * CLASSES + c] = (float)(quiet > 0 ? sum[c] / quiet : 0);
+    }
+}
+
+// How many classes of window w at frequency f hold the noise alone, as other frequencies tell.
+static double class_means(const Local *l, int f, gint64 w, gboolean beside, double mean[CLASSES])
+{
+    const NoiseJob *job = l->job;
+    double frequencies = 0;
+    const int far = l->line[f] ? CHOOSE_BESIDE_LINES : CHOOSE;
+    for (int off = -far; off <= far; off++) {
+        const int g = f + off;
+        if (abs(off) < NOISE_NEAR || g < 0 || g >= job->nf ||
+            (beside && (share_line(l, f, g) || (l->line[f] && l->line[g]))))
+            continue;
+        frequencies++;
+        for (int c = 0; c < CLASSES; c++)
+            mean[c] += l->mean[(job->windows * g + w) * CLASSES + c];
+    }
+    return frequencies;
+}
+
+static int quiet_classes(const Local *l, int f, gint64 w)
+{
+    double mean[CLASSES] = {0}, below = 0, below_weight = 0;
+    double frequencies = class_means(l, f, w, TRUE, mean);
+    if (frequencies < 1)
+        frequencies = class_means(l, f, w, FALSE, mean);
+    for (int c = 0; c < CLASSES; c++) {
+        const double n = l->edge[c + 1] - l->edge[c];
+        // 27 windows half a length apart, which hold every sample eight times.
+        const double weight = frequencies * n * 27 / 8;
+        const double own = n > 0 ? mean[c] / (frequencies * n) : 0;
+        if (n > 0 && below_weight > 0) {
+            const double scatter = sqrt(1 / weight + 1 / below_weight);
+            if (own - below / below_weight > (c < QUIETEST ? scatter : 0.5 * scatter))
+                return c;
+        }
+        below += weight * own;
+        below_weight += weight;
+    }
+    return CLASSES;
+}
+
+// --- the whole -----------------------------------------------------------------------------------
+
+static void set_units(const Local *l, int f, float *row)
+{
+    const NoiseJob *job = l->job;
+    const gint64 nk = noise_wavenumbers(job);
+    for (gint64 w = 0; w < job->windows; w++)
+        if (job->share[w] > 0) {
+            memcpy(row, job->smooth + (job->windows * f + w) * nk, nk * sizeof *row);
+            l->unit[f * job->windows + w] = litho_select_kth(row, nk, (gint64)(NOISE_QUIET * nk));
+        }
+}
+
+static double window_mean(const Local *l, int f, gint64 w)
+{
+    double sum = 0;
+    for (int c = 0; c < CLASSES; c++)
+        sum += l->power[(l->job->windows * f + w) * CLASSES + c];
+    return sum / l->edge[CLASSES];
+}
+
+// Levels of one frequency, and what the quietest classes tell of lumps.
+static void set_levels(const Local *l, int f, NoiseLocal *to)
+{
+    const NoiseJob *job = l->job;
+    double squares = 0, weight = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        if (!(job->share[w] > 0))
+            continue;
+        const float *power = l->power + (job->windows * f + w) * CLASSES;
+        const int n = MAX(quiet_classes(l, f, w), 1);
+        double sum = 0, quiet = 0;
+        for (int c = 0; c < n; c++)
+            sum += power[c];
+        for (int c = 0; c < QUIETEST; c++)
+            quiet += power[c];
+        const double leaky = sum / MAX(l->edge[n], 1), spread = job->leak[w];
+        const double own = (leaky - spread * window_mean(l, f, w)) / (1 - spread);
+        to->leaky[job->windows * f + w] = (float)leaky;
+        to->level[job->windows * f + w] = (float)fmax(own, 0);
+        quiet /= l->edge[QUIETEST];
+        if (quiet > 0) {
+            squares += job->share[w] * l->squares[job->windows * f + w] / (quiet * quiet);
+            weight += 2 * job->share[w] * l->edge[QUIETEST];
+        }
+    }
+    to->lumps[f] = weight > 0 ? (float)(squares / weight) : 0;
+    to->line[f] = l->line[f];
+}
+
+NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads)
+{
+    const gint64 nk = noise_wavenumbers(job), windows = job->windows;
+    const gsize all = (gsize)job->nf * windows;
+    Local l = {.job = job,
+               .median = median,
+               .spread = noise_spread_new(job),
+               .unit = g_new0(float, all),
+               .power = g_new0(float, all *CLASSES),
+               .squares = g_new0(float, all),
+               .mean = g_new0(float, all *CLASSES),
+               .number = g_new(gint64, job->count[0] * job->count[1] * job->count[2]),
+               .peak = g_new0(gboolean, job->nf),
+               .line = g_new0(gboolean, job->nf)};
+    NoiseLocal to = {.level = g_new0(float, all),
+                     .leaky = g_new0(float, all),
+                     .lumps = g_new0(float, job->nf),
+                     .line = g_new0(gboolean, job->nf)};
+    for (int c = 0; c <= CLASSES; c++)
+        l.edge[c] = (int)(nk * c / CLASSES);
+    for (gint64 p = 0; p < job->count[0] * job->count[1] * job->count[2]; p++)
+        l.number[p] = -1;
+    for (gint64 w = 0; w < windows; w++) {
+        gint64 place[3];
+        noise_places_of(job, w, place);
+        if (job->share[w] > 0)
+            l.number[place_index(job, place)] = w;
+    }
+    find_lines(&l);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *scratch = g_new(float, 4 * nk);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            if (litho_run_checkpoint(job->run))
+                set_units(&l, f, scratch);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            if (litho_run_checkpoint(job->run))
+                sum_classes(&l, f, scratch);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            mean_around(&l, f);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            set_levels(&l, f, &to);
+    }
+    to.levelled = litho_run_checkpoint(job->run) ? noise_levelled(job, &to) : 0;
+    noise_spread_clear(&l.spread);
+    g_free(l.unit);
+    g_free(l.power);
+    g_free(l.squares);
+    g_free(l.mean);
+    g_free(l.number);
+    g_free(l.peak);
+    g_free(l.line);
+    return to;
+}
+
+void noise_local_clear(NoiseLocal *local)
+{
+    g_clear_pointer(&local->level, g_free);
+    g_clear_pointer(&local->leaky, g_free);
+    g_clear_pointer(&local->lumps, g_free);
+    g_clear_pointer(&local->line, g_free);
+}
+
+// --- does it vary --------------------------------------------------------------------------------
+
+static double times_of(const NoiseJob *job, int f)
+{
+    return f == 0 || 2 * f == job->n[2] ? 1 : 2;
+}
+
+// Mean level of a frequency over the windows.
+static double mean_of(const NoiseJob *job, const float *level, int f)
+{
+    double sum = 0, weight = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        sum += (double)job->share[w] * level[job->windows * f + w];
+        weight += job->share[w];
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+// Variation of the power over the windows at the frequencies [from, to), in units of its mean,
+// which is `energy`.
+static double variation_at(const NoiseJob *job, const NoiseLocal *local, int from, int to,
+                           double *energy)
+{
+    double squares = 0, weight = 0;
+    *energy = 0;
+    for (int f = from; f < to; f++)
+        *energy += times_of(job, f) * mean_of(job, local->level, f);
+    for (gint64 w = 0; *energy > 0 && w < job->windows; w++) {
+        double sum = 0;
+        for (int f = from; f < to; f++)
+            sum += times_of(job, f) * local->level[job->windows * f + w];
+        squares += job->share[w] > 0 ? job->share[w] * pow(sum / *energy - 1, 2) : 0;
+        weight += job->share[w];
+    }
+    return weight > 0 ? sqrt(squares / weight) : 0;
+}
+
+// Strong events make bands vary that they are in; noise that varies does so in all bands that hold
+// some. The least of these, and their mean by energy.
+static double variation_of(const NoiseJob *job, const NoiseLocal *local, double *least)
+{
+    enum { BAND = 4 };
+    const double some = 0.03;
+    double squares = 0, all = 0, energy;
+    *least = INFINITY;
+    variation_at(job, local, 0, job->nf, &all);
+    for (int from = 0; from < job->nf; from += BAND) {
+        const double own = variation_at(job, local, from, MIN(from + BAND, job->nf), &energy);
+        squares += energy * own * own;
+        if (energy > some * all)
+            *least = fmin(*least, own);
+    }
+    return all > 0 ? sqrt(squares / all) : 0;
+}
+
+static double energy_of_lines(const NoiseJob *job, const NoiseLocal *local)
+{
+    double lines = 0, all = 0;
+    for (int f = 0; f < job->nf; f++) {
+        const double energy = times_of(job, f) * mean_of(job, local->level, f);
+        lines += local->line[f] ? energy : 0;
+        all += energy;
+    }
+    return all > 0 ? lines / all : 0;
+}
+
+// The band that varies least of noise that is alike everywhere does so by 0.08, also below events
+// of 30 dB; the others by up to 1.8 there.
+#define VARIES 0.2
+// Strong events raise levels of windows by some percent. Classes of coefficients leave them out,
+// and follow noise that varies by no more than so much.
+#define EVENTS 0.04
+#define MUCH 0.75
+#define LINES 0.1
+
+gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local)
+{
+    double least;
+    const double varies = variation_of(job, local, &least);
+    const gboolean events = varies * varies - least * least > EVENTS && least < MUCH;
+    return (least > VARIES && !events) || energy_of_lines(job, local) > LINES ||
+           local->levelled < 0;
+}
+
+// --- the result ----------------------------------------------------------------------------------
+
+static double taper_at(const NoiseJob *job, gint64 k, gint64 t)
+{
+    const gint64 at = t - (noise_start_of(job, 2, k) - job->box.lo[2]);
+    return at < 0 || at >= job->n[2] ? 0 : job->taper[2][at] * job->taper[2][at];
+}
+
+static double middle_of(const NoiseJob *job, gint64 k)
+{
+    return (double)(noise_start_of(job, 2, k) - job->box.lo[2]) + 0.5 * (job->n[2] - 1);
+}
+
+// Power of the noise at each sample, straight lines of its logarithm through the middles of the
+// windows, which go on to the ends.
+static void lay_lines(const NoiseJob *job, const double *knots, double *profile)
+{
+    const gint64 places = job->count[2], n = litho_box_size(job->box, 2);
+    const double first = middle_of(job, 0);
+    const double step = (middle_of(job, places - 1) - first) / (double)(places - 1);
+    for (gint64 t = 0; t < n; t++) {
+        const double x = ((double)t - first) / step;
+        const gint64 k = CLAMP((gint64)floor(x), 0, places - 2);
+        profile[t] = exp(knots[k] + (x - (double)k) * (knots[k + 1] - knots[k]));
+    }
+}
+
+// Energy of the noise over that of the windows, which end with the traces and see less of their
+// ends: of the profile along the traces whose windows hold what these do.
+static double energy_at_ends(const NoiseJob *job, const NoiseLocal *local)
+{
+    enum { PASSES = 8 };
+    const gint64 places = job->count[2], n = litho_box_size(job->box, 2);
+    g_autofree double *power = g_new0(double, places), *weight = g_new0(double, places);
+    g_autofree double *knots = g_new0(double, places), *profile = g_new0(double, n);
+    double seen = 0, held = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        const gint64 k = noise_place_of(job, w, 2);
+        double sum = 0;
+        for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
+            sum += times_of(job, f) * local->level[job->windows * f + w];
+        power[k] += job->share[w] * sum;
+        weight[k] += job->share[w];
+    }
+    for (gint64 k = 0; k < places; k++) {
+        if (places < 2 || !(power[k] > 0))
+            return 1;
+        power[k] /= weight[k];
+        knots[k] = log(power[k]);
+        seen += power[k] / (double)places;
+    }
+    for (int pass = 0; pass < PASSES; pass++) {
+        lay_lines(job, knots, profile);
+        for (gint64 k = 0; k < places; k++) {
+            double sum = 0, whole = 0;
+            for (gint64 t = 0; t < n; t++) {
+                sum += taper_at(job, k, t) * profile[t];
+                whole += taper_at(job, k, t);
+            }
+            knots[k] += log(power[k] * whole / sum);
+        }
+    }
+    lay_lines(job, knots, profile);
+    for (gint64 t = 0; t < n; t++)
+        held += profile[t] / (double)n;
+    return held / seen;
+}
+
+// Places that no window was taken from, or none with enough traces, get the mean of those beside.
+static void fill_places(const int n[3], gint64 places, float *power)
+{
+    const gint64 step[3] = {(gint64)n[1] * n[2], n[2], 1};
+    g_autofree float *next = g_new(float, places);
+    for (int pass = 0; pass < n[0] + n[1] + n[2]; pass++) {
+        memcpy(next, power, places * sizeof *next);
+        for (gint64 p = 0; p < places; p++) {
+            const gint64 at[3] = {p / step[0], p / step[1] % n[1], p % n[2]};
+            double sum = 0;
+            int count = 0;
+            for (int side = 0; power[p] < 0 && side < 6; side++) {
+                const int a = side / 2;
+                const gint64 to = at[a] + (side % 2 ? 1 : -1);
+                const gint64 other = p + (side % 2 ? step[a] : -step[a]);
+                if (to >= 0 && to < n[a] && power[other] >= 0) {
+                    sum += power[other];
+                    count++;
+                }
+            }
+            if (count > 0)
+                next[p] = (float)(sum / count);
+        }
+        memcpy(power, next, places * sizeof *next);
+    }
+}
+
+// Power that windows half a length apart, behind sin^2, see of noise that such windows are made of.
+static void see(const int n[3], const float *power, float *scratch, float *seen)
+{
+    const gint64 step[3] = {(gint64)n[1] * n[2], n[2], 1}, places = n[0] * step[0];
+    const float *from = power;
+    for (int a = 0; a < 3; a++) {
+        float *to = a == 1 ? scratch : seen;
+        for (gint64 p = 0; p < places; p++) {
+            const gint64 at = p / step[a] % n[a];
+            const float before = from[at > 0 ? p - step[a] : p];
+            const float after = from[at + 1 < n[a] ? p + step[a] : p];
+            to[p] = 0.75f * from[p] + 0.125f * (before + after);
+        }
+        from = to;
+    }
+}
+
+// Windows smear what they measure, and windows that noise is made of smear it again. So the power
+// is sharpened until windows see of it what they saw of the noise (Richardson 1972, Lucy 1974).
+static void sharpen(const int n[3], float *power)
+{
+    enum { PASSES = 6 };
+    const gint64 places = (gint64)n[0] * n[1] * n[2];
+    g_autofree float *want = g_memdup2(power, places * sizeof *power), *seen = g_new(float, places);
+    g_autofree float *scratch = g_new(float, places), *ratio = g_new(float, places);
+    for (int pass = 0; pass < PASSES; pass++) {
+        see(n, power, scratch, seen);
+        for (gint64 p = 0; p < places; p++)
+            ratio[p] = seen[p] > 0 ? want[p] / seen[p] : 1;
+        see(n, ratio, scratch, seen);
+        for (gint64 p = 0; p < places; p++)
+            power[p] *= seen[p];
+    }
+}
+
+static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *noise)
+{
+    const gint64 places = job->count[0] * job->count[1] * job->count[2];
+    for (int a = 0; a < 3; a++) {
+        const double first = (double)noise_start_of(job, a, 0), n = (double)job->count[a];
+        noise->n_places[a] = (int)job->count[a];
+        noise->first_place[a] = first + 0.5 * (job->n[a] - 1);
+        noise->place_step[a] =
+            n > 1 ? ((double)noise_start_of(job, a, job->count[a] - 1) - first) / (n - 1) : 0;
+    }
+    noise->window[0] = job->n[0];
+    noise->window[1] = job->n[1];
+    noise->local = g_new(float, places * job->nf);
+    for (int f = 0; f < job->nf; f++) {
+        float *to = noise->local + f * places;
+        const double mean = mean_of(job, local->level, f);
+        for (gint64 p = 0; p < places; p++)
+            to[p] = -1;
+        for (gint64 w = 0; w < job->windows; w++) {
+            gint64 place[3];
+            noise_places_of(job, w, place);
+            if (job->share[w] > 0)
+                to[place_index(job, place)] = local->level[job->windows * f + w];
+        }
+        fill_places(noise->n_places, places, to);
+        sharpen(noise->n_places, to);
+        for (gint64 p = 0; p < places; p++)
+            to[p] = mean > 0 && to[p] >= 0 ? to[p] / (float)mean : 1;
+    }
+}
+
+// Standard deviation of the level by what nothing tells, relative: of windows of a cube of a
+// million samples; of events where some bands vary more than others; of lines, which have few
+// independent coefficients, two in a trace; of contrasts that windows are too large for, and of
+// gain control over so short a time that the gains change within them.
+static double doubt_of(const NoiseJob *job, const NoiseLocal *local)
+{
+    const double own = 0.0013, events = 0.26, lines = 0.3, contrasts = 0.3;
+    const double short_gain = -0.75; // -0.3 to -0.7 where gains are longer than the windows
+    const double seen = local->levelled < short_gain ? 0.5 : 1.2;
+    const gint64 traces = litho_box_size(job->box, 0) * litho_box_size(job->box, 1);
+    double least;
+    const double varies = variation_of(job, local, &least);
+    const double bands = fmax(varies * varies - 1.02 * least * least, 0); // 0.02: scatter
+    return own + events * bands +
+           lines * sqrt(energy_of_lines(job, local) / (double)MAX(traces, 1)) +
+           contrasts * fmax(varies - seen, 0);
+}
+
+void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
+                          double *leaking, LithoNoise *noise)
+{
+    const double ends = energy_at_ends(job, local);
+    g_autofree float *lumps = g_new(float, job->nf);
+    int n = 0;
+    for (int f = 0; f < job->nf; f++) {
+        double power[GROUPS] = {0}, weight[GROUPS] = {0};
+        for (gint64 w = 0; w < job->windows; w++) {
+            power[w % GROUPS] += (double)job->share[w] * local->level[job->windows * f + w];
+            weight[w % GROUPS] += job->share[w];
+        }
+        sigma[f] = sqrt(ends * mean_of(job, local->level, f));
+        leaking[f] = sqrt(ends * mean_of(job, local->leaky, f));
+        for (int g = 0; g < GROUPS; g++)
+            sigma[(GROUPS - g) * job->nf + f] =
+                weight[g] > 0 ? sqrt(ends * power[g] / weight[g]) : sigma[f];
+        if (f > 0 && 2 * f != job->n[2] && local->lumps[f] > 0)
+            lumps[n++] = local->lumps[f];
+    }
+    noise->lumps = n > 0 ? litho_select_kth(lumps, n, n / 2) : 0;
+    noise->n_times = 0;
+    noise->ends = ends;
+    noise->doubt = doubt_of(job, local);
+    put_local(job, local, noise);
+}
