@@ -38,6 +38,7 @@ SURVEYS = {
     "holes": "curved inlines=32 xlines=40 samples=128 snr=20 missing=40 seed=3",
     "noisy-holes": "curved inlines=32 xlines=40 samples=128 snr=5 missing=40 seed=3",
     "bursts": "curved inlines=32 xlines=40 samples=128 snr=15 seed=3",
+    "uneven": "curved inlines=48 xlines=48 samples=128 snr=15 scatter=40 seed=3",
     "loud": "curved inlines=16 xlines=128 samples=128 snr=12 seed=3",
     "trough": "models model=syncline inlines=1 xlines=100 samples=200 depths=70 depth=500 --velocity --no-truth",
     "salt": "models model=salt inlines=1 xlines=120 samples=250 depths=90 depth=500 --velocity --no-truth",

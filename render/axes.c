@@ -248,6 +248,12 @@ static double tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const Litho
     return first;
 }
 
+// Between a unit in the corner and the first number on top: "ms 875" reads as 875 ms.
+static double unit_gap(const LithoAxesStyle *style)
+{
+    return 0.6 * font_size(style);
+}
+
 // Where numbers on top may begin: behind the unit of the upright axis in the corner, which gives
 // way to them as far as the column of its own numbers goes.
 static double room_on_top(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
@@ -257,7 +263,7 @@ static double room_on_top(cairo_t *cr, const LithoAxesStyle *style, const LithoG
         return -1e9;
     const LithoAxisText upright = litho_axis_text(grid, map->v_axis, style->units);
     const double numbers = number_width(cr, style, grid, map->v_axis);
-    const double left_out = MAX(numbers - text_width(cr, upright.unit), 0);
+    const double left_out = MAX(numbers - text_width(cr, upright.unit) - unit_gap(style), 0);
     return map->rect.x - TICK - left_out;
 }
 
@@ -273,7 +279,7 @@ static void axis_unit(cairo_t *cr, const LithoAxesStyle *style, const LithoSlice
     for (guint k = 0; k < edge->ticks.n; k++)
         last = MAX(last, edge_pixel(edge, edge->ticks.value[k]) + 1.8 * size);
     if (vertical)
-        cairo_move_to(cr, MIN(map->rect.x - TICK, before) - PAD - width, y);
+        cairo_move_to(cr, MIN(map->rect.x - TICK, before - unit_gap(style)) - PAD - width, y);
     else if (last + width < map->rect.x + map->rect.w)
         cairo_move_to(cr, map->rect.x + map->rect.w - width, y);
     else

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "render/raster.h"
 #include "render/ticks.h"
@@ -119,14 +120,13 @@ static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index, L
 // From edge to edge of the picture: half a cell beyond the first and the last line or sample.
 static LithoSheetAxis grid_axis(const LithoGrid *grid, int axis)
 {
-    const char *const names[] = {_("inline"), _("crossline"), _("time")};
     const LithoAxis *a = &grid->axis[axis];
-    LithoSheetAxis to = {.from = litho_axis_value(a, -0.5),
-                         .to = litho_axis_value(a, (double)a->n - 0.5),
+    const LithoAxisText how = litho_axis_text(grid, axis, LITHO_UNITS_AUTO);
+    LithoSheetAxis to = {.from = litho_axis_shown(&how, a, -0.5),
+                         .to = litho_axis_shown(&how, a, (double)a->n - 0.5),
                          .whole = axis != LITHO_SAMPLE};
-    const gboolean is_depth = axis == LITHO_SAMPLE && grid->is_depth;
-    g_snprintf(to.title, sizeof to.title, "%s%s%s", is_depth ? _("depth") : names[axis],
-               *a->unit ? ", " : "", a->unit);
+    g_autofree char *name = litho_axis_word(grid, axis);
+    g_snprintf(to.title, sizeof to.title, "%s%s%s", name, *how.unit ? ", " : "", how.unit);
     return to;
 }
 
@@ -190,11 +190,8 @@ static char *cell_title(const LithoGrid *grid, int column, int axis, gint64 inde
 {
     const char *const kinds[] = {_("input"), _("output"), _("removed"), _("similarity"),
                                  _("f-k of output")};
-    const char *const axes[] = {_("inline"), _("crossline"), _("time")};
-    const LithoAxis *a = &grid->axis[axis];
-    const char *name = axis == LITHO_SAMPLE && grid->is_depth ? _("depth") : axes[axis];
-    return g_strdup_printf("%s, %s %.10g%s%s", kinds[column], name,
-                           litho_axis_value(a, (double)index), *a->unit ? " " : "", a->unit);
+    g_autofree char *slice = litho_slice_label(grid, axis, index, LITHO_UNITS_AUTO);
+    return g_strdup_printf("%s, %s", kinds[column], slice);
 }
 
 static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint row, int axis,

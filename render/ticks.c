@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "render/ticks.h"
+#include "core/axis_names.h"
 #include "core/text.h"
 
 #include <math.h>
@@ -53,20 +54,14 @@ LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole)
     return ticks;
 }
 
-gboolean litho_axis_is_unnumbered(const LithoGrid *grid, int axis)
-{
-    return axis < LITHO_SAMPLE && grid->axis[axis].n == 1 && fabs(grid->axis[axis].first) <= 1;
-}
-
 static LithoAxisText line_text(const LithoGrid *grid, int axis, gboolean metres)
 {
     const LithoAxis *a = &grid->axis[axis];
     LithoAxisText text = {.factor = 1, .whole = TRUE};
-    const char *name = axis == LITHO_INLINE ? _("Inline") : _("Crossline");
-    if (a->n > 1 && litho_axis_is_unnumbered(grid, LITHO_INLINE + LITHO_XLINE - axis))
-        name = _("Trace");
-    g_strlcpy(text.label, name, sizeof text.label);
-    if (!metres || !grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || a->step == 0)
+    g_strlcpy(text.label, litho_axis_name(grid, axis), sizeof text.label);
+    g_strlcpy(text.unit, a->unit, sizeof text.unit);
+    if (!metres || a->counts == LITHO_COUNTS_OFFSETS || !grid->has_xy ||
+        grid->xy_source == LITHO_FROM_ASSUMED || a->step == 0)
         return text;
     g_strlcpy(text.unit, "m", sizeof text.unit);
     text.whole = FALSE;
@@ -98,14 +93,14 @@ LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoUnits units)
     if (axis != LITHO_SAMPLE)
         return line_text(grid, axis, units & LITHO_UNITS_METRES);
     if (grid->is_depth)
-        return sample_text(_("Depth"), "m", 1);
+        return sample_text(litho_axis_name(grid, axis), "m", 1);
     LithoUnits unit = units & LITHO_UNITS_TIME;
     const LithoAxis *a = &grid->axis[LITHO_SAMPLE];
     double last = MAX(fabs(a->first), fabs(litho_axis_value(a, a->n - 1)));
     gboolean ms = unit == LITHO_UNITS_MS || (unit == LITHO_UNITS_AUTO && last < 10);
     if (ms)
-        return sample_text(_("Time"), "ms", 1000);
-    return sample_text(_("Time"), "s", 1);
+        return sample_text(litho_axis_name(grid, axis), "ms", 1000);
+    return sample_text(litho_axis_name(grid, axis), "s", 1);
 }
 
 // Puts thin spaces between groups of three digits of the integer part; 4 digits are grouped too,
@@ -201,13 +196,14 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnit
     // The section of a line has no number to tell it from others; a line cut from a survey has.
     if (litho_axis_is_unnumbered(grid, axis))
         return g_strdup(_("line"));
-    if (axis != LITHO_SAMPLE && a->n == 1) {
+    if (litho_axis_is_line(grid, axis) && a->n == 1) {
         g_free(label);
         label = g_strdup(_("line"));
     }
     if (text.whole) // line numbers are names, not quantities: no grouping
-        return litho_text_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
-                                 value == floor(value) ? 0 : 1, fabs(value));
+        return litho_text_printf("%s %s%.*f%s%s", label, value < 0 ? MINUS : "",
+                                 value == floor(value) ? 0 : 1, fabs(value),
+                                 *text.unit ? THIN_SPACE : "", text.unit);
     char number[64];
     litho_format_number(number, sizeof number, value,
                         place_of(value) == 1 ? 1 : litho_axis_place(&text, a));

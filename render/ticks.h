@@ -20,8 +20,8 @@ LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole);
 
 // Text of an axis: displayed number = axis value * factor + offset.
 typedef struct LithoAxisText {
-    char label[32]; // "Inline", "Crossline", "Time", "Depth"
-    char unit[8];   // "", "ms", "s", "m"
+    char label[32]; // litho_axis_name(): "Inline", "Offset", "Time"
+    char unit[8];   // "", "ms", "s", "m", "ft"
     double factor;  // 1000 for seconds shown as ms
     gboolean whole; // line numbers
     double offset;
@@ -51,10 +51,8 @@ double litho_axis_place(const LithoAxisText *text, const LithoAxis *axis);
 void litho_format_number(char *out, gsize size, double value, double step);
 // "0.9000" to "0.9", "1.00" to "1"; in place.
 void litho_trim_zeros(char *number);
-// TRUE: the survey is a line that has no number of its own; `axis` is the one across it.
-gboolean litho_axis_is_unnumbered(const LithoGrid *grid, int axis);
-// "inline 1130", "crossline 402", "time 1 240 ms", "line" where the survey is one: slice `index` of
-// `axis`; g_free().
+// Slice `index` of `axis`: "inline 1130", "shot 402", "CDP 7", "offset 350 m", "time 1 240 ms",
+// "line" where the survey is one; g_free().
 char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units);
 // An amplitude with up to 4 significant digits: "1.832e-05", "18 320"; g_free().
 char *litho_format_amplitude(double value);

@@ -316,8 +316,8 @@ static void test_dips(void)
     g_assert_null(litho_area_dips(&grid, (const double[]){0.003, NAN}));
     g_autofree char *text = litho_area_dips(&grid, (const double[]){0.003, -0.004});
     g_test_message("%s", text);
-    g_assert_nonnull(strstr(text, "3 ms a crossline"));
-    g_assert_nonnull(strstr(text, "−4 ms an inline"));
+    g_assert_nonnull(strstr(text, "3 ms per crossline"));
+    g_assert_nonnull(strstr(text, "−4 ms per inline"));
     g_assert_true(g_regex_match_simple("together 5\\D{0,3}000 m/s", text, 0, 0));
 }
 

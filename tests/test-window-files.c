@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/io/survey.h"
+#include "core/engine/verify.h"
 #include "tests/gui/files.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/window/window_private.h"
@@ -403,6 +403,48 @@ static void save_to(const char *path)
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
 }
 
+// Property: a result that the window saves, in memory or computed piece by piece, has its
+// provenance beside it, from which its samples are computed again, bit by bit. The demo lies in no
+// file: its result has none, not even that of an earlier output of the same name. A file of another
+// kind that has its name is not replaced.
+static void test_provenance(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "origin.sgy", 40, 40, 300);
+    g_autofree char *out = gui_path(&gui, "proven.npy"), *beside = litho_provenance_path(out);
+    for (int paged = 0; paged < 2; paged++) {
+        if (paged) { // the flow stays
+            g_setenv("LITHO_MEMORY", "0.002", TRUE);
+            gui_open_file(&gui, path);
+            g_unsetenv("LITHO_MEMORY");
+        } else {
+            gui_open_with_gain(&gui, path, 3);
+        }
+        g_assert_cmpint(litho_session_is_paged(gui.session), ==, paged);
+        save_to(out);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoProvenance) p = litho_provenance_load(out, &error);
+        g_assert_no_error(error);
+        g_assert_cmpstr(p->inputs[0], ==, path);
+        LithoRun run = {0};
+        LithoVerified told;
+        LithoVerifyAsk ask = {out, p, .device = litho_session_device(gui.session), .slabs = 2};
+        g_assert_true(litho_verify_run(&ask, &run, &told, NULL));
+        g_assert_cmpint(told.agreement, ==, LITHO_AGREES_BITS);
+    }
+    g_autoptr(LithoFlow) none = litho_flow_new();
+    litho_window_open_demo(gui.window);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    litho_session_set_flow(gui.session, none, "test");
+    save_to(out);
+    g_assert_false(g_file_test(beside, G_FILE_TEST_EXISTS));
+    gui_open_with_gain(&gui, path, 5);
+    g_autofree char *kept = gui_path(&gui, "other.npy"), *own = litho_provenance_path(kept);
+    g_assert_true(g_file_set_contents(own, "a diary", -1, NULL));
+    litho_window_save(gui.window, kept, FALSE);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    assert_survived("a provenance in a diary's place");
+}
+
 // Property: without the right to write a folder, or to read a file, there is one sentence that says
 // so; nothing else happens. Whoever may do everything becomes somebody else for the while.
 static void test_permission(void)
@@ -641,6 +683,7 @@ int main(int argc, char **argv)
     gui_init(&argc, &argv);
     gui_open_sized(&gui);
     g_test_add_func("/files/save-formats", test_save_formats);
+    g_test_add_func("/files/provenance", test_provenance);
     g_test_add_func("/files/pictures", test_pictures);
     g_test_add_func("/files/picture-cancelled", test_picture_cancelled);
     g_test_add_func("/files/report", test_report);

@@ -332,6 +332,40 @@ static void test_flow(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
+// Property: an empty flow offers the operators; Return on one adds it, and the focus is on its
+// step. The focus is on the first choice again when the step is gone, and no key is lost meanwhile.
+static void test_first_operator(void)
+{
+    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
+        litho_session_remove_step(gui.session, 0);
+    gui_spin(&gui, 0.3);
+    const LithoOperator *op = litho_operator_first_choice();
+    GtkWidget *left = litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT);
+    GtkLabel *purpose = gui_find_label(left, op->purpose);
+    g_assert_true(purpose && gtk_widget_get_mapped(GTK_WIDGET(purpose)));
+    gtk_widget_grab_focus(gtk_widget_get_ancestor(GTK_WIDGET(purpose), GTK_TYPE_BUTTON));
+    type("key Return");
+    gui_spin(&gui, 0.3);
+    const LithoFlow *flow = litho_session_flow(gui.session);
+    g_assert_cmpint(litho_flow_length(flow), ==, 1);
+    g_assert_true(litho_flow_step(flow, 0)->op == op);
+    GtkWidget *now = gtk_window_get_focus(GTK_WINDOW(gui.window));
+    g_assert_nonnull(gtk_widget_get_ancestor(now, GTK_TYPE_LIST_BOX));
+    g_assert_false(gtk_widget_get_mapped(GTK_WIDGET(purpose)));
+    type("key Delete");
+    g_assert_cmpint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
+    now = gtk_window_get_focus(GTK_WINDOW(gui.window));
+    g_assert_true(gtk_widget_is_ancestor(GTK_WIDGET(purpose), now));
+    // The second key comes before the frame that shows the first one's work.
+    type("key ctrl+z key ctrl+z");
+    g_assert_cmpint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
+    type("key ctrl+z");
+    gui_spin(&gui, 0.3);
+    g_assert_cmpint(litho_flow_length(litho_session_flow(gui.session)), ==, 1);
+    g_assert_true(litho_flow_step(litho_session_flow(gui.session), 0)->op != op);
+    gui_settle(&gui);
+}
+
 // Keys that open something, and Escape, which closes it.
 static void test_windows(void)
 {
@@ -538,6 +572,7 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/escape", test_escape);
     g_test_add_func("/keys/colour-map", test_colour_map);
     g_test_add_func("/keys/flow", test_flow);
+    g_test_add_func("/keys/first-operator", test_first_operator);
     g_test_add_func("/keys/windows", test_windows);
     g_test_add_func("/keys/space-elsewhere", test_space_elsewhere);
     g_test_add_func("/keys/space-after-click", test_space_after_click);

@@ -488,20 +488,41 @@ static void test_hidden(void)
     gui_activate(&gui, "win.hidden");
 }
 
+// Opens a generated cube, of words like "inlines=24 noise=mixed".
+static void open_made(const char *kind, const char *settings)
+{
+    const LithoSynth *synth = litho_synth_find(kind);
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    g_auto(GStrv) words = g_strsplit_set(settings, " =", -1);
+    for (char **word = words; *word; word += 2)
+        g_assert_true(litho_param_parse(&synth->params, params, word[0], word[1], NULL));
+    g_autoptr(LithoCube) noisy = NULL;
+    g_assert_true(synth->make(params, NULL, &noisy, NULL, NULL, NULL));
+    litho_session_set_input(gui.session, noisy);
+}
+
+// Property: a filter that leaves noise which neighbours share is told so, and which operator
+// measures it; that one is not told to try itself.
+static void test_noise_stays(void)
+{
+    open_made("curved", "inlines=48 xlines=48 samples=160 seed=5 noise=mixed snr=0");
+    use("fx", (const char *[]){NULL});
+    GtkWidget *quality = quality_panel();
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_true(gui_label_says(quality, "stays: try 'Local Fourier filter'"));
+    gui_screenshot(&gui, "truth-noise-stays");
+    use("patch", (const char *[]){NULL});
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_false(gui_label_says(quality, "stays"));
+    g_assert_true(gui_label_says(quality, "the noise has"));
+}
+
 // Property: an output better than the input is not called good where another setting has done
 // better on the area in view.
 static void test_best(void)
 {
-    const LithoSynth *synth = litho_synth_find("planes");
-    g_autofree void *params = g_malloc0(synth->params.size);
-    litho_param_defaults(&synth->params, params);
-    for (guint k = 0; k < 3; k++)
-        g_assert_true(litho_param_parse(&synth->params, params,
-                                        (const char *[]){"inlines", "xlines", "samples"}[k],
-                                        (const char *[]){"24", "24", "96"}[k], NULL));
-    g_autoptr(LithoCube) noisy = NULL;
-    g_assert_true(synth->make(params, NULL, &noisy, NULL, NULL, NULL));
-    litho_session_set_input(gui.session, noisy);
+    open_made("planes", "inlines=24 xlines=24 samples=96");
     use("patch", (const char *[]){NULL});
     LithoJudgement *judgement = gui.window->judgement;
     GtkWidget *quality = quality_panel();
@@ -645,6 +666,7 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/titles", test_titles);
     g_test_add_func("/truth/file", test_truth_file);
     g_test_add_func("/truth/hidden", test_hidden);
+    g_test_add_func("/truth/noise-stays", test_noise_stays);
     g_test_add_func("/truth/best", test_best);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     g_test_add_func("/truth/appearance", test_appearance);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/io/sample_codec.h"
@@ -78,7 +79,7 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
                           .scale = SCALE};
     LithoStats stats;
     litho_qc_stats(line, run, &stats, NULL); // all zero when cancelled
-    LithoRange range = litho_qc_range(line, &stats, 99);
+    LithoRange range = litho_qc_range(line, &stats, LITHO_CLIP_AUTO);
     litho_look_set_range(&raster.look, &range);
     cairo_surface_t *picture =
         litho_raster_slice(&raster, LITHO_PREVIEW_WIDTH, LITHO_PREVIEW_HEIGHT, NULL);
@@ -102,10 +103,13 @@ static char *summarise(const LithoSurvey *survey)
     LithoSurveyCounts c = litho_survey_counts(survey);
     LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_AUTO);
     GString *text = g_string_new(NULL);
-    litho_text_add(
-        text, _("%" PRId64 " inline%s × %" PRId64 " crossline%s × %" PRId64 " samples, %.4g %s\n"),
-        g->axis[0].n, g->axis[0].n == 1 ? "" : "s", g->axis[1].n, g->axis[1].n == 1 ? "" : "s",
-        g->axis[2].n, g->axis[2].step * how.factor, how.unit);
+    g_autofree char *lines =
+        g->axis[0].n == 1 ? litho_axis_word(g, LITHO_INLINE) : litho_axis_words(g, LITHO_INLINE);
+    g_autofree char *traces =
+        g->axis[1].n == 1 ? litho_axis_word(g, LITHO_XLINE) : litho_axis_words(g, LITHO_XLINE);
+    litho_text_add(text, _("%" PRId64 " %s × %" PRId64 " %s × %" PRId64 " samples, %.4g %s\n"),
+                   g->axis[0].n, lines, g->axis[1].n, traces, g->axis[2].n,
+                   g->axis[2].step * how.factor, how.unit);
     litho_text_add(text,
                    _("%" PRId64 " traces, %" PRId64 " cells without one, %" PRId64
                      " duplicates; bins %.4g × %.4g m\n"),

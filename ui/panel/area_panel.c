@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/area_pictures.h"
@@ -119,8 +120,10 @@ char *litho_area_dips(const LithoGrid *grid, const double slope[2])
     g_autofree char *second = litho_format_amplitude(slope[1] * unit);
     const char *what = grid->is_depth ? "m" : "ms";
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, _("Two dips: %s %s a crossline, %s %s an inline"), first, what,
-                           second, what);
+    g_autofree char *trace = litho_axis_word(grid, LITHO_XLINE);
+    g_autofree char *line = litho_axis_word(grid, LITHO_INLINE);
+    g_string_append_printf(text, _("Two dips: %s %s per %s, %s %s per %s"), first, what, trace,
+                           second, what, line);
     if (metric && grid->is_depth)
         litho_text_add(text, _("; together %.1f°"), atan(both) * 180 / G_PI);
     else if (metric && both > 0) {

@@ -311,7 +311,7 @@ static void done(gpointer result, const GError *error, gpointer data)
     g_autofree char *level = litho_format_decibels(q->expected_snr_db, 1, FALSE);
     g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
     g_autofree char *snr =
-        isfinite(q->expected_snr_db) && !q->is_filtered
+        isfinite(q->expected_snr_db) && !q->is_filtered && !q->counts_steep
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
     g_autofree char *text =

@@ -151,18 +151,22 @@ static void on_flow(LithoSession *session, LithoFlowList *self)
 {
     const LithoFlow *flow = litho_session_flow(session);
     self->loading = TRUE;
-    gboolean had_focus = gtk_widget_get_focus_child(self->list) != NULL;
+    gboolean had_focus = gtk_widget_get_focus_child(self->list) ||
+                         gtk_widget_get_focus_child(self->empty); // a choice goes with its button
     if (rows_fit(self, flow))
         update_rows(self, flow);
     else
         rebuild_rows(self, flow);
     int selected = litho_session_selected(session);
-    if (selected >= 0) {
-        GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(self->list), selected);
+    GtkListBoxRow *row =
+        selected >= 0 ? gtk_list_box_get_row_at_index(GTK_LIST_BOX(self->list), selected) : NULL;
+    if (row)
         gtk_list_box_select_row(GTK_LIST_BOX(self->list), row);
-        if (had_focus)
-            gtk_widget_grab_focus(GTK_WIDGET(row));
-    }
+    // GTK drops keys from the end of a focused widget to the next frame, so the focus moves now.
+    if (had_focus && row)
+        gtk_widget_grab_focus(GTK_WIDGET(row));
+    else if (had_focus)
+        gtk_widget_child_focus(self->empty, GTK_DIR_TAB_FORWARD);
     self->loading = FALSE;
 }
 
@@ -202,12 +206,14 @@ static void on_operator(GtkButton *button, LithoFlowList *self)
     litho_session_add_step(self->session, op);
 }
 
-static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op)
+// A button that adds an operator: its title and what is said of it, `chars` to a line.
+static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op, const char *about,
+                              int chars)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     GtkWidget *title = litho_label_new(litho_text(op->title), "heading"),
-              *summary = litho_text_new(56);
-    gtk_label_set_text(GTK_LABEL(summary), litho_text(op->summary));
+              *summary = litho_text_new(chars);
+    gtk_label_set_text(GTK_LABEL(summary), litho_text(about));
     gtk_widget_add_css_class(summary, "dim-label");
     gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), summary);
@@ -218,12 +224,35 @@ static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op)
     return button;
 }
 
-static GtkWidget *make_add(LithoFlowList *self)
+// Buttons of all operators, the first choice above the others; `brief`: with their purpose instead
+// of their summary.
+static GtkWidget *make_choices(LithoFlowList *self, gboolean brief)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
-        gtk_box_append(GTK_BOX(box), make_choice(self, *op));
-    return litho_popover_button_new("list-add-symbolic", _("Add an operator"), box);
+    for (int first = 1; first >= 0; first--)
+        for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
+            if ((*op)->first_choice == (gboolean)first) {
+                const char *about = brief && (*op)->purpose ? (*op)->purpose : (*op)->summary;
+                gtk_box_append(GTK_BOX(box), make_choice(self, *op, about, brief ? 32 : 56));
+            }
+    return box;
+}
+
+static GtkWidget *make_add(LithoFlowList *self)
+{
+    return litho_popover_button_new("list-add-symbolic", _("Add an operator"),
+                                    make_choices(self, FALSE));
+}
+
+// An empty flow offers the operators where its steps will stand.
+static GtkWidget *make_empty(LithoFlowList *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *said = litho_label_new(_("No operator yet. Choose the first one:"), "dim-label");
+    gtk_widget_add_css_class(said, "litho-empty");
+    gtk_box_append(GTK_BOX(box), said);
+    gtk_box_append(GTK_BOX(box), make_choices(self, TRUE));
+    return box;
 }
 
 static void litho_flow_list_init(LithoFlowList *self)
@@ -240,9 +269,7 @@ static void litho_flow_list_init(LithoFlowList *self)
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     gtk_widget_add_controller(self->list, keys);
 
-    self->empty = gtk_label_new(_("No operator yet. Add one with +."));
-    gtk_widget_add_css_class(self->empty, "dim-label");
-    gtk_widget_add_css_class(self->empty, "litho-empty");
+    self->empty = make_empty(self);
     self->add = make_add(self);
     gtk_box_append(GTK_BOX(self), litho_panel_title_new(gtk_label_new(_("Flow")), self->add));
     gtk_box_append(GTK_BOX(self), self->list);

@@ -69,10 +69,16 @@ static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
     edited(self, gtk_spin_button_get_value(spin), NULL);
 }
 
-// Long units get two letters more, which the slider has less.
+// Long units, and defaults of many digits such as "2.75 sigma", get two letters more, which the
+// slider has less.
 static int number_chars(const LithoParamEditor *self)
 {
-    return strlen(unit_of(self)) > LONG_UNIT ? NUMBER_CHARS + 2 : NUMBER_CHARS;
+    char usual[64];
+    with_unit(self, self->row->def, usual, sizeof usual);
+    const gboolean wide =
+        strlen(unit_of(self)) > LONG_UNIT || (!litho_param_is_special(self->row, self->row->def) &&
+                                              g_utf8_strlen(usual, -1) > NUMBER_CHARS + 1);
+    return wide ? NUMBER_CHARS + 2 : NUMBER_CHARS;
 }
 
 // Words need the room of the slider, which has nothing to show as long as no number is known.

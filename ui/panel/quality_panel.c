@@ -107,10 +107,11 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
                                               : g_strdup(plain);
     Mark mark = MARK_LOOK;
     g_autofree char *words =
-        isfinite(gain)   ? expected_gain_words(q, &mark)
-        : q->is_rough    ? g_strdup(_("noise as of migrated or mixed data: Find ranks settings"))
-        : q->is_filtered ? g_strdup(_("clean or filtered data: no noise beside the events"))
-                         : g_strdup(_("expected of the output"));
+        isfinite(gain)    ? expected_gain_words(q, &mark)
+        : q->is_rough     ? g_strdup(_("noise as of migrated or mixed data: Find ranks settings"))
+        : q->is_filtered  ? g_strdup(_("clean or filtered data: no noise beside the events"))
+        : q->counts_steep ? g_strdup(_("steep noise, as ground roll, counts as signal"))
+                          : g_strdup(_("expected of the output"));
     if (q->is_beyond || q->is_clean) // an interval that reaches higher would contradict it
         mark = MARK_LOOK;
     else if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
@@ -141,14 +142,43 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, marks[reading]);
 }
 
+// "38 %", "1.4 %".
+static char *percent_of(double part)
+{
+    char percent[32];
+    litho_format_number(percent, sizeof percent, 100 * part, part < 0.0995 ? 0.1 : 1);
+    return g_strdup_printf("%s %%", percent);
+}
+
+// The operator that measures noise at each wavenumber, where the flow does without it and leaves
+// such noise in the data; else NULL.
+static const LithoOperator *better_choice(LithoQualityPanel *self, const LithoQuality *q)
+{
+    const LithoOperator *op = litho_operator_first_choice();
+    const LithoFlow *flow = litho_session_flow(self->session);
+    for (guint k = 0; k < litho_flow_length(flow) && op; k++)
+        if (litho_flow_step(flow, k)->op == op && litho_flow_step(flow, k)->enabled)
+            op = NULL;
+    return q->is_rough && litho_quality_noise_stays(q) ? op : NULL;
+}
+
 static void show_removed(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[REMOVED];
     gtk_widget_set_visible(f->row, isfinite(q->removed));
-    char percent[32];
-    litho_format_number(percent, sizeof percent, 100 * q->removed, q->removed < 0.0995 ? 0.1 : 1);
-    g_autofree char *number = g_strdup_printf("%s %%", percent);
-    show(f, number, _("of the input's energy"), MARK_NONE);
+    const double noise = litho_quality_noise_part(q);
+    const gboolean stays = litho_quality_noise_stays(q);
+    g_autofree char *number = percent_of(q->removed);
+    g_autofree char *level = isfinite(noise) ? percent_of(noise) : NULL;
+    const LithoOperator *better = better_choice(self, q);
+    g_autofree char *words =
+        !level ? g_strdup(_("of the input's energy"))
+        : better
+            ? g_strdup_printf(_("of the input's energy; most of the noise, %s, stays: try '%s'"),
+                              level, litho_text(better->title))
+        : stays ? g_strdup_printf(_("of the input's energy; most of the noise, %s, stays"), level)
+                : g_strdup_printf(_("of the input's energy; the noise has %s"), level);
+    show(f, number, words, stays ? MARK_LOOK : MARK_NONE);
 }
 
 static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
@@ -435,7 +465,8 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
                 _("Share of the removed energy that is alike to the output beside it, where the "
                   "output is strong. A click goes where most of it leaves."));
     make_figure(self, REMOVED, _("Removed"),
-                _("Energy of input less output over that of the input."));
+                _("Energy of input less output over that of the input, and the noise's share of it "
+                  "by the measured level."));
     make_figure(self, TRUTH, _("SNR against the truth"),
                 _("Energy of the reference over that of the error on the area in view. The "
                   "difference, output less reference, is what Difference shows in the views."));

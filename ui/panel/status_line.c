@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
@@ -22,9 +23,6 @@ G_DEFINE_TYPE(LithoStatusLine, litho_status_line, GTK_TYPE_BOX)
 static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 index,
                         LithoUnits units)
 {
-    const gboolean of_line = axis < LITHO_SAMPLE && grid->axis[axis].n > 1 &&
-                             litho_axis_is_unnumbered(grid, LITHO_INLINE + LITHO_XLINE - axis);
-    const char *const short_names[] = {of_line ? _("Trace") : "IL", of_line ? _("Trace") : "XL"};
     if (litho_axis_is_unnumbered(grid, axis))
         return;
     LithoAxisText how = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
@@ -36,10 +34,7 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
         litho_format_number(number, sizeof number, value,
                             litho_axis_place(&how, &grid->axis[axis]));
     g_string_append_printf(text, "%s%s %s%s%s", text->len ? "   " : "",
-                           axis < 2         ? short_names[axis]
-                           : grid->is_depth ? "z"
-                                            : "t",
-                           number, *how.unit ? " " : "", how.unit);
+                           litho_axis_short(grid, axis), number, *how.unit ? " " : "", how.unit);
 }
 
 static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
@@ -72,24 +67,28 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     gboolean has_in = litho_session_sample(self->session, FALSE, there, &in);
     gboolean has_out =
         litho_session_result(self->session) && litho_session_sample(self->session, TRUE, at, &out);
+    const char *unit = litho_session_unit(self->session) ? litho_session_unit(self->session) : "";
+    const char *space = *unit ? " " : "";
     if (has_in) {
         g_autofree char *number = litho_format_amplitude(in);
         const char *name = litho_session_reference_name(self->session);
         g_autofree char *inside =
             g_strcmp0(name, _("Truth")) == 0 ? litho_text_inside(name) : g_strdup(name);
-        g_string_append_printf(text, "%s %s", inside ? inside : _("in"), number);
+        g_string_append_printf(text, "%s %s%s%s", inside ? inside : _("in"), number, space, unit);
     } else if (!has_out) {
         g_string_append(text, _("no trace here"));
     }
     if (has_out) {
         g_autofree char *number = litho_format_amplitude(out);
         g_string_append_printf(text, _("%sout %s"), has_in ? "   " : "", number);
+        g_string_append_printf(text, "%s%s", space, unit);
     }
     if (has_in && has_out && comparable) {
         const gboolean removed = !litho_session_reference_name(self->session);
         g_autofree char *number =
             litho_format_amplitude(removed ? (double)in - out : (double)out - in);
-        g_string_append_printf(text, "   %s %s", removed ? _("removed") : _("difference"), number);
+        g_string_append_printf(text, "   %s %s%s%s", removed ? _("removed") : _("difference"),
+                               number, space, unit);
     }
 }
 
@@ -145,8 +144,9 @@ static void show_clip(LithoStatusLine *self)
     g_autofree char *text =
         !litho_look_is_signed(look) ? g_strdup_printf(_("colours %s to %s%s%s"), low, clip,
                                                       unit ? " " : "", unit ? unit : "")
-        : percent < 0               ? g_strdup_printf(_("clip %s"), clip)
-                                    : litho_text_printf(_("clip %.3g %% = %s"), percent, clip);
+        : percent < 0
+            ? g_strdup_printf(_("clip %s"), clip)
+            : litho_text_printf(_("clip %.*g %% = %s"), percent > 99 ? 4 : 3, percent, clip);
     gtk_label_set_text(GTK_LABEL(self->clip), text);
 }
 

@@ -94,6 +94,19 @@ static gpointer work(LithoRun *run, gpointer data, GError **error)
     return litho_sweep_run(errand->task, run, deliver, errand->sweep, error) ? errand : NULL;
 }
 
+// Before the first picture stands the level of the noise, which may take long on a large survey.
+static void show_progress(const LithoProgress *progress, gpointer data)
+{
+    const Sweep *sweep = ((const Errand *)data)->sweep;
+    if (!sweep->dialog || sweep->again || progress->total <= 0)
+        return;
+    g_autofree char *text =
+        litho_text_printf(_("%u of %u; %s %.0f %%"), sweep->shots, sweep->wanted,
+                          progress->what ? litho_text(progress->what) : "",
+                          100 * CLAMP((double)progress->done / (double)progress->total, 0, 1));
+    gtk_label_set_text(GTK_LABEL(sweep->status), text);
+}
+
 static void start(Sweep *sweep);
 static void mark_best(Sweep *sweep);
 
@@ -439,7 +452,7 @@ static gboolean read_axes(Sweep *sweep, GError **error)
 
 static void start(Sweep *sweep)
 {
-    static const LithoJobFuncs funcs = {work, NULL, done, errand_free};
+    static const LithoJobFuncs funcs = {work, show_progress, done, errand_free};
     g_autoptr(GError) error = NULL;
     sweep->again = sweep->job != NULL;
     if (sweep->job) { // the sheet under way makes room first

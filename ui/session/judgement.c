@@ -183,7 +183,7 @@ static void on_progress(const LithoProgress *progress, gpointer data)
 static void remember_best(LithoJudgement *self, const Question *q, const LithoQuality *found)
 {
     if (!isfinite(found->expected_snr_db) || found->expected_is_bound || found->is_beyond ||
-        found->is_clean || found->is_filtered)
+        found->is_clean || found->is_filtered || found->counts_steep)
         return;
     if (self->best_serial != q->in->serial || !litho_box_equal(self->best_area, q->area))
         self->best_db = found->expected_snr_db;

@@ -148,7 +148,7 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
         numbers_free(n);
         return NULL;
     }
-    n->range = litho_qc_range(question->cube, &n->stats, 99);
+    n->range = litho_qc_range(question->cube, &n->stats, LITHO_CLIP_AUTO);
     count_all(n, question->cube);
     return n;
 }

@@ -193,7 +193,8 @@ void litho_pager_want(LithoPager *self, const gint64 slice[3], const int *axes, 
             break;
         }
     self->n_wanted = list->len;
-    memcpy(self->wanted, list->data, list->len * sizeof(LithoBox));
+    for (guint k = 0; k < list->len; k++) // a list of none has no data
+        self->wanted[k] = g_array_index(list, LithoBox, k);
     if (self->cancel && !of_use && list->len > 0)
         g_cancellable_cancel(self->cancel);
     if (list->len > 0)

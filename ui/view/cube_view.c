@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Drawing of a view. Mouse and keyboard: cube_view_input.c.
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
@@ -16,8 +17,17 @@ G_DEFINE_TYPE(LithoCubeView, litho_cube_view, GTK_TYPE_WIDGET)
 
 enum { PAD = 6 };
 
-static const char *const axis_names[] = {N_("Inline section"), N_("Crossline section"),
-                                         N_("Time slice"), N_("3-D scene")};
+// "Inline section", "Shot section", "Time slice"; before there is a grid that of a survey.
+// g_free().
+static char *view_name(int axis, const LithoGrid *grid)
+{
+    if (axis == LITHO_VIEW_SCENE)
+        return g_strdup(_("3-D scene"));
+    if (axis == LITHO_SAMPLE)
+        return g_strdup(grid && grid->is_depth ? _("Depth slice") : _("Time slice"));
+    const LithoGrid survey = litho_grid_new(2, 2, 2);
+    return g_strdup_printf(_("%s section"), litho_axis_name(grid ? grid : &survey, axis));
+}
 
 int litho_cube_view_axis(LithoCubeView *self)
 {
@@ -410,10 +420,8 @@ static void describe(LithoCubeView *self)
     const LithoDisplay *d = litho_session_display(self->session);
     if (!grid)
         return;
-    if (self->axis == LITHO_SAMPLE)
-        gtk_accessible_update_property(
-            GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-            grid->is_depth ? _("Depth slice") : litho_text(axis_names[LITHO_SAMPLE]), -1);
+    g_autofree char *name = view_name(self->axis, grid);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     GString *text = g_string_new(NULL);
     if (self->axis != LITHO_VIEW_SCENE) {
         g_autofree char *label = litho_cube_view_title(self, grid, d->slice[self->axis]);
@@ -524,8 +532,8 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
     LithoCubeView *self = g_object_new(LITHO_TYPE_CUBE_VIEW, NULL);
     self->session = g_object_ref(session);
     self->axis = axis;
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   litho_text(axis_names[axis]), -1);
+    g_autofree char *name = view_name(axis, litho_session_grid(session));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     static const char *const signals[] = {"cube-changed",   "flow-changed",    "result",
                                           "slices-changed", "display-changed", "stats-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)

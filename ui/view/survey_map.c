@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/survey_map.h"
+#include "core/axis_names.h"
 #include "core/text.h"
 
 #include <math.h>
@@ -23,9 +24,11 @@ static void describe(LithoSurveyMap *self)
     if (self->survey) {
         const LithoGrid *g = litho_survey_grid(self->survey);
         LithoSurveyCounts c = litho_survey_counts(self->survey);
-        text = g_strdup_printf(
-            _("%" PRId64 " inlines, %" PRId64 " crosslines, %" PRId64 " cells without a trace"),
-            g->axis[0].n, g->axis[1].n, c.missing);
+        g_autofree char *lines = litho_axis_words(g, LITHO_INLINE);
+        g_autofree char *traces = litho_axis_words(g, LITHO_XLINE);
+        text =
+            g_strdup_printf(_("%" PRId64 " %s, %" PRId64 " %s, %" PRId64 " cells without a trace"),
+                            g->axis[0].n, lines, g->axis[1].n, traces, c.missing);
     } else {
         text = g_strdup_printf(_("%u traces drawn so far"), self->points->len);
     }
@@ -174,8 +177,10 @@ static void draw_picture(cairo_t *cr, cairo_surface_t *picture, int n1, int n2,
 static char *range_text(const char *one, const char *many, const LithoAxis *a)
 {
     return a->n == 1
-               ? litho_text_printf("%s %.10g", one, a->first)
-               : litho_text_printf("%s %.10g–%.10g", many, a->first, litho_axis_value(a, a->n - 1));
+               ? litho_text_printf("%s %.10g%s%s", one, a->first, *a->unit ? "\u00a0" : "", a->unit)
+               : litho_text_printf("%s %.10g–%.10g%s%s", many, a->first,
+                                   litho_axis_value(a, (double)(a->n - 1)),
+                                   *a->unit ? "\u00a0" : "", a->unit);
 }
 
 // The four ends of the axes, so that a swapped or mirrored survey shows itself; in two lines where
@@ -184,10 +189,14 @@ static PangoLayout *make_labels(LithoSurveyMap *self, double w)
 {
     g_autofree char *text = NULL;
     if (self->survey) {
-        const LithoAxis *a = litho_survey_grid(self->survey)->axis;
-        g_autofree char *inlines = range_text(_("Inline"), _("Inlines"), &a[0]);
-        g_autofree char *crosslines = range_text(_("crossline"), _("crosslines"), &a[1]);
-        text = g_strdup_printf("%s · %s", inlines, crosslines);
+        const LithoGrid *grid = litho_survey_grid(self->survey);
+        g_autofree char *name = litho_axis_word(grid, LITHO_XLINE);
+        g_autofree char *names = litho_axis_words(grid, LITHO_XLINE);
+        g_autofree char *lines =
+            range_text(litho_axis_name(grid, LITHO_INLINE), litho_axis_plural(grid, LITHO_INLINE),
+                       &grid->axis[LITHO_INLINE]);
+        g_autofree char *traces = range_text(name, names, &grid->axis[LITHO_XLINE]);
+        text = g_strdup_printf("%s · %s", lines, traces);
     } else if (self->points->len > 0) {
         text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1], self->hi[1]);
     }

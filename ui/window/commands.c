@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "ui/window/dialog.h"
 #include "ui/panel/parts.h"
+#include "ui/window/window.h"
 
 static const LithoWindowCommand commands[] = {
     {N_("Compare"), N_("Blink input and output"), "win.blink", NULL, "b", TRUE,
@@ -59,8 +61,8 @@ static const LithoWindowCommand commands[] = {
      TRUE},
     {N_("Views"), N_("Times in milliseconds"), "win.time-unit", "'ms'", NULL, FALSE},
     {N_("Views"), N_("Times in seconds"), "win.time-unit", "'s'", NULL, FALSE},
-    {N_("Views"), N_("Inlines and crosslines by number"), "win.lines", "'numbers'", NULL, FALSE},
-    {N_("Views"), N_("Inlines and crosslines in metres"), "win.lines", "'metres'", NULL, FALSE,
+    {N_("Views"), N_("Lines and traces by number"), "win.lines", "'numbers'", NULL, FALSE},
+    {N_("Views"), N_("Lines and traces in metres"), "win.lines", "'metres'", NULL, FALSE,
      N_("meters units distance")},
     {N_("Views"), N_("Zoom in"), "win.zoom-in", NULL, "plus", TRUE},
     {N_("Views"), N_("Zoom out"), "win.zoom-out", NULL, "minus", TRUE},
@@ -201,24 +203,36 @@ void litho_commands_install(GtkApplication *app)
     }
 }
 
+char *litho_command_title(const LithoWindowCommand *command, const LithoGrid *grid)
+{
+    const int axis = command->target ? command->target[0] - '0' : LITHO_SAMPLE;
+    if (!grid || strcmp(command->action, "win.maximise") != 0 || axis > LITHO_XLINE ||
+        litho_axis_is_line(grid, axis))
+        return g_strdup(litho_text(command->title));
+    g_autofree char *name = litho_axis_word(grid, axis);
+    return g_strdup_printf(_("Maximise the %s section"), name);
+}
+
 // --- shortcuts window ---------------------------------------------------------------------------
 
 static void add_shortcut(GtkWidget *group, const char *title, const char *accel)
 {
-    GtkWidget *shortcut = g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", litho_text(title),
-                                       "accelerator", accel, NULL);
+    GtkWidget *shortcut =
+        g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", title, "accelerator", accel, NULL);
     gtk_box_append(GTK_BOX(group), shortcut);
 }
 
-static GtkWidget *make_group(const char *name)
+static GtkWidget *make_group(const char *name, const LithoGrid *grid)
 {
     GtkWidget *group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", litho_text(name), NULL);
     for (guint k = 0; k < G_N_ELEMENTS(commands); k++)
-        if (commands[k].accel && strcmp(commands[k].group, name) == 0)
-            add_shortcut(group, commands[k].title, commands[k].accel);
+        if (commands[k].accel && strcmp(commands[k].group, name) == 0) {
+            g_autofree char *title = litho_command_title(&commands[k], grid);
+            add_shortcut(group, title, commands[k].accel);
+        }
     for (guint k = 0; k < G_N_ELEMENTS(fixed); k++)
         if (strcmp(fixed[k].group, name) == 0)
-            add_shortcut(group, fixed[k].title, fixed[k].accel);
+            add_shortcut(group, litho_text(fixed[k].title), fixed[k].accel);
     return group;
 }
 
@@ -237,12 +251,13 @@ void litho_shortcuts_open(GtkWindow *parent)
     static const char *const groups[] = {N_("Compare"),   N_("Colours"),        N_("Slices"),
                                          N_("Views"),     N_("File"),           N_("Flow"),
                                          N_("Snapshots"), N_("Demonstrations"), N_("General")};
+    const LithoGrid *grid = litho_session_grid(litho_window_session(LITHO_WINDOW(parent)));
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, "title", _("Keyboard shortcuts"), NULL);
     GtkWidget *section =
         g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all", "max-height", 1000, NULL);
     for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
-        add_child(section, make_group(groups[k]));
+        add_child(section, make_group(groups[k], grid));
     g_object_set(section, "max-height", 17, NULL); // columns are made once all groups are there
     add_child(window, section);
     gtk_window_present(GTK_WINDOW(window));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <gtk/gtk.h>
+#include "core/grid.h"
 
 // The table of commands: keys, shortcuts window, help and palette are made from it.
 typedef struct LithoWindowCommand {
@@ -14,6 +15,9 @@ typedef struct LithoWindowCommand {
 } LithoWindowCommand;
 
 const LithoWindowCommand *litho_commands(guint *n);
+// The command's title in the user's language: sections of gathers are called by their axes. NULL
+// grid: those of a survey. g_free().
+char *litho_command_title(const LithoWindowCommand *command, const LithoGrid *grid);
 // Command of a single key, NULL = none.
 const LithoWindowCommand *litho_command_for_key(guint key, GdkModifierType state);
 GVariant *litho_command_target(const LithoWindowCommand *command); // floating; NULL = none

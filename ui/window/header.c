@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "render/ticks.h"
 #include "ui/panel/history_list.h"
@@ -212,7 +213,7 @@ static GtkWidget *make_menu(void)
                                     {_("Milliseconds"), "win.time-unit::ms"},
                                     {_("Seconds"), "win.time-unit::s"},
                                     {NULL, NULL}};
-    const char *const lines[][2] = {{_("Inline and crossline numbers"), "win.lines::numbers"},
+    const char *const lines[][2] = {{_("Line and trace numbers"), "win.lines::numbers"},
                                     {_("Metres"), "win.lines::metres"},
                                     {NULL, NULL}};
     const char *const scripts[][2] = {
@@ -370,8 +371,10 @@ void litho_header_show_title(LithoHeader *self, guint files)
     g_autofree char *text =
         g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
     other = set_text(self->subtitle, text) || other;
-    gtk_widget_set_tooltip_text(self->subtitle,
-                                _("inlines × crosslines × samples · sample interval"));
+    g_autofree char *lines = litho_axis_words(grid, LITHO_INLINE);
+    g_autofree char *traces = litho_axis_words(grid, LITHO_XLINE);
+    g_autofree char *tip = g_strdup_printf(_("%s × %s × samples · sample interval"), lines, traces);
+    gtk_widget_set_tooltip_text(self->subtitle, tip);
     if (other && self->width > 0)
         litho_header_fit(self, self->width);
 }

@@ -49,10 +49,10 @@ static gboolean matches(const char *title, char **words)
 }
 
 // A command by its title and by the other words it is known by.
-static gboolean command_matches(const LithoWindowCommand *command, char **words)
+static gboolean command_matches(const LithoWindowCommand *command, const char *title, char **words)
 {
-    g_autofree char *all = g_strdup_printf("%s %s", litho_text(command->title),
-                                           command->words ? litho_text(command->words) : "");
+    g_autofree char *all =
+        g_strdup_printf("%s %s", title, command->words ? litho_text(command->words) : "");
     return matches(all, words);
 }
 
@@ -218,9 +218,10 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
     const LithoWindowCommand *commands = litho_commands(&n_commands);
     for (guint k = 0; k < n_commands && n < MAX_HITS; k++) {
         Hit hit = {.command = &commands[k]};
-        if (!command_matches(&commands[k], words) || !is_possible(window, &commands[k]))
+        g_autofree char *title = litho_command_title(&commands[k], litho_session_grid(session));
+        if (!command_matches(&commands[k], title, words) || !is_possible(window, &commands[k]))
             continue;
-        g_strlcpy(hit.title, litho_text(commands[k].title), sizeof hit.title);
+        g_strlcpy(hit.title, title, sizeof hit.title);
         hits[n++] = hit;
     }
     for (const LithoOperator *const *op = litho_operators(); op && *op && n < MAX_HITS; op++) {

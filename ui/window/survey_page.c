@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/survey_page.h"
 
+#include "core/axis_names.h"
 #include "core/io/survey.h"
 #include "core/text.h"
 #include "render/ticks.h"
@@ -37,16 +38,19 @@ static void add_row(GtkWidget *grid, int row, const char *name, const char *valu
     gtk_widget_set_hexpand(label, TRUE);
 }
 
-static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis)
+static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis, LithoUnits units)
 {
     const LithoAxis *a = &grid->axis[axis];
-    const char *names[] = {_("Inlines"), _("Crosslines"), grid->is_depth ? _("Depth") : _("Time")};
+    // Times in the unit of the views; lines by their numbers, whatever stands at the axes.
+    const LithoAxisText how = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
+    const char *space = *how.unit ? " " : "";
+    const double first = a->first * how.factor, step = a->step * how.factor,
+                 last = litho_axis_value(a, (double)(a->n - 1)) * how.factor;
     g_autofree char *value =
-        a->n == 1 ? litho_text_printf("1: %.10g%s%s", a->first, *a->unit ? " " : "", a->unit)
+        a->n == 1 ? litho_text_printf("1: %.10g%s%s", first, space, how.unit)
                   : litho_text_printf(_("%" PRId64 ": %.10g to %.10g%s%s, step %.6g%s%s"), a->n,
-                                      a->first, litho_axis_value(a, a->n - 1), *a->unit ? " " : "",
-                                      a->unit, a->step, *a->unit ? " " : "", a->unit);
-    add_row(page, row, names[axis], value, a->source, a->evidence);
+                                      first, last, space, how.unit, step, space, how.unit);
+    add_row(page, row, litho_axis_plural(grid, axis), value, a->source, a->evidence);
 }
 
 static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
@@ -72,11 +76,9 @@ static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
     const struct {
         gint64 n;
         const char *what;
-    } odd[] = {{c.missing, _("missing")},
-               {c.dead, _("dead")},
-               {c.zero, _("with zeros only")},
-               {c.duplicates, _("duplicate")},
-               {c.bad, _("with bad samples")}};
+    } odd[] = {{c.missing, _("missing")},      {c.dead, _("dead")},
+               {c.zero, _("with zeros only")}, {c.flat, _("of one value repeated")},
+               {c.duplicates, _("duplicate")}, {c.bad, _("with bad samples")}};
     GString *rest = g_string_new(NULL);
     char all[32], live[32], some[32];
     litho_format_number(all, sizeof all, (double)c.traces, 1);
@@ -95,14 +97,14 @@ static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
 
 // --- the page -----------------------------------------------------------------------------------
 
-static GtkWidget *make_rows(LithoCube *cube)
+static GtkWidget *make_rows(LithoCube *cube, LithoUnits units)
 {
     GtkWidget *grid = gtk_grid_new();
     int row = 0;
     gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
     gtk_grid_set_row_spacing(GTK_GRID(grid), 6);
     for (int a = 0; a < 3; a++)
-        add_axis(grid, row++, &cube->grid, a);
+        add_axis(grid, row++, &cube->grid, a, units);
     row = add_place(grid, row, &cube->grid);
     if (cube->survey)
         add_counts(grid, row, litho_survey_counts(cube->survey));
@@ -135,13 +137,13 @@ static GtkWidget *make_head(LithoCube *cube)
     return line;
 }
 
-GtkWidget *litho_survey_page_new(LithoCube *cube)
+GtkWidget *litho_survey_page_new(LithoCube *cube, LithoUnits units)
 {
     GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18),
               *scroll = gtk_scrolled_window_new();
     gtk_widget_add_css_class(page, "litho-help");
     gtk_box_append(GTK_BOX(page), make_head(cube));
-    gtk_box_append(GTK_BOX(page), make_rows(cube));
+    gtk_box_append(GTK_BOX(page), make_rows(cube, units));
     for (guint k = 0; cube->notes && k < cube->notes->len; k++) {
         g_autofree char *note = litho_plain_sentence(g_ptr_array_index(cube->notes, k));
         g_autofree char *text = g_strdup_printf("• %s", note);

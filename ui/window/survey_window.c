@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/io/survey.h"
 #include "core/text.h"
 #include "ui/window/dialog.h"
@@ -124,7 +125,7 @@ void litho_survey_open_window(LithoWindow *window)
     GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), _("Survey"), 760, 560);
     gtk_widget_insert_action_group(dialog, "main", G_ACTION_GROUP(window));
     g_autofree char *candidates = candidates_text(cube->survey);
-    gtk_notebook_append_page(GTK_NOTEBOOK(notebook), litho_survey_page_new(cube),
+    gtk_notebook_append_page(GTK_NOTEBOOK(notebook), litho_survey_page_new(cube, d->units),
                              gtk_label_new(_("Survey")));
     add_page(notebook, _("Header bytes"), candidates);
     const char *header = cube->survey ? litho_survey_text(cube->survey) : "";
@@ -138,10 +139,11 @@ void litho_survey_open_window(LithoWindow *window)
                         .i = MIN(d->slice[0], cube->grid.axis[0].n - 1),
                         .j = MIN(d->slice[1], cube->grid.axis[1].n - 1),
                         .label = g_object_ref(trace)};
-        q->place =
-            litho_text_printf(_("Trace where the slices cross: inline %.10g, crossline %.10g"),
-                              litho_axis_value(&cube->grid.axis[0], q->i),
-                              litho_axis_value(&cube->grid.axis[1], q->j));
+        g_autofree char *name = litho_axis_word(&cube->grid, LITHO_INLINE);
+        g_autofree char *other = litho_axis_word(&cube->grid, LITHO_XLINE);
+        q->place = litho_text_printf(_("Trace where the slices cross: %s %.10g, %s %.10g"), name,
+                                     litho_axis_value(&cube->grid.axis[0], q->i), other,
+                                     litho_axis_value(&cube->grid.axis[1], q->j));
         litho_job_start(&funcs, q);
     }
     gtk_window_set_child(GTK_WINDOW(dialog), notebook);

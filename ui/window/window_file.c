@@ -88,7 +88,7 @@ static void on_first(LithoCube *line, gpointer data)
     p->line = litho_cube_ref(line);
     LithoStats stats;
     litho_qc_stats(line, NULL, &stats, NULL); // held on the host: cannot fail
-    p->range = litho_qc_range(line, &stats, 99);
+    p->range = litho_qc_range(line, &stats, LITHO_CLIP_AUTO);
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 

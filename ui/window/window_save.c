@@ -4,6 +4,9 @@
 #include "core/text.h"
 #include "ui/window/window_private.h"
 
+#include <glib/gstdio.h>
+
+#include "core/engine/provenance.h"
 #include "core/engine/stream.h"
 #include "core/error.h"
 #include "core/io/survey.h"
@@ -79,10 +82,14 @@ typedef struct Saving {
     LithoWindow *window;
     LithoCube *cube;
     LithoFlow *flow;
-    LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
+    LithoSurvey *survey; // that was read, or NULL
+    gboolean streamed;   // the result is computed piece by piece while it is written
+    char **from;         // names of the survey's files, as given
+    LithoOpenOptions open;
     LithoDevice device;
     LithoInputs *inputs;
     char *path, *note;
+    char *unproven; // why no provenance stands beside the result; NULL = one does
     gboolean force;
 } Saving;
 
@@ -94,20 +101,68 @@ static void saving_free(gpointer data)
     litho_flow_free(s->flow);
     litho_survey_unref(s->survey);
     litho_inputs_free(s->inputs);
+    g_strfreev(s->from);
     g_free(s->path);
     g_free(s->note);
+    g_free(s->unproven);
     g_free(s);
+}
+
+static gboolean has_source(LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled)
+            return !litho_flow_step(flow, k)->op->needs_input;
+    return FALSE;
+}
+
+// The file beside the result that tells where it came from, as of 'lithoscope-cli run'. A generated
+// cube lies in no file that 'verify' could read again.
+static void save_provenance(Saving *s, const LithoGrid *out, const LithoRun *run)
+{
+    const LithoProvenanceOf of = {.flow = s->flow,
+                                  .survey = s->survey,
+                                  .inputs = s->from,
+                                  .open = &s->open,
+                                  .out = out,
+                                  .device = s->device,
+                                  .devices = run->devices_used,
+                                  .ranks = run->ranks_used};
+    g_autoptr(GError) why = NULL;
+    const gboolean known = (s->survey && s->from) || has_source(s->flow);
+    if (known && litho_provenance_save(s->path, &of, &why))
+        return;
+    // An earlier output's provenance would tell of other samples.
+    g_autofree char *path = litho_provenance_path(s->path);
+    g_unlink(path);
+    if (why)
+        s->unproven = g_strdup(why->message);
 }
 
 static gpointer save_work(LithoRun *run, gpointer data, GError **error)
 {
     Saving *s = data;
     LithoSaveOptions options = {.force = s->force, .note = s->note};
-    if (s->survey) {
-        LithoStreamOptions stream = {.device = s->device, .save = options};
-        return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
+    if (!litho_provenance_check(s->path, s->force, error))
+        return NULL;
+    if (!s->streamed) {
+        if (!litho_cube_save(s->cube, s->path, &options, run, error))
+            return NULL;
+        save_provenance(s, &s->cube->grid, run);
+        return s->path;
     }
-    return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
+    g_autoptr(LithoFlow) ran = NULL;
+    LithoStreamOptions stream = {.device = s->device, .save = options, .ran = &ran};
+    LithoStreamPlan plan;
+    if (!litho_stream_plan(s->flow, s->survey, &stream, run, &plan, error) ||
+        !litho_stream_run(s->flow, s->survey, s->path, &stream, run, error))
+        return NULL;
+    if (ran) {
+        litho_flow_free(s->flow);
+        s->flow = g_steal_pointer(&ran);
+    }
+    save_provenance(s, &plan.out, run);
+    return s->path;
 }
 
 static void save_progress(const LithoProgress *progress, gpointer data)
@@ -122,7 +177,10 @@ static void save_done(gpointer result, const GError *error, gpointer data)
     Saving *s = data;
     if (!litho_window_end_job(s->window, error))
         return;
-    if (result)
+    if (result && s->unproven)
+        litho_window_notice(s->window, "Saved; %s, and 'verify' cannot check the result",
+                            s->unproven);
+    else if (result)
         litho_window_notice_saved(s->window, s->path);
     litho_window_tell_done(s->window, result != NULL);
 }
@@ -149,8 +207,13 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     Saving *s = g_new0(Saving, 1);
     s->window = g_object_ref(self);
     s->cube = cube ? litho_cube_ref(cube) : NULL;
-    if (!cube)
-        s->survey = litho_survey_ref(litho_session_page_survey(self->session));
+    const LithoCube *input = litho_session_input(self->session);
+    LithoSurvey *survey =
+        cube ? input ? input->survey : NULL : litho_session_page_survey(self->session);
+    s->survey = survey ? litho_survey_ref(survey) : NULL;
+    s->streamed = !cube;
+    s->from = g_strdupv(litho_open_file_paths(self->file));
+    s->open = *litho_open_file_options(self->file);
     s->device = litho_session_device(self->session);
     s->flow = litho_flow_copy(litho_session_flow(self->session));
     s->inputs = litho_window_inputs(self);
