@@ -22,6 +22,7 @@ void litho_cuda_erratic_release(LithoCudaContext *context, LithoCudaErratic *scr
     litho_cuda_release(context, &scratch->energy);
     litho_cuda_release(context, &scratch->bad);
     litho_cuda_release(context, &scratch->counts);
+    litho_cuda_release(context, &scratch->share);
     litho_cuda_gaps_release(context, &scratch->gaps);
 }
 
@@ -51,27 +52,42 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     return TRUE;
 }
 
-// Marks erratic pieces in the scratch memory and counts them.
-static gboolean find_erratic(const Search *s, LithoGapPieces *pieces, GError **error)
+// Shares of the held traces, where a live one is below 1.
+static gboolean upload_share(const Search *s, LithoErraticTask *t, GError **error)
+{
+    const LithoBox held = s->in->held;
+    const gsize traces = (gsize)t->n[0] * t->n[1];
+    g_autofree float *share = g_new(float, traces);
+    gboolean noisy = FALSE;
+    for (gsize k = 0; k < traces; k++) {
+        const gint64 il = held.lo[0] + (gint64)k / t->n[1], xl = held.lo[1] + (gint64)k % t->n[1];
+        share[k] = s->rule.share[il * s->in->grid.axis[1].n + xl];
+        noisy |= s->in->live[k] && share[k] < 1;
+    }
+    if (!noisy)
+        return TRUE;
+    if (!litho_cuda_put(s->context, &s->scratch->share, share, traces * sizeof *share, error))
+        return FALSE;
+    t->share = s->scratch->share.data;
+    return TRUE;
+}
+
+// Marks erratic pieces in the task's memory and counts them; marks pieces of noisy traces.
+static gboolean find_erratic(const Search *s, LithoErraticTask *t, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(s->context);
     const double samples = (double)litho_box_count(s->in->held);
+    const gsize bad = (gsize)(t->n[0] * t->n[1] * t->pieces);
     int counts[LITHO_ERRATIC_CUDA_COUNTS] = {0};
-    LithoErraticTask t;
-    litho_run_begin(s->run, "erratic noise", NULL);
-    if (!make_task(s, &t, error))
-        return FALSE;
-    *pieces = (LithoGapPieces){.bad = t.bad,
-                               .first = t.first,
-                               .pieces = t.pieces,
-                               .length = LITHO_ERRATIC_PIECE,
-                               .alone = s->rule.missing == LITHO_CLEAN_ABSENT};
     litho_cuda_mark(s->context, "erratic noise", LITHO_STAGE_COMPUTE, 8 * samples, 7 * samples);
     const gboolean ok =
-        LITHO_CUDA(cudaMemsetAsync(t.counts, 0, sizeof counts, stream), error) &&
-        LITHO_CUDA(litho_erratic_find(&t, stream), error) &&
-        LITHO_CUDA(cudaMemcpyAsync(counts, t.counts, sizeof counts, cudaMemcpyDeviceToHost, stream),
-                   error);
+        LITHO_CUDA(cudaMemsetAsync(t->counts, 0, sizeof counts, stream), error) &&
+        (s->rule.above > 0 ? LITHO_CUDA(litho_erratic_find(t, stream), error)
+                           : LITHO_CUDA(cudaMemsetAsync(t->bad, 0, bad, stream), error)) &&
+        LITHO_CUDA(
+            cudaMemcpyAsync(counts, t->counts, sizeof counts, cudaMemcpyDeviceToHost, stream),
+            error) &&
+        (!t->share || LITHO_CUDA(litho_erratic_mark_noisy(t, stream), error));
     litho_cuda_mark_end(s->context);
     if (!ok || !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
         !litho_cuda_step(s->context, s->run, 1, 1, error))
@@ -81,19 +97,42 @@ static gboolean find_erratic(const Search *s, LithoGapPieces *pieces, GError **e
     return TRUE;
 }
 
+// Noisy traces get back a share of what they have beside their guesses.
+static gboolean keep_share(const Search *s, LithoErraticTask *t, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(s->context);
+    if (!t->share)
+        return TRUE;
+    t->in = litho_cuda_input(s->context, s->in, s->run, error);
+    t->out = t->in ? litho_cuda_output(s->context, s->clean->cube, error) : NULL;
+    return t->out && LITHO_CUDA(litho_erratic_keep_share(t, stream), error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
 static gboolean make_clean(const Search *s, GError **error)
 {
-    LithoGapPieces pieces = {0};
-    if (s->rule.above > 0 && !find_erratic(s, &pieces, error))
-        return FALSE;
-    const gboolean erratic = s->clean->pieces > 0;
+    const gboolean absent = s->rule.missing == LITHO_CLEAN_ABSENT;
+    const gboolean looks = s->rule.above > 0 || s->rule.share;
+    LithoErraticTask t = {0};
+    if (looks) {
+        litho_run_begin(s->run, "erratic noise", NULL);
+        if (!make_task(s, &t, error) || (s->rule.share && !upload_share(s, &t, error)) ||
+            !find_erratic(s, &t, error))
+            return FALSE;
+    }
+    const LithoGapPieces pieces = {.bad = t.bad,
+                                   .first = t.first,
+                                   .pieces = t.pieces,
+                                   .length = LITHO_ERRATIC_PIECE,
+                                   .alone = absent};
+    const gboolean erratic = s->clean->pieces > 0 || t.share;
     LithoGapsRule gaps = s->rule.gaps;
     gaps.regular = &s->clean->regular;
     if (!erratic && (s->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(s->in, s->in->held)))
         return TRUE;
     s->clean->cube = litho_cuda_gaps_guess(s->context, &s->scratch->gaps, s->in,
                                            erratic ? &pieces : NULL, gaps, s->run, error);
-    return s->clean->cube != NULL;
+    return s->clean->cube && keep_share(s, &t, error);
 }
 
 const LithoCube *litho_cuda_clean(LithoCudaContext *context, LithoCudaErratic *scratch,
@@ -101,8 +140,8 @@ const LithoCube *litho_cuda_clean(LithoCudaContext *context, LithoCudaErratic *s
                                   LithoRun *run, GError **error)
 {
     const Search s = {context, scratch, clean, rule, in, run};
-    const gboolean asked =
-        rule.above > 0 || (rule.missing == LITHO_CLEAN_GUESSED && litho_gaps_any(in, in->held));
+    const gboolean asked = rule.above > 0 || rule.share ||
+                           (rule.missing == LITHO_CLEAN_GUESSED && litho_gaps_any(in, in->held));
     if (!asked || !litho_clean_is_of(clean, rule, in)) {
         cudaStreamSynchronize(litho_cuda_stream(context)); // the cube before may be in use
         litho_clean_clear(clean);

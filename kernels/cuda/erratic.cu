@@ -16,8 +16,8 @@ enum {
     LEAST_NEIGHBOURS = 4,
     CORNER_NEIGHBOURS = 8
 };
-// Marks of a piece.
-enum { FOUND = 1, WEAK = 2, GROWN = 4 };
+// Marks of a piece; the last one is of a piece that is not erratic itself.
+enum { FOUND = 1, WEAK = 2, GROWN = 4, NOISY = 128 };
 
 unsigned blocks_for(long long n)
 {
@@ -191,7 +191,39 @@ __global__ void count_kernel(const LithoErraticTask t)
     }
 }
 
+// One thread a piece.
+__global__ void noisy_kernel(const LithoErraticTask t)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    if (k < t.n[0] * t.n[1] && t.live[k] && t.share[k] < 1)
+        t.bad[at] |= NOISY;
+}
+
+// One thread a sample. Floor: 12 bytes a sample of a noisy trace.
+__global__ void share_kernel(const LithoErraticTask t)
+{
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.n[2];
+    if (k >= t.n[0] * t.n[1] || !t.live[k] || t.share[k] == 1)
+        return;
+    const long long piece = (t.t0 + at % t.n[2]) / PIECE - t.first;
+    const float beside = t.in[at] - t.out[at];
+    if (t.bad[k * t.pieces + piece] == NOISY && beside - beside == 0)
+        t.out[at] += t.share[k] * beside;
+}
+
 } // namespace
+
+int litho_erratic_mark_noisy(const LithoErraticTask *t, cudaStream_t stream)
+{
+    noisy_kernel<<<blocks_for(t->n[0] * t->n[1] * t->pieces), THREADS, 0, stream>>>(*t);
+    return (int)cudaGetLastError();
+}
+
+int litho_erratic_keep_share(const LithoErraticTask *t, cudaStream_t stream)
+{
+    share_kernel<<<blocks_for(t->n[0] * t->n[1] * t->n[2]), THREADS, 0, stream>>>(*t);
+    return (int)cudaGetLastError();
+}
 
 int litho_erratic_find(const LithoErraticTask *t, cudaStream_t stream)
 {

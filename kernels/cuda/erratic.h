@@ -8,7 +8,7 @@
 
 // Scratch memory of one plan.
 typedef struct LithoCudaErratic {
-    LithoCudaArray live, energy, bad, counts;
+    LithoCudaArray live, energy, bad, counts, share;
     LithoCudaGaps gaps;
 } LithoCudaErratic;
 

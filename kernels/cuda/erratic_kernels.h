@@ -25,9 +25,15 @@ typedef struct LithoErraticTask {
     float *energy;             // [trace][piece], of one measure, then of the other
     unsigned char *bad;        // [trace][piece]: not 0 where a piece is erratic
     int *counts;               // of erratic pieces, of traces with one; 0 before
+    const float *share;        // per trace, how much it keeps beside its guess; NULL = all do
+    float *out;                // guesses, in place of which shares are kept
 } LithoErraticTask;
 
 int litho_erratic_find(const LithoErraticTask *task, cudaStream_t stream);
+// Marks all pieces of live traces whose share is below 1, which are guessed like erratic ones.
+int litho_erratic_mark_noisy(const LithoErraticTask *task, cudaStream_t stream);
+// Adds to the guesses of such traces the share of what these have beside them.
+int litho_erratic_keep_share(const LithoErraticTask *task, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -239,14 +239,8 @@ static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *r
 {
     const LithoPatchParams *params = pass->params;
     const LithoCleanRule rule = patch_gains_clean_rule(&p->gains, params);
-    const PatchMeter meter = patch_meter(p);
-    const LithoCube *clean = NULL;
-    if (!rule.share) {
-        clean = meter.clean(p, params, pass->in, run, error);
-    } else if (litho_cube_host(pass->in, error)) { // noisy traces are guessed on the host
-        cudaStreamSynchronize(litho_cuda_stream(p->context)); // the cube before may be in use
-        clean = litho_clean(&p->clean, rule, pass->in, run, error);
-    }
+    const LithoCube *clean =
+        litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, error);
     return clean && update_levels(p, pass, clean, run, error) ? clean : NULL;
 }
 
