@@ -10,6 +10,7 @@
 
 enum { N = BALANCE_N, HALF = BALANCE_HALF, TRACES = BALANCE_TRACES };
 enum { MEAN = 4, LEAST_TRACES = 128 };
+enum { PART_INLINES = 64 }; // of a cube on a device, read at a time
 // Traces near the borders of a block, where the taper is low, are left out.
 enum { TIMES = 16, BORDER = 2, INNER = N - 2 * BORDER, INNERS = INNER * INNER };
 enum { BLOCKS = 48, FIRST_BLOCKS = 16, TURNS = BLOCKS / FIRST_BLOCKS };
@@ -577,6 +578,26 @@ gboolean litho_balance_scatter_of(const LithoCube *cube, LithoRun *run, LithoSca
     return litho_balance_scatter(&own, &cube->held, run, scatter, error);
 }
 
+// Numbers of the traces of a cube that `blocks` reads, some inlines at a time.
+static gboolean find_in_parts(const LithoCube *cube, const LithoReader *blocks,
+                              LithoScatter scatter, LithoUneven uneven, LithoRun *run,
+                              GError **error)
+{
+    const LithoBox held = cube->held;
+    for (gint64 il = held.lo[0]; il < held.hi[0]; il += PART_INLINES) {
+        LithoBox within = held, need = held;
+        within.lo[0] = il;
+        within.hi[0] = MIN(il + PART_INLINES, held.hi[0]);
+        need.lo[0] = MAX(within.lo[0] - LITHO_BALANCE_TRACES, held.lo[0]);
+        need.hi[0] = MIN(within.hi[0] + LITHO_BALANCE_TRACES, held.hi[0]);
+        g_autoptr(LithoCube) part = blocks->read(&need, run, blocks->data, error);
+        if (!part || !litho_cube_host(part, error) ||
+            !litho_balance_find(part, &held, within, scatter, uneven, run, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks, LithoRun *run,
                                LithoUneven *uneven, GError **error)
 {
@@ -588,8 +609,9 @@ gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks,
         return FALSE;
     if (scatter.gains > 0 || scatter.noise > 0) {
         litho_uneven_begin(uneven, scatter, litho_grid_traces(&cube->grid));
-        if (!litho_cube_host(cube, error) ||
-            !litho_balance_find(cube, &cube->held, cube->held, scatter, *uneven, run, error)) {
+        if (blocks ? !find_in_parts(cube, blocks, scatter, *uneven, run, error)
+                   : !litho_balance_find(cube, &cube->held, cube->held, scatter, *uneven, run,
+                                         error)) {
             litho_uneven_clear(uneven);
             return FALSE;
         }

@@ -70,8 +70,7 @@ gboolean litho_balance_find(const LithoCube *cube, const LithoBox *part, LithoBo
                             LithoScatter scatter, LithoUneven uneven, LithoRun *run,
                             GError **error);
 // Numbers of a cube, which stands for the survey; litho_uneven_clear(). `blocks` reads from a cube
-// whose samples are on a device, which gets host samples only where something scatters; NULL: it
-// has them.
+// whose samples are on a device; NULL: it has host samples.
 gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks, LithoRun *run,
                                LithoUneven *uneven, GError **error);
 // A new cube with the samples of `cube` over their gains.

@@ -232,6 +232,18 @@ float *litho_cuda_output(LithoCudaContext *c, const LithoCube *out, GError **err
     return NULL;
 }
 
+LithoCube *litho_cuda_cube_like(LithoCudaContext *context, const LithoCube *in, GError **error)
+{
+    LithoBuffer *buffer =
+        litho_cuda_buffer_alloc(litho_cuda_device(context), litho_box_count(in->held), error);
+    LithoCube *cube = buffer ? litho_cube_new_device(&in->grid, in->held, buffer, error) : NULL;
+    if (!cube && buffer)
+        litho_cuda_buffer_free(buffer);
+    if (cube)
+        litho_cube_inherit(cube, in);
+    return cube;
+}
+
 // --- stages -----------------------------------------------------------------------------------
 
 // Records the boundary before mark `n_marks`. A failure to time must not cost a result.

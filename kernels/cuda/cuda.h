@@ -96,6 +96,9 @@ const float *litho_cuda_input_pieces(LithoCudaContext *context, const LithoCube 
                                      GError **error);
 // Memory into which exec() writes pass->out, dense over out->held.
 float *litho_cuda_output(LithoCudaContext *context, const LithoCube *out, GError **error);
+// A cube on the context's device with the box and the traces of `in`, and no samples yet.
+// LITHO_ERROR_MEMORY.
+LithoCube *litho_cuda_cube_like(LithoCudaContext *context, const LithoCube *in, GError **error);
 
 // Begins stage `name` (a string literal) in the stream and ends the one before it. Costs one event;
 // nothing waits. Several marks of one name add up. `bytes` and `flops` are what the stage must move

@@ -73,18 +73,6 @@ static gboolean run_columns(LithoCudaContext *context, const LithoGapsPlan *plan
     return TRUE;
 }
 
-static LithoCube *cube_like(LithoCudaContext *context, const LithoCube *in, GError **error)
-{
-    LithoBuffer *buffer =
-        litho_cuda_buffer_alloc(litho_cuda_device(context), litho_box_count(in->held), error);
-    LithoCube *cube = buffer ? litho_cube_new_device(&in->grid, in->held, buffer, error) : NULL;
-    if (!cube && buffer)
-        litho_cuda_buffer_free(buffer);
-    if (cube)
-        litho_cube_inherit(cube, in);
-    return cube;
-}
-
 LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
                                  const LithoCube *in, const LithoGapPieces *pieces,
                                  LithoGapsRule rule, LithoRun *run, GError **error)
@@ -94,7 +82,7 @@ LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
     const double samples = (double)litho_box_count(in->held);
     LithoGapsPlan plan = {0};
     LithoGapsTask t;
-    g_autoptr(LithoCube) cube = cube_like(context, in, error);
+    g_autoptr(LithoCube) cube = litho_cuda_cube_like(context, in, error);
     const float *from = cube ? litho_cuda_input(context, in, run, error) : NULL;
     float *x = from ? litho_cuda_output(context, cube, error) : NULL;
     litho_run_begin(run, "missing traces", NULL);

@@ -34,10 +34,19 @@ static gboolean take_gains(PatchGains *g, const LithoCube *in, const LithoReader
     return TRUE;
 }
 
+static LithoCube *divide(const PatchGains *g, const LithoCube *in, const PatchGainsDevice *device,
+                         LithoRun *run, GError **error)
+{
+    if (device)
+        return device->divide(in, g->of.gain, run, device->data, error);
+    return litho_cube_host(in, error) ? litho_balance_divide(in, g->of.gain, run, error) : NULL;
+}
+
 const LithoCube *patch_gains_divide(PatchGains *g, const LithoPatchParams *params,
-                                    const LithoCube *in, const LithoReader *blocks,
+                                    const LithoCube *in, const PatchGainsDevice *device,
                                     LithoMeasured *measured, LithoRun *run, GError **error)
 {
+    const LithoReader *blocks = device ? device->blocks : NULL;
     if (!patch_gains_asked(params)) {
         patch_gains_clear(g);
         return in;
@@ -49,8 +58,8 @@ const LithoCube *patch_gains_divide(PatchGains *g, const LithoPatchParams *param
         return in;
     if (g->serial != in->serial) {
         g_clear_pointer(&g->cube, litho_cube_unref);
-        if (!litho_cube_host(in, error) ||
-            !(g->cube = litho_balance_divide(in, g->of.gain, run, error)))
+        g->serial = 0;
+        if (!(g->cube = divide(g, in, device, run, error)))
             return NULL;
         g->serial = in->serial;
     }

@@ -9,7 +9,7 @@
 typedef struct PatchGains {
     LithoUneven of;          // traces of the survey
     guint64 stamp;           // of these numbers; 0 = none
-    LithoCube *cube;         // the input over its gains; NULL = none
+    LithoCube *cube;         // the input over its gains, on a device or the host; NULL = none
     guint64 serial;          // of the input that `cube` is of; 0 = none
     guint64 of_serial;       // of the input that the numbers were measured on
     LithoMeasured *measured; // that they were taken from; NULL = none. A reference
@@ -19,11 +19,21 @@ typedef struct PatchGains {
 gboolean patch_gains_asked(const LithoPatchParams *params);
 // Bytes of the input's copy over its gains, of a box; 0 where none can come.
 guint64 patch_gains_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);
-// The input, or a host cube of it over its gains, which are taken from `measured` or measured on
-// `in`, of which `blocks` reads boxes of whole traces from a device; NULL: on the host. Borrowed.
-// NULL: cancelled, or no memory.
+// A device's part of patch_gains_divide().
+typedef struct PatchGainsDevice {
+    const LithoReader
+        *blocks; // boxes of whole traces of the input; NULL = the host has its samples
+    // A new cube with the samples of `in` over their gains, of the survey's traces.
+    LithoCube *(*divide)(const LithoCube *in, const float *gain, LithoRun *run, gpointer data,
+                         GError **error);
+    gpointer data;
+} PatchGainsDevice;
+
+// The input, or a cube of it over its gains, which are taken from `measured` or measured on `in`.
+// `device`: where the input and that cube are; NULL = on the host. Borrowed. NULL: cancelled, or
+// no memory.
 const LithoCube *patch_gains_divide(PatchGains *gains, const LithoPatchParams *params,
-                                    const LithoCube *in, const LithoReader *blocks,
+                                    const LithoCube *in, const PatchGainsDevice *device,
                                     LithoMeasured *measured, LithoRun *run, GError **error);
 void patch_gains_clear(PatchGains *gains);
 void patch_gains_report(const PatchGains *gains, const LithoGrid *grid, LithoReport *report);

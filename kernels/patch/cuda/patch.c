@@ -244,17 +244,6 @@ static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *r
     return clean && update_levels(p, pass, clean, run, error) ? clean : NULL;
 }
 
-// The result, on traces over their gains, times these.
-static gboolean multiply(PatchSweep *s, GError **error)
-{
-    PatchPlan *p = s->p;
-    const gsize bytes = sizeof(float) * litho_grid_traces(&p->grid);
-    return litho_cuda_put(p->context, &p->gain, p->gains.of.gain, bytes, error) &&
-           LITHO_CUDA(litho_patch_multiply(&s->task, p->gain.data, p->grid.axis[1].n,
-                                           litho_cuda_stream(p->context)),
-                      error);
-}
-
 // `pass`: with traces over their gains, `raw`: as they are.
 static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass *pass,
                              LithoRun *run, GError **error)
@@ -277,55 +266,15 @@ static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass
     const gboolean ok = s.task.in && (params->mode == LITHO_PATCH_DENOISE
                                           ? denoise(&s, pass, clean, error)
                                           : patch_fill(p, pass, in, s.task.in, out, run, error));
-    return ok && (pass->in == raw->in || multiply(&s, error)) &&
+    return ok && (pass->in == raw->in || patch_times_gains(&s, error)) &&
            litho_cuda_finish(p->context, run, error) &&
            (!run || !run->report || report(&s, raw, error));
-}
-
-typedef struct Fetch {
-    LithoCudaContext *context;
-    const LithoCube *cube;
-} Fetch;
-
-// A box of whole traces from the device; a LithoReader's read().
-static LithoCube *fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    const Fetch *fetch = data;
-    const LithoBox held = fetch->cube->held;
-    const gsize line = litho_box_size(held, 1) * litho_box_size(held, 2) * sizeof(float);
-    const gsize wanted = litho_box_size(*box, 1) * litho_box_size(*box, 2) * sizeof(float);
-    const float *from = litho_cuda_input(fetch->context, fetch->cube, run, error);
-    g_autoptr(LithoCube) cube = litho_cube_new_box(&fetch->cube->grid, *box, error);
-    cudaStream_t stream = litho_cuda_stream(fetch->context);
-    if (!from || !cube)
-        return NULL;
-    from += litho_cube_trace_index(fetch->cube, box->lo[0], box->lo[1]) * litho_box_size(held, 2);
-    for (gint64 il = box->lo[0]; il < box->hi[0]; il++)
-        memcpy(cube->live + litho_cube_trace_index(cube, il, box->lo[1]),
-               fetch->cube->live + litho_cube_trace_index(fetch->cube, il, box->lo[1]),
-               litho_box_size(*box, 1));
-    if (!LITHO_CUDA(cudaMemcpy2DAsync(cube->samples, wanted, from, line, wanted,
-                                      litho_box_size(*box, 0), cudaMemcpyDeviceToHost, stream),
-                    error) ||
-        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
-        return NULL;
-    return g_steal_pointer(&cube);
-}
-
-// A cube that lies on the device stays there where its gains do not scatter.
-static const LithoCube *over_gains(PatchPlan *p, const LithoPass *pass, LithoRun *run,
-                                   GError **error)
-{
-    Fetch fetch = {p->context, pass->in};
-    const LithoReader blocks = {.grid = &pass->in->grid, .read = fetch_box, .data = &fetch};
-    return patch_gains_divide(&p->gains, pass->params, pass->in, pass->in->samples ? NULL : &blocks,
-                              pass->measured, run, error);
 }
 
 static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     LithoPass balanced = *pass;
-    balanced.in = over_gains(p, pass, run, error);
+    balanced.in = patch_over_gains(p, pass, run, error);
     return balanced.in && run_balanced(p, pass, &balanced, run, error);
 }
 
@@ -336,7 +285,7 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
     LithoPass balanced = *pass;
-    balanced.in = over_gains(p, pass, run, error);
+    balanced.in = patch_over_gains(p, pass, run, error);
     if (!level || !balanced.in || !prepare(p, &balanced, run, error) ||
         !patch_levels_are_there(&p->levels, &g, error) ||
         !patch_levels_volume(&p->levels, pass->region, level, run, error))
@@ -408,6 +357,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
     bytes += litho_clean_bytes(litho_box_count(need)); // the input without holes and bursts
+    bytes += patch_gains_bytes(in, p, need);
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)

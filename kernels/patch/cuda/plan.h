@@ -66,6 +66,13 @@ LithoPatchLevels patch_device_levels(const PatchPlan *p);
 // The live mask of `in` to p->live.
 gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error);
 
+// cuda/gains.c. The pass's input, or a cube of it over its gains on the plan's device. Borrowed.
+// NULL: cancelled, or no memory.
+const LithoCube *patch_over_gains(PatchPlan *p, const LithoPass *pass, LithoRun *run,
+                                  GError **error);
+// The sweep's result times the gains.
+gboolean patch_times_gains(PatchSweep *s, GError **error);
+
 // cuda/structure.c. Dips or coherence of `result`, which holds on this device all that the pass's
 // region needs, into pass->out.
 gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *result, int volume,
