@@ -14,7 +14,7 @@
 typedef struct Options {
     char *size, *backends, *json, *dt_words, **also;
     double dt, missing, seconds;
-    int repeat, seed;
+    int repeat, seed, every;
     gboolean force, peers;
 } Options;
 
@@ -139,6 +139,17 @@ static gboolean run_variant(Bench *b, guint v, LithoCube *in, LithoCube **result
     return ok;
 }
 
+// Every so-manieth inline is kept, the first too.
+static void thin_out(LithoCube *cube, int every)
+{
+    const gint64 nx = cube->grid.axis[1].n, line = nx * cube->grid.axis[2].n;
+    for (gint64 il = 0; il < cube->grid.axis[0].n; il++)
+        if (il % every != 0) {
+            memset(cube->live + il * nx, 0, nx);
+            memset(cube->samples + il * line, 0, line * sizeof *cube->samples);
+        }
+}
+
 static gboolean run_all(Bench *b, const Options *o, GError **error)
 {
     g_autoptr(LithoCube) in = NULL;
@@ -147,6 +158,7 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
         in = bench_input(&b->grid, (guint32)o->seed, o->missing / 100, error);
         if (!in)
             return FALSE;
+        thin_out(in, o->every);
     } else {
         const void *params = bench_variant(b, 0)->params;
         g_autoptr(LithoResolved) known = NULL;
@@ -237,6 +249,9 @@ static gboolean check_numbers(Options *o, GError **error)
                             o->repeat, o->seconds);
     if (!litho_cli_seed(o->seed, error))
         return FALSE;
+    if (o->every < 1)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--every is %d; it must be a whole number from 1", o->every);
     return (o->missing >= 0 && o->missing < 100) ||
            litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "--missing is %g; it must be percent from 0, below 100", o->missing);
@@ -244,7 +259,7 @@ static gboolean check_numbers(Options *o, GError **error)
 
 int litho_cli_bench(int argc, char **argv)
 {
-    Options o = {.dt = 0.004, .seconds = 20, .repeat = 10, .seed = 1};
+    Options o = {.dt = 0.004, .seconds = 20, .repeat = 10, .seed = 1, .every = 1};
     const GOptionEntry entries[] = {
         {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, _("Input to generate (128x128x512)"),
          "N1xN2xN3"},
@@ -268,6 +283,8 @@ int litho_cli_bench(int argc, char **argv)
          _("Sample interval of the input (0.004, or with its unit: 4ms)"), "S"},
         {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, _("Traces left out of the input (0)"),
          "%"},
+        {"every", 0, 0, G_OPTION_ARG_INT, &o.every,
+         _("Inlines that are kept in the input: every Nth (1)"), "N"},
         {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, _("Another number, another input (1)"), "N"},
         {NULL},
     };

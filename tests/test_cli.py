@@ -628,7 +628,7 @@ def intervals_carry_their_units():
 def numbers_and_shapes_that_cannot_be():
     """bench refuses what is no interval and no share; compare names the shape that differs, the mask's too."""
     for words, said in ((["--dt", "0"], "--dt is 0"), (["--dt", "nan"], "--dt is"), (["--missing", "nan"], "--missing is"),
-                        (["--missing", "100"], "below 100")):
+                        (["--missing", "100"], "below 100"), (["--every", "0"], "--every is 0")):
         r = cli("bench", "fx", "--size", "8x8x32", "--repeat", "1", *words, status=2)
         assert said in r.stderr, r.stderr
     np.save("whole.npy", np.ones((4, 5, 6), "f4"))
