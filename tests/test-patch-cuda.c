@@ -178,6 +178,16 @@ static void test_agrees(void)
     litho_engine_free(gpu);
 }
 
+// Curved events in noise; of the inlines and crosslines every so-manieth alone is there.
+static LithoCube *thinned(const gint64 n[3], int inlines, int xlines)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n[0], n[1], n[2]);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n[0], n[1], n[2], 0.1, 3);
+    LithoCube *in = patch_sum(clean, noise);
+    patch_decimate(in, inlines, xlines);
+    return in;
+}
+
 // Property: both backends agree where gaps are regular, and half the frequencies guide the filling.
 static void test_regular(void)
 {
@@ -191,6 +201,12 @@ static void test_regular(void)
         {{40, 37, 60}, 2, 1, "mode=fill iterations=10", FILLED},
         {{40, 37, 60}, 1, 3, "mode=both iterations=10", FILLED},
         {{40, 37, 60}, 2, 2, "mode=fill iterations=10 window=12 sigma=0.1", FILLED},
+        {{40, 37, 61}, 2, 1, "mode=fill iterations=10 overlap=2", FILLED},
+        {{33, 30, 61}, 1, 2, "mode=fill iterations=5 overlap=8", FILLED},
+        {{50, 41, 61}, 2, 1, "mode=fill iterations=10 window=20", FILLED},
+        {{50, 41, 61}, 1, 2, "mode=fill iterations=10 window=24", FILLED},
+        {{50, 41, 70}, 2, 2, "mode=fill iterations=5 window=32 sigma=0.1", FILLED},
+        {{40, 37, 60}, 2, 1, "mode=fill iterations=10 window=6 window_t=10 sigma=0.1", FILLED},
         {{1, 150, 200}, 1, 2, "mode=fill iterations=10", FILLED},
         {{40, 37, 61}, 2, 1, "mode=fill iterations=10 window_il=10 window_t=32", FILLED},
     };
@@ -199,10 +215,7 @@ static void test_regular(void)
     LithoEngine *cpu = engine_on("cpu"), *gpu = engine_on("cuda");
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         const gint64 *n = cases[k].n;
-        g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n[0], n[1], n[2]);
-        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n[0], n[1], n[2], 0.1, 3);
-        g_autoptr(LithoCube) in = patch_sum(clean, noise);
-        patch_decimate(in, cases[k].inlines, cases[k].xlines);
+        g_autoptr(LithoCube) in = thinned(n, cases[k].inlines, cases[k].xlines);
         g_autoptr(LithoMeasured) level = measured_of(cases[k].words, in);
         assert_agree(cpu, gpu, in, level, cases[k].words, cases[k].within);
     }
@@ -248,6 +261,80 @@ static void test_mixed(void)
     }
     litho_engine_free(cpu);
     litho_engine_free(gpu);
+}
+
+// Property: a guided filling has the same bits from any engine at any time, whatever the region,
+// for all windows that kernels know and for others.
+static void test_regular_regions(void)
+{
+    const LithoBox boxes[] = {
+        {{7, 0, 0}, {8, 60, 190}}, {{13, 5, 21}, {31, 22, 158}}, {{69, 59, 189}, {70, 60, 190}}};
+    const char *const words[] = {"mode=fill iterations=6", "mode=both iterations=6",
+                                 "mode=fill iterations=3 overlap=8",
+                                 "mode=fill iterations=6 overlap=2",
+                                 "mode=fill iterations=6 window=12",
+                                 "mode=fill iterations=6 window=20",
+                                 "mode=fill iterations=6 window=24",
+                                 "mode=fill iterations=3 window=32 sigma=0.1"};
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) in = thinned((const gint64[3]){70, 60, 190}, 1, 3);
+    g_autoptr(LithoCube) twin = litho_cube_copy_box(in, in->held, NULL);
+    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+        LithoEngine *one = engine_on("cuda"), *other = engine_on("cuda");
+        g_autoptr(LithoCube) whole = run_with(one, words[w], in, NULL);
+        g_autoptr(LithoCube) again = run_with(other, words[w], twin, NULL);
+        patch_assert_part(whole, again);
+        for (guint k = 0; k < G_N_ELEMENTS(boxes); k++) {
+            g_autoptr(LithoCube) part = run_with(k % 2 ? one : other, words[w], in, &boxes[k]);
+            g_autoptr(LithoCube) cut = litho_cube_copy_box(part, boxes[k], NULL);
+            patch_assert_part(whole, cut);
+        }
+        litho_engine_free(one);
+        litho_engine_free(other);
+    }
+}
+
+// Progress that is told of a filling.
+typedef struct Heard {
+    gint64 done, total;
+    guint ends;
+} Heard;
+
+static void hear(const LithoProgress *progress, gpointer data)
+{
+    Heard *h = data;
+    if (strcmp(progress->what, "filling") != 0)
+        return;
+    g_assert_cmpint(progress->done, >=, h->done);
+    g_assert_true(h->total == 0 || progress->total == h->total);
+    h->done = progress->done;
+    h->total = progress->total;
+    h->ends += progress->done == progress->total;
+}
+
+// Property: all passes of a filling are one stage, which goes on without a step back and ends once,
+// for windows that kernels know and for others.
+static void test_progress(void)
+{
+    static const char *const words[] = {"mode=fill iterations=9", "mode=both iterations=9",
+                                        "mode=fill iterations=4 window=32 sigma=0.1"};
+    const gint64 n[3] = {70, 60, 190};
+    if (no_gpu())
+        return;
+    for (guint k = 0; k < 2 * G_N_ELEMENTS(words); k++) {
+        g_autoptr(LithoCube) in = k % 2 ? thinned(n, 2, 1) : patch_spoilt(n[0], n[1], n[2]);
+        LithoEngine *engine = engine_on("cuda");
+        Heard heard = {0};
+        LithoRun run = {.on_progress = hear, .progress_data = &heard};
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoCube) out = run_engine(engine, words[k / 2], in, NULL, &run, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(heard.total, ==, (k / 2 == 2 ? 5 : 10) * litho_cube_held_samples(in));
+        g_assert_cmpint(heard.done, ==, heard.total);
+        g_assert_cmpuint(heard.ends, >=, 1);
+        litho_engine_free(engine);
+    }
 }
 
 // Curved events in noise, so many of 100 traces missing, and bursts of twenty times the amplitude
@@ -553,6 +640,8 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch-cuda/mixed", test_mixed);
     g_test_add_func("/patch-cuda/regular", test_regular);
+    g_test_add_func("/patch-cuda/regular-regions", test_regular_regions);
+    g_test_add_func("/patch-cuda/progress", test_progress);
     g_test_add_func("/patch-cuda/agrees", test_agrees);
     g_test_add_func("/patch-cuda/holes", test_holes);
     g_test_add_func("/patch-cuda/volumes", test_volumes);

@@ -37,7 +37,7 @@ static PatchSweep sweep_of(PatchPlan *p, const Frame *f, const LithoPatchParams 
     s.task.wanted = p->missing.data;
     s.task.threshold = (float)litho_patch_fill_threshold(&s.task.g, params, f->traces, f->missing);
     s.task.rule = LITHO_PATCH_SINGLE;
-    s.task.guided = f->regular;
+    s.passes = 1 + params->iterations;
     s.task.levels =
         litho_patch_levels_of(patch_device_levels(p), &s.task.g,
                               (const long long[3]){f->box.lo[0], f->box.lo[1], f->box.lo[2]});
@@ -73,7 +73,9 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
     if (!find_largest(&s, &largest, error) ||
         !LITHO_CUDA(cudaMemsetAsync(p->z.data, 0, f->samples * sizeof(float), stream), error))
         return FALSE;
+    s.task.guided = f->regular;
     for (int k = 0; k < params->iterations; k++) {
+        s.pass = k + 1;
         s.task.least = largest * (float)litho_patch_fill_level(params, k);
         if (!patch_sweep(&s, error) ||
             !LITHO_CUDA(litho_patch_move(f->whole, p->missing.data, p->y.data,
@@ -90,6 +92,7 @@ static gboolean run_frame(PatchPlan *p, const Frame *f, const LithoPatchParams *
     s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
     s.task.rule = params->rule;
     s.task.guided = 0;
+    s.pass = s.passes = 0;
     s.stage = "windows";
     return patch_sweep(&s, error);
 }

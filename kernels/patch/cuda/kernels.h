@@ -34,7 +34,7 @@ typedef struct LithoPatchTask {
     const float *norm[3]; // 1 / sum of w^2, from the region's first sample on
     LithoPatchLevels levels;
     float threshold, least; // in standard deviations, and of |F|
-    int rule, guided;       // guided: by half the frequencies (geometry.h)
+    int rule, guided;       // guided: LITHO_PATCH_SINGLE by half the frequencies (geometry.h)
     int first[2], count[2]; // columns along the inline and the crossline axis
     int pair0, pairs;       // windows along time, in twos
     int length;             // of a trace of a strip; a multiple of 4
@@ -53,23 +53,23 @@ int litho_patch_sum(const LithoPatchTask *task, long long il0, long long il1, cu
 // --- cuda/window16.cu, cuda/window_mixed.cu -----------------------------------------------------
 
 // 1 when litho_patch_columns() knows windows of this geometry (16^3 with a stride of 2, 4 or 8;
-// 12^3, 20^3 and 24^3 that overlap four times) and needs no more than `shared` bytes of a block's
-// shared memory.
-int litho_patch_knows(const LithoPatchGeometry *g, size_t shared);
+// 12^3, 20^3 and 24^3 that overlap four times), guided or not, and needs no more than `shared`
+// bytes of a block's shared memory.
+int litho_patch_knows(const LithoPatchGeometry *g, int guided, size_t shared);
 // Strips of rows [row, row + rows), counted from the first place on.
 int litho_patch_columns(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 int litho_patch_columns16(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 
-// --- cuda/window.cu: other sizes and guided windows, around cuFFT --------------------------------
+// --- cuda/window.cu: other sizes, around cuFFT ---------------------------------------------------
 
 // Windows are numbered row by row, column by column, down the column: number 0 is the first of row
 // `row`. Those behind the last of `rows` rows are zero.
 int litho_patch_load(const LithoPatchTask *task, int row, int rows, long long first, int count,
                      float *windows, cudaStream_t stream);
-// spectra[window][inline][crossline][bins] to kept (may be the same for LITHO_PATCH_SINGLE), or the
-// largest coefficient.
+// spectra[window][inline][crossline][bins] to kept (may be the same for LITHO_PATCH_SINGLE that is
+// not guided), or the largest coefficient. `sums`: as many floats as samples, for what guides.
 int litho_patch_threshold_windows(const LithoPatchTask *task, int row, int rows, long long first,
-                                  int count, const float *spectra, float *kept,
+                                  int count, const float *spectra, float *sums, float *kept,
                                   cudaStream_t stream);
 // Adds the windows to their strips, which were zero before the first of them.
 int litho_patch_add(const LithoPatchTask *task, int row, int rows, long long first, int count,

@@ -42,13 +42,14 @@ typedef struct PatchPlan {
     LithoCudaArray level_spectra, level_quiet, level_means, level_floor, level_below;
 } PatchPlan;
 
-// One sweep: the caller fills in all but the last group of the task, and `stage`.
+// One sweep: the caller fills in all but the last group of the task, `stage`, and the passes.
 typedef struct PatchSweep {
     PatchPlan *p;
     LithoPatchTask task; // g, in, held, live, region, out, out_held, wanted, levels, threshold, ...
     const char *stage;
+    int pass, passes; // `stage` is told once for all of them; 0 = one
     LithoRun *run;
-    gint64 done, total; // samples: patch_sweep() fills in both
+    gint64 done, total; // samples of all passes: patch_sweep() fills in both
 } PatchSweep;
 
 // cuda/sweep.c. One pass over all windows that touch the region (rules 2 to 5 of geometry.h), which

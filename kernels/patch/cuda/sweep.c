@@ -11,6 +11,8 @@
 enum { CHUNK_SAMPLES = 1 << 24 };
 // Samples of a batch of windows for cuFFT: 16 MiB, well inside a second-level cache.
 enum { BATCH_SAMPLES = 1 << 22 };
+// Batches between two looks at the cancel flag: about 3 ms on a large card.
+enum { CHUNK_BATCHES = 16 };
 // Shared memory that a block of any card can have: what a card with more saves is not counted.
 enum { LEAST_SHARED = 64 << 10 };
 // Bytes of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
@@ -67,7 +69,7 @@ static guint64 least_bytes(const LithoPatchGeometry *g, LithoPatchBox region)
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, gboolean guided, LithoBox region)
 {
     return MIN(least_bytes(g, patch_box(region)), LEAST_RING_BYTES) +
-           (!guided && litho_patch_knows(g, LEAST_SHARED)
+           (litho_patch_knows(g, guided, LEAST_SHARED)
                 ? 0
                 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
 }
@@ -162,33 +164,54 @@ static gboolean make_ring(PatchSweep *s, guint64 room, GError **error)
 
 // --- rows ----------------------------------------------------------------------------------------
 
+// `windows` of the present region, all rows together, are done beside `s->done`.
+static gboolean go_on(PatchSweep *s, gint64 windows, GError **error)
+{
+    const LithoPatchTask *t = &s->task;
+    const gint64 samples = t->region.n[0] * t->region.n[1] * t->region.n[2];
+    const double all = (double)t->count[0] * t->count[1] * 2 * t->pairs;
+    return litho_cuda_step(s->p->context, s->run, s->done + (gint64)(samples * (windows / all)),
+                           s->total, error);
+}
+
+// Windows of a batch to their strips.
+static gboolean run_batch(PatchSweep *s, int row, int rows, gint64 first, GError **error)
+{
+    PatchPlan *p = s->p;
+    const LithoPatchTask *t = &s->task;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    float *kept = t->rule == LITHO_PATCH_ENERGY || t->guided ? p->kept.data : p->spectra.data;
+    if (!LITHO_CUDA(litho_patch_load(t, row, rows, first, p->batch, p->windows.data, stream),
+                    error) ||
+        !LITHO_CUFFT(cufftExecR2C(p->forward, p->windows.data, p->spectra.data), error) ||
+        !LITHO_CUDA(litho_patch_threshold_windows(t, row, rows, first, p->batch, p->spectra.data,
+                                                  p->windows.data, kept, stream),
+                    error))
+        return FALSE;
+    return t->largest ||
+           (LITHO_CUFFT(cufftExecC2R(p->inverse, (cufftComplex *)kept, p->windows.data), error) &&
+            LITHO_CUDA(litho_patch_add(t, row, rows, first, p->batch, p->windows.data, stream),
+                       error));
+}
+
 // Rows [row, row + rows) with cuFFT, batch after batch. Their strips begin at zero.
 static gboolean columns_any(PatchSweep *s, int row, int rows, GError **error)
 {
     PatchPlan *p = s->p;
     const LithoPatchTask *t = &s->task;
     cudaStream_t stream = litho_cuda_stream(p->context);
-    const gint64 all = (gint64)rows * t->count[1] * 2 * t->pairs;
+    const gint64 one = (gint64)t->count[1] * 2 * t->pairs;
+    int batches = 0;
     for (int r = row; r < row + rows && !t->largest; r++)
         if (!LITHO_CUDA(cudaMemsetAsync((char *)t->ring + (r % t->slots) * row_bytes(t), 0,
                                         row_bytes(t), stream),
                         error))
             return FALSE;
-    float *kept = t->rule == LITHO_PATCH_ENERGY || t->guided ? p->kept.data : p->spectra.data;
-    for (gint64 first = 0; first < all; first += p->batch) {
-        if (!LITHO_CUDA(litho_patch_load(t, row, rows, first, p->batch, p->windows.data, stream),
-                        error) ||
-            !LITHO_CUFFT(cufftExecR2C(p->forward, p->windows.data, p->spectra.data), error) ||
-            !LITHO_CUDA(litho_patch_threshold_windows(t, row, rows, first, p->batch,
-                                                      p->spectra.data, kept, stream),
-                        error))
+    for (gint64 first = 0; first < rows * one; first += p->batch)
+        if (!run_batch(s, row, rows, first, error) ||
+            (++batches % CHUNK_BATCHES == 0 &&
+             !go_on(s, MIN(row * one + first + p->batch, (row + rows) * one), error)))
             return FALSE;
-        if (!t->largest &&
-            (!LITHO_CUFFT(cufftExecC2R(p->inverse, (cufftComplex *)kept, p->windows.data), error) ||
-             !LITHO_CUDA(litho_patch_add(t, row, rows, first, p->batch, p->windows.data, stream),
-                         error)))
-            return FALSE;
-    }
     return TRUE;
 }
 
@@ -199,7 +222,7 @@ static gboolean run_rows(PatchSweep *s, int row, int rows, GError **error)
     const double windows = (double)rows * t->count[1] * 2 * t->pairs;
     litho_cuda_mark(c, s->stage, LITHO_STAGE_COMPUTE, rows * (double)row_bytes(t) * 2,
                     windows * litho_patch_window_flops(&t->g));
-    if (t->guided || !litho_patch_knows(&t->g, s->p->shared))
+    if (!litho_patch_knows(&t->g, t->guided, s->p->shared))
         return columns_any(s, row, rows, error);
     return LITHO_CUDA(litho_patch_columns(t, row, rows, litho_cuda_stream(c)), error);
 }
@@ -220,7 +243,6 @@ static gboolean sum_inlines(PatchSweep *s, gint64 il0, gint64 il1, GError **erro
 static gboolean run_all(PatchSweep *s, GError **error)
 {
     const LithoPatchTask *t = &s->task;
-    const gint64 row_share = t->region.n[0] * t->region.n[1] * t->region.n[2] / t->count[0];
     const LithoPatchAxis a = t->g.axis[0];
     const gint64 end = t->region.lo[0] + t->region.n[0];
     const gint64 window = (gint64)a.length * t->g.axis[1].length * t->g.axis[2].length;
@@ -241,7 +263,7 @@ static gboolean run_all(PatchSweep *s, GError **error)
                 return FALSE;
             il = upto;
         }
-        if (!litho_cuda_step(s->p->context, s->run, s->done + row * row_share, s->total, error))
+        if (!go_on(s, (gint64)row * t->count[1] * 2 * t->pairs, error))
             return FALSE;
     }
     return TRUE;
@@ -290,11 +312,13 @@ gboolean patch_sweep(PatchSweep *s, GError **error)
 {
     const LithoPatchGeometry *g = &s->task.g;
     const LithoPatchBox r = s->task.region;
+    const gint64 samples = r.n[0] * r.n[1] * r.n[2];
     guint64 room = 0;
-    s->done = 0;
-    s->total = r.n[0] * r.n[1] * r.n[2];
-    litho_run_begin(s->run, s->stage, "samples");
-    return ((!s->task.guided && litho_patch_knows(g, s->p->shared)) ||
+    s->done = s->pass * samples;
+    s->total = MAX(s->passes, 1) * samples;
+    if (s->pass == 0)
+        litho_run_begin(s->run, s->stage, "samples");
+    return (litho_patch_knows(g, s->task.guided, s->p->shared) ||
             make_transforms(s->p, g, error)) &&
            measure_room(s->p, &room, error) && sweep_halves(s, room, error);
 }

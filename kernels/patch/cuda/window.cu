@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Windows of any size, and guided ones: cut, thresholded and added around cuFFT's transforms of a
-// batch of them.
+// Windows of any size: cut, thresholded and added around cuFFT's transforms of a batch of them.
 #include "kernels/patch/cuda/device.cuh"
 
 namespace
@@ -98,33 +97,40 @@ __device__ float relative(const LithoPatchTask &t, const float2 *z, float limit,
     return power_at(t, z, i, j, f) / limit_at(t, limit, i, j, f);
 }
 
-// Energy around half of the wavenumbers and the frequency of (i, j, f).
-__device__ float half_energy(const LithoPatchTask &t, const float2 *z, int i, int j, int f)
+// Frequencies of half_sums(): halves of all frequencies.
+__device__ int half_bins(const LithoPatchTask &t)
 {
-    int il[2], xl[2];
-    float sum = 0;
-    litho_patch_halves(t.g.axis[0].length, i, il);
-    litho_patch_halves(t.g.axis[1].length, j, xl);
-    for (int k = 0; k < 2; k++) {
-        const int half = (f + k) / 2;
-        sum += power_at(t, z, il[0], xl[0], half) + power_at(t, z, il[0], xl[1], half) +
-               power_at(t, z, il[1], xl[0], half) + power_at(t, z, il[1], xl[1], half);
+    return t.g.bins / 2 + 1;
+}
+
+// sums[inline wavenumber][crossline wavenumber][frequency]: energy around half of the wavenumbers.
+__device__ void half_sums(const LithoPatchTask &t, const float2 *z, float *sums)
+{
+    const int n1 = t.g.axis[1].length, bins = half_bins(t), n = t.g.axis[0].length * n1 * bins;
+    for (int e = threadIdx.x; e < n; e += THREADS) {
+        const int f = e % bins;
+        int il[2], xl[2];
+        litho_patch_halves(t.g.axis[0].length, e / bins / n1, il);
+        litho_patch_halves(n1, e / bins % n1, xl);
+        sums[e] = (power_at(t, z, il[0], xl[0], f) + power_at(t, z, il[0], xl[1], f)) +
+                  (power_at(t, z, il[1], xl[0], f) + power_at(t, z, il[1], xl[1], f));
     }
-    return sum;
+    __syncthreads();
 }
 
 // The last frequency is its own opposite: its wavenumbers are judged two by two.
-__device__ float guide_at(const LithoPatchTask &t, const float2 *z, int i, int j, int f)
+__device__ float guide_at(const LithoPatchTask &t, const float *sums, int i, int j, int f)
 {
-    const int n0 = t.g.axis[0].length, n1 = t.g.axis[1].length;
-    const float own = half_energy(t, z, i, j, f);
+    const int n0 = t.g.axis[0].length, n1 = t.g.axis[1].length, bins = half_bins(t);
+    const float *own = sums + (i * n1 + j) * bins;
     if (f < t.g.bins - 1 || t.g.axis[2].length == 1)
-        return own;
-    return 0.5f * (own + half_energy(t, z, (n0 - i) % n0, (n1 - j) % n1, f));
+        return own[f / 2] + own[(f + 1) / 2];
+    const float *other = sums + ((n0 - i) % n0 * n1 + (n1 - j) % n1) * bins;
+    return 0.5f * ((own[f / 2] + own[(f + 1) / 2]) + (other[f / 2] + other[(f + 1) / 2]));
 }
 
 // Largest guide of each frequency: bits of floats that are not negative.
-__device__ void find_most(const LithoPatchTask &t, const float2 *z, unsigned *most)
+__device__ void find_most(const LithoPatchTask &t, const float *sums, unsigned *most)
 {
     const int n1 = t.g.axis[1].length, bins = t.g.bins, n = t.g.axis[0].length * n1 * bins;
     for (int f = threadIdx.x; f < bins; f += THREADS)
@@ -132,15 +138,15 @@ __device__ void find_most(const LithoPatchTask &t, const float2 *z, unsigned *mo
     __syncthreads();
     for (int e = threadIdx.x; e < n; e += THREADS) {
         const int f = e % bins;
-        atomicMax(&most[f], __float_as_uint(guide_at(t, z, e / bins / n1, e / bins % n1, f)));
+        atomicMax(&most[f], __float_as_uint(guide_at(t, sums, e / bins / n1, e / bins % n1, f)));
     }
     __syncthreads();
 }
 
 // One block a window; limits of its frequencies in shared memory. Floor: 8 bytes read, 8 written a
-// coefficient.
+// coefficient, 4 more written and 8 read where windows are guided.
 __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long first, long long last,
-                                 const float2 *spectra, float2 *kept)
+                                 const float2 *spectra, float *all_sums, float2 *kept)
 {
     __shared__ float limit[LITHO_PATCH_MAX_WINDOW / 2 + 1];
     __shared__ unsigned most[LITHO_PATCH_MAX_WINDOW / 2 + 1];
@@ -148,6 +154,7 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
     const long long n = (long long)t.g.axis[0].length * n1 * bins, w = first + blockIdx.x;
     const float2 *z = spectra + blockIdx.x * n;
     float2 *to = kept + blockIdx.x * n;
+    float *sums = all_sums + blockIdx.x * window_samples(t);
     if (w >= last)
         return;
     const Place p = place_of(t, row0, w);
@@ -156,8 +163,10 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
     for (int f = threadIdx.x; f < bins; f += THREADS)
         limit[f] = limit_of(t, p.row, p.column, p.k, f, p.share);
     __syncthreads();
-    if (t.guided)
-        find_most(t, z, most);
+    if (t.guided) {
+        half_sums(t, z, sums);
+        find_most(t, sums, most);
+    }
     for (long long e = threadIdx.x; e < n; e += THREADS) {
         const int f = (int)(e % bins), j = (int)(e / bins % n1), i = (int)(e / bins / n1);
         const float2 v = z[e];
@@ -174,7 +183,7 @@ __global__ void threshold_kernel(const LithoPatchTask t, int row0, long long fir
             keep = relative(t, z, limit[f], i, j, f) + 0.5f * near >= 4;
         } else {
             const float factor =
-                t.guided ? litho_patch_guide_factor(guide_at(t, z, i, j, f),
+                t.guided ? litho_patch_guide_factor(guide_at(t, sums, i, j, f),
                                                     __uint_as_float(most[f]))
                          : 1;
             keep = (v.x * v.x + v.y * v.y) * factor >= limit_at(t, limit[f], i, j, f);
@@ -251,7 +260,8 @@ int litho_patch_load(const LithoPatchTask *t, int row, int rows, long long first
 }
 
 int litho_patch_threshold_windows(const LithoPatchTask *t, int row, int rows, long long first,
-                                  int count, const float *spectra, float *kept, cudaStream_t stream)
+                                  int count, const float *spectra, float *sums, float *kept,
+                                  cudaStream_t stream)
 {
     const long long last = end_of(t, rows, first, count);
     if (t->largest)
@@ -259,7 +269,7 @@ int litho_patch_threshold_windows(const LithoPatchTask *t, int row, int rows, lo
                                                                 (const float2 *)spectra);
     else
         threshold_kernel<<<(unsigned)count, THREADS, 0, stream>>>(
-            *t, row, first, last, (const float2 *)spectra, (float2 *)kept);
+            *t, row, first, last, (const float2 *)spectra, sums, (float2 *)kept);
     return (int)cudaGetLastError();
 }
 

@@ -7,9 +7,11 @@
 // A thread holds a line of N complex values in registers, along time, then inlines, then
 // crosslines; lines are exchanged through shared memory with rows of N + 1, without bank conflicts.
 // Threads f * N .. f * N + N - 1 hold frequency f in both space steps; where N is 16 the exchange
-// between these is within half a warp. Samples of the next pair are copied into a ring while the
-// present one is transformed. Sums of windows stay in registers (N - S samples are carried from
-// pair to pair) and leave for the strip in ascending order of windows.
+// between these is within half a warp. Guided windows (geometry.h) keep the powers of half the
+// wavenumbers and frequencies in shared memory; a thread sums up what guides its line in registers.
+// Samples of the next pair are copied into a ring while the present one is transformed. Sums of
+// windows stay in registers (N - S samples are carried from pair to pair) and leave for the strip
+// in ascending order of windows.
 //
 // Floor, for N = 16: per pair 12 passes of 32 KB through shared memory, 96 transforms of 16 per 256
 // threads (about 0.33 MFLOP), 8 S KB read from the second-level cache and written to the strip.
@@ -20,6 +22,9 @@
 
 namespace
 {
+
+// The rule `single`, guided: a rule of kernels beside LITHO_PATCH_SINGLE and LITHO_PATCH_ENERGY.
+enum { GUIDED = LITHO_PATCH_ENERGY + 1 };
 
 template <int N, int S> struct Shared {
     enum {
@@ -34,6 +39,14 @@ template <int N, int S> struct Shared {
     float limit[2][BINS];  // of 4 |F|^2
     float taper[N];
     unsigned most;
+};
+
+// Behind Shared where windows are guided. N is a multiple of 4: halves of wavenumbers are -REACH to
+// REACH, halves of frequencies 0 to REACH.
+template <int N> struct Guides {
+    enum { REACH = N / 4, WIDTH = 2 * REACH + 1 };
+    float2 power[REACH + 1][WIDTH][WIDTH]; // |F|^2 of both windows: frequency, inline, crossline
+    unsigned most[2][N / 2 + 1];           // bits of the largest guide of a frequency
 };
 
 // The taper along time: known to the compiler for 16, else from shared memory.
@@ -212,6 +225,125 @@ __device__ __forceinline__ void threshold_energy(const LithoPatchTask &t, Line<N
              keep >> (2 * e) & 2);
 }
 
+// Lines (f, k) of half the frequencies leave the powers that guide others.
+template <int N, int S>
+__device__ __forceinline__ void keep_powers(const Line<N> &z, const Shared<N, S> &m, Guides<N> &g,
+                                            int f, int k, int opposite)
+{
+    enum { REACH = Guides<N>::REACH, WIDTH = Guides<N>::WIDTH };
+    const int row = (k <= REACH ? k : k - N) + REACH;
+    if (f > REACH || row < 0)
+        return;
+#pragma unroll
+    for (int c = 0; c < WIDTH; c++) {
+        const int e = (c - REACH + N) % N;
+        const float2 p = powers(z.re[e], z.im[e], m.s[opposite + (N - e) % N]);
+        g.power[f][row][c] = make_float2(0.25f * p.x, 0.25f * p.y);
+    }
+}
+
+// litho_patch_halves() from -n / 4 to n / 4, for a k known to the compiler or not.
+template <int N> __device__ __forceinline__ int lower_half(int k)
+{
+    return 2 * k <= N ? k / 2 : -((N - k) / 2);
+}
+
+template <int N> __device__ __forceinline__ int upper_half(int k)
+{
+    return 2 * k < N ? (k + 1) / 2 : -((N - k + 1) / 2);
+}
+
+// Guides of thread (f, k): sums of powers around half of its frequency and its inline wavenumber,
+// at crossline wavenumbers -REACH to REACH. Beyond the middle frequency they are the opposite
+// line's, term by term, so that both keep the same.
+template <int N> struct Guide {
+    enum { REACH = Guides<N>::REACH, WIDTH = Guides<N>::WIDTH };
+    float2 half[WIDTH], least; // least: LITHO_PATCH_GUIDE of the largest
+
+    __device__ __forceinline__ Guide(const Guides<N> &g, int f, int k)
+    {
+        const bool turned = f > N / 2;
+        const int bin = turned ? N - f : f, row = turned ? (N - k) % N : k;
+        // The last frequency is its own opposite: its second half is that of the opposite line.
+        const int sign = bin < N / 2 ? 1 : -1, upper = (bin + 1) / 2;
+        const int step = turned ? -1 : 1, from = -REACH * step;
+        const int a = lower_half<N>(row), b = upper_half<N>(row);
+        const float2 *la = &g.power[bin / 2][REACH + a][REACH + from];
+        const float2 *lb = &g.power[bin / 2][REACH + b][REACH + from];
+        const float2 *ua = &g.power[upper][REACH + sign * a][REACH + sign * from];
+        const float2 *ub = &g.power[upper][REACH + sign * b][REACH + sign * from];
+#pragma unroll
+        for (int c = 0; c < WIDTH; c++) {
+            const float2 p = la[c * step], q = lb[c * step];
+            const float2 r = ua[c * step * sign], s = ub[c * step * sign];
+            half[c] = make_float2((p.x + q.x) + (r.x + s.x), (p.y + q.y) + (r.y + s.y));
+        }
+    }
+
+    // At crossline wavenumber e, known to the compiler.
+    __device__ __forceinline__ float2 at(int e) const
+    {
+        const float2 p = half[REACH + lower_half<N>(e)], q = half[REACH + upper_half<N>(e)];
+        return make_float2(p.x + q.x, p.y + q.y);
+    }
+
+    // The largest of the frequency, from all of its threads.
+    __device__ __forceinline__ void find_least(Guides<N> &g, int f)
+    {
+        float2 most = make_float2(0, 0);
+#pragma unroll
+        for (int e = 0; e < N; e++) {
+            const float2 v = at(e);
+            most = make_float2(fmaxf(most.x, v.x), fmaxf(most.y, v.y));
+        }
+        if (N == 16) {
+#pragma unroll
+            for (int by = 8; by; by /= 2) {
+                most.x = fmaxf(most.x, __shfl_xor_sync(~0u, most.x, by));
+                most.y = fmaxf(most.y, __shfl_xor_sync(~0u, most.y, by));
+            }
+        } else {
+            const int bin = f > N / 2 ? N - f : f;
+            atomicMax(&g.most[0][bin], __float_as_uint(most.x));
+            atomicMax(&g.most[1][bin], __float_as_uint(most.y));
+            __syncthreads();
+            most.x = __uint_as_float(g.most[0][bin]);
+            most.y = __uint_as_float(g.most[1][bin]);
+        }
+        least.x = LITHO_PATCH_GUIDE * most.x + 1e-30f;
+        least.y = LITHO_PATCH_GUIDE * most.y + 1e-30f;
+    }
+};
+
+// litho_patch_guide_factor() with a quotient that is right within two units of its last place.
+__device__ __forceinline__ float guided(float power, float guide, float least)
+{
+    const float w = __fdividef(guide, guide + least);
+    return power * (w * w);
+}
+
+template <int N, int S>
+__device__ __forceinline__ void threshold_guided(const LithoPatchTask &t, Line<N> &z,
+                                                 Shared<N, S> &m, Guides<N> &g, int f, int k,
+                                                 int opposite)
+{
+    const float2 *line = m.s + (f * N + k) * (N + 1); // leaves registers to the guide
+    keep_powers(z, m, g, f, k, opposite);
+    __syncthreads();
+    Guide<N> guide(g, f, k);
+    guide.find_least(g, f);
+    const Limits<N> limits(t, m, f, k);
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float2 o = m.s[opposite + (N - e) % N], limit = limits.at(e);
+        z.re[e] = line[e].x;
+        z.im[e] = line[e].y;
+        const float2 p = powers(z.re[e], z.im[e], o), by = guide.at(e);
+        join(z.re[e], z.im[e], o, guided(p.x, by.x, guide.least.x) >= limit.x,
+             guided(p.y, by.y, guide.least.y) >= limit.y);
+    }
+}
+
 template <int N, int S>
 __device__ __forceinline__ float largest(const Line<N> &z, Shared<N, S> &m, int opposite)
 {
@@ -279,7 +411,8 @@ __device__ __forceinline__ void unload(const Line<N> &z, const Shared<N, S> &m,
 // All that happens in wavenumbers: threads (f, xl) in, threads (f, xl) out. FALSE: only the largest
 // was asked for.
 template <int N, int S, int RULE>
-__device__ __forceinline__ bool filter(const LithoPatchTask &t, Line<N> &z, Shared<N, S> &m)
+__device__ __forceinline__ bool filter(const LithoPatchTask &t, Line<N> &z, Shared<N, S> &m,
+                                       Guides<N> &g)
 {
     const int f = threadIdx.x / N, k = threadIdx.x % N;
     const int line = threadIdx.x * (N + 1), across = f * N * (N + 1) + k;
@@ -300,6 +433,8 @@ __device__ __forceinline__ bool filter(const LithoPatchTask &t, Line<N> &z, Shar
     }
     if (RULE == LITHO_PATCH_ENERGY)
         threshold_energy(t, z, m, f, k, opposite);
+    else if (RULE == GUIDED)
+        threshold_guided(t, z, m, g, f, k, opposite);
     else
         threshold_single(t, z, m, f, k, opposite);
     __syncthreads();
@@ -320,6 +455,7 @@ __global__ void __launch_bounds__(N *N, N <= 16   ? 3
 {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared<N, S> &m = *(Shared<N, S> *)memory;
+    Guides<N> &g = *(Guides<N> *)(memory + sizeof(Shared<N, S>));
     const int column = blockIdx.x, row = row0 + blockIdx.y;
     const float share = t.share[(long long)row * t.count[1] + column];
     if (share <= 0)
@@ -348,6 +484,8 @@ __global__ void __launch_bounds__(N *N, N <= 16   ? 3
     for (int p = 0; p < t.pairs; p++) {
         Line<N> z;
         __pipeline_wait_prior(0);
+        if (RULE == GUIDED && threadIdx.x < 2 * (N / 2 + 1))
+            g.most[threadIdx.x / (N / 2 + 1)][threadIdx.x % (N / 2 + 1)] = 0;
         if (threadIdx.x < 2 * (N / 2 + 1))
             m.limit[threadIdx.x / (N / 2 + 1)][threadIdx.x % (N / 2 + 1)] =
                 4 * limit_of(t, row, column, 2 * (t.pair0 + p) + threadIdx.x / (N / 2 + 1),
@@ -360,7 +498,7 @@ __global__ void __launch_bounds__(N *N, N <= 16   ? 3
         if (p + 1 < t.pairs)
             fetch<N, S>(t, m, t0, N + S + p * 2 * S, 2 * S);
         get(z, m.s, threadIdx.x * (N + 1), 1); // now thread (f, xl), along inlines
-        if (!filter<N, S, RULE>(t, z, m)) {
+        if (!filter<N, S, RULE>(t, z, m, g)) {
             __syncthreads();
             base = (base + 2 * S) % (N + S);
             continue;
@@ -386,7 +524,7 @@ __global__ void __launch_bounds__(N *N, N <= 16   ? 3
 template <int N, int S, int RULE>
 int launch(const LithoPatchTask *t, int row, int rows, cudaStream_t stream)
 {
-    const int bytes = sizeof(Shared<N, S>);
+    const int bytes = sizeof(Shared<N, S>) + (RULE == GUIDED ? sizeof(Guides<N>) : 0);
     const cudaError_t status = cudaFuncSetAttribute(
         columns_kernel<N, S, RULE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
@@ -399,6 +537,8 @@ int launch(const LithoPatchTask *t, int row, int rows, cudaStream_t stream)
 template <int N, int S>
 int launch_rule(const LithoPatchTask *t, int row, int rows, cudaStream_t stream)
 {
+    if (t->guided)
+        return launch<N, S, GUIDED>(t, row, rows, stream);
     return t->rule == LITHO_PATCH_ENERGY ? launch<N, S, LITHO_PATCH_ENERGY>(t, row, rows, stream)
                                          : launch<N, S, LITHO_PATCH_SINGLE>(t, row, rows, stream);
 }

@@ -6,20 +6,26 @@
 namespace
 {
 
-size_t shared_bytes(int length)
+template <int N, int S> size_t bytes_of(int guided)
 {
-    return length == 12   ? sizeof(Shared<12, 3>)
-           : length == 20 ? sizeof(Shared<20, 5>)
-           : length == 24 ? sizeof(Shared<24, 6>)
-                          : sizeof(Shared<16, 8>);
+    return sizeof(Shared<N, S>) + (guided ? sizeof(Guides<N>) : 0);
+}
+
+size_t shared_bytes(int length, int stride, int guided)
+{
+    return length == 12   ? bytes_of<12, 3>(guided)
+           : length == 20 ? bytes_of<20, 5>(guided)
+           : length == 24 ? bytes_of<24, 6>(guided)
+           : stride == 8  ? bytes_of<16, 8>(guided)
+                          : bytes_of<16, 4>(guided); // an overlap of 8 takes less
 }
 
 } // namespace
 
-int litho_patch_knows(const LithoPatchGeometry *g, size_t shared)
+int litho_patch_knows(const LithoPatchGeometry *g, int guided, size_t shared)
 {
     const int n = g->axis[0].length, s = g->axis[2].stride;
-    if (g->axis[1].length != n || g->axis[2].length != n || shared_bytes(n) > shared)
+    if (g->axis[1].length != n || g->axis[2].length != n || shared_bytes(n, s, guided) > shared)
         return 0;
     return n == 16 ? s == 2 || s == 4 || s == 8 : (n == 12 || n == 20 || n == 24) && 4 * s == n;
 }
