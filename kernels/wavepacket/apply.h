@@ -272,6 +272,14 @@ void wp_forget_noise(WpJob *job);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
 float *wp_noise_levels(WpJob *job, double k, int threads);
 
+// --- leak.c --------------------------------------------------------------------------------------
+
+enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
+// TRUE where data of a mean square of `power` are so clear that their events' leak may be in the
+// level; takes it off by the level in windows of half the size.
+gboolean wp_noise_may_leak(const LithoNoise *noise, double power);
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power);
+
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);

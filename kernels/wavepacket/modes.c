@@ -25,6 +25,35 @@ static gboolean shrink_block(WpLane *lane, const float *c, const WpRule *rule, G
            wp_shrink_all(lane->engine, c, lane->d, rule, lane->kept, lane->run, error);
 }
 
+// The part of a block that the rule drops, as samples.
+static gboolean drop_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    const Filter *f = data;
+    const float *c = wp_lane_coefficients(job, lane, b, error);
+    if (!c || !shrink_block(lane, c, f->rule, error) ||
+        !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error))
+        return FALSE;
+    float *u = wp_lane_target(job, lane, error);
+    return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
+           wp_lane_paste(job, lane, u, b, error);
+}
+
+// result = volume - sum_b g_b A* (1 - rule)(A g_b volume): that of filter_blocks(), but for the
+// error of the inverse, which takes a part of the noise here and leaves the events.
+static gboolean drop_blocks(WpJob *job, const WpRule *rule, int corrections, LithoRun *run,
+                            GError **error)
+{
+    Filter filter = {rule, corrections};
+    const WpWork work = {.stage = "inverse",
+                         .from = job->volume,
+                         .to = job->result,
+                         .each = drop_block,
+                         .data = &filter};
+    return wp_lanes_work(job, &work, run, error) &&
+           job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
+                                     error);
+}
+
 static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
     const Filter *f = data;
@@ -88,7 +117,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         level[0] = G_MAXFLOAT; // what stays comes from its windows
     wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
                         run);
-    if (!filter_blocks(job, &rule, p->corrections, run, error))
+    if (!drop_blocks(job, &rule, p->corrections, run, error))
         return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);

@@ -14,6 +14,7 @@
 // Windows long enough to tell quiet coefficients by their neighbours in frequency.
 enum { TRACES = 16, SAMPLES = 64, WINDOWS = 2048 };
 static const int window[3] = {TRACES, TRACES, SAMPLES};
+static const int small[3] = {TRACES / 2, TRACES / 2, SAMPLES / 2}; // leak.c
 
 // Variance of a coefficient of the box over sigma_b^2: the noise's spectrum seen through the window.
 static double box_variance(const WpBox *box, const LithoNoise *noise)
@@ -164,11 +165,22 @@ static const guint8 *recorded_of(const LithoCube *in)
     return litho_gaps_any(in, in->held) ? in->live : NULL;
 }
 
+static double energy_of(const LithoCube *cube, gint64 il)
+{
+    double sum = 0;
+    for (gint64 xl = cube->held.lo[1]; xl < cube->held.hi[1]; xl++) {
+        const float *trace = litho_cube_trace(cube, il, xl);
+        for (gint64 t = 0; litho_cube_is_live(cube, il, xl) && t < cube->grid.axis[2].n; t++)
+            sum += isfinite(trace[t]) ? (double)trace[t] * trace[t] : 0;
+    }
+    return sum;
+}
+
 // Inlines [lo, hi) with a window more at their end: every window lies in a part. Around them stands
 // what guesses for bursts and missing traces need, which are those of the whole then.
 static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams *p,
-                         const LithoReader *reader, gint64 lo, gint64 hi, LithoRun *run,
-                         GError **error)
+                         const LithoReader *reader, gint64 lo, gint64 hi, double *energy,
+                         LithoRun *run, GError **error)
 {
     LithoBox within = litho_box_full(reader->grid);
     LithoRun quiet = run ? *run : (LithoRun){0};
@@ -183,33 +195,60 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams
     const LithoCube *guessed = part ? litho_clean(&clean, rule, part, &quiet, error) : NULL;
     const gboolean ok = guessed && litho_noise_windows_add(windows, guessed, recorded_of(part),
                                                            within, &quiet, error);
+    for (gint64 il = lo; ok && il < hi; il++)
+        *energy += energy_of(guessed, il);
     litho_clean_clear(&clean);
     return ok;
 }
 
-LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
-                          GError **error)
+// The level in windows of `size`, and the mean square of the samples. FALSE: there are no windows,
+// cancelled, no memory.
+static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader *reader,
+                              const int size[3], LithoRun *run, LithoNoise *noise, double *power,
+                              GError **error)
 {
     const gint64 n = reader->grid->axis[0].n;
     const gint64 samples = litho_grid_samples(reader->grid);
     const guint64 row = (2 * sizeof(float) * samples + litho_clean_bytes(samples)) / n;
     const gint64 around = TRACES + LITHO_GAPS_TRACES + LITHO_ERRATIC_TRACES;
     gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * around : n;
-    LithoNoiseWindows *windows =
-        litho_noise_windows_new(reader->grid, NULL, window, WINDOWS, error);
-    LithoMeasured *measured = NULL;
-    LithoNoise noise;
+    LithoNoiseWindows *windows = litho_noise_windows_new(reader->grid, NULL, size, WINDOWS, error);
+    double energy = 0;
     gboolean ok = windows != NULL;
     step = MAX(step, TRACES);
     litho_run_begin(run, "noise level", "inlines");
     for (gint64 lo = 0; ok && lo < n; lo += step)
         ok = litho_run_step(run, lo, n, error) &&
-             add_part(windows, params, reader, lo, MIN(lo + step, n), run, error);
-    if (ok && litho_noise_windows_finish(windows, run, &noise, error)) {
-        measured = to_measured(&noise, params);
-        litho_noise_clear(&noise);
-    }
+             add_part(windows, p, reader, lo, MIN(lo + step, n), &energy, run, error);
+    ok = ok && litho_noise_windows_finish(windows, run, noise, error);
     litho_noise_windows_free(windows);
+    *power = energy / (double)samples;
+    return ok;
+}
+
+LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                          GError **error)
+{
+    g_autoptr(GError) none = NULL;
+    LithoNoise noise, other;
+    double power;
+    if (!measure_parts(params, reader, window, run, &noise, &power, error))
+        return NULL;
+    LithoMeasured *measured = NULL;
+    gboolean ok = TRUE;
+    if (wp_noise_may_leak(&noise, power)) {
+        ok = measure_parts(params, reader, small, run, &other, &(double){0}, &none);
+        if (ok) {
+            wp_noise_take_leak(&noise, &other, power);
+            litho_noise_clear(&other);
+        }
+        ok = ok || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+    }
+    if (ok)
+        measured = to_measured(&noise, params);
+    else
+        g_propagate_error(error, g_steal_pointer(&none));
+    litho_noise_clear(&noise);
     return measured;
 }
 
@@ -300,17 +339,39 @@ static void remember(const WpJob *job, guint64 serial, double erratic)
 }
 
 // Where there are bursts `clean` is another cube, with guesses.
+static gboolean measure_in(const WpJob *job, const LithoCube *in, const LithoCube *clean,
+                           const int size[3], LithoRun *run, LithoNoise *noise, GError **error)
+{
+    if (job->level)
+        return job->level(clean, clean != in ? recorded_of(in) : NULL, size, WINDOWS, run, noise,
+                          error);
+    if (clean != in)
+        return litho_noise_measure_level(clean, recorded_of(in), NULL, size, WINDOWS, run, noise,
+                                         NULL, error);
+    return litho_cube_host(in, error) &&
+           litho_noise_measure(in, NULL, size, WINDOWS, run, noise, error);
+}
+
+// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. No small ones: the level stays.
 static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
                               LithoRun *run, GError **error)
 {
-    if (job->level)
-        return job->level(clean, clean != in ? recorded_of(in) : NULL, window, WINDOWS, run,
-                          &job->noise, error);
-    if (clean != in)
-        return litho_noise_measure_level(clean, recorded_of(in), NULL, window, WINDOWS, run,
-                                         &job->noise, NULL, error);
-    return litho_cube_host(in, error) &&
-           litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, error);
+    g_autoptr(GError) none = NULL;
+    const double power = job->input_energy / (double)job->samples;
+    LithoNoise other;
+    if (!measure_in(job, in, clean, window, run, &job->noise, error))
+        return FALSE;
+    if (!wp_noise_may_leak(&job->noise, power))
+        return TRUE;
+    if (measure_in(job, in, clean, small, run, &other, &none)) {
+        wp_noise_take_leak(&job->noise, &other, power);
+        litho_noise_clear(&other);
+    } else if (!g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+        litho_noise_clear(&job->noise);
+        g_propagate_error(error, g_steal_pointer(&none));
+        return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The level of the noise in nearly clean data. Windows hold so few traces that events leak into all
+// of their wavenumbers, 25 to 35 dB below themselves: noise weaker than that is told 2 to 80 times
+// too strong, and the threshold takes events that stand far above it.
+//
+// Windows of half the traces and samples tell. Noise has one level in windows of any size; events
+// leak the more, the smaller these are. Where the small windows hold a little more, leak of
+// LITTLE_LEAK of theirs is taken off. Where they hold far more and the noise seems weak, no level
+// between the events can be told from leak, and the frequencies that hold least give it to all.
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/sort.h"
+#include "kernels/wavepacket/apply.h"
+#include "kernels/wavepacket/local.h"
+
+// Power of leak in small windows over that in windows twice as large: 3 to 25 for events of six
+// kinds, 5 to 9 for most.
+static const double LITTLE_LEAK = 8;
+// Frequencies to either side that leak tells of: it comes and goes with events' wavelets.
+enum { BESIDE = 3 };
+
+static double clamp01(double x)
+{
+    return CLAMP(x, 0, 1);
+}
+
+// The small windows' level over the other at each frequency. Where there is next to no noise it is
+// the noise of other frequencies that leaks, which says nothing of events.
+static double *ratios_of(const LithoNoise *noise, const LithoNoise *small)
+{
+    const double little = 0.003 * noise->total * noise->total;
+    double *ratio = g_new(double, noise->n);
+    for (guint f = 0; f < noise->n; f++) {
+        const double own = noise->sigma[f] * noise->sigma[f];
+        ratio[f] =
+            own > 0
+                ? sqrt((wp_noise_power(small, 0.5 * f / (noise->n - 1)) + little) / (own + little))
+                : 1;
+    }
+    return ratio;
+}
+
+// The value that a share of them does not exceed.
+static double quantile(const double *values, guint n, double share)
+{
+    g_autofree double *sorted = g_memdup2(values, n * sizeof *values);
+    qsort(sorted, n, sizeof *sorted, litho_compare_double);
+    return sorted[(guint)(share * (n - 1) + 0.5)];
+}
+
+static double most_beside(const double *values, int n, int at)
+{
+    double most = 0;
+    for (int f = MAX(at - BESIDE, 0); f <= MIN(at + BESIDE, n - 1); f++)
+        most = MAX(most, values[f]);
+    return most;
+}
+
+// Mean over all frequencies, of which the first and the last stand for one each, the others for
+// two.
+static double power_of(const LithoNoise *noise)
+{
+    double sum = 0;
+    for (guint f = 0; f < noise->n; f++)
+        sum += (f == 0 || f == noise->n - 1 ? 0.5 : 1) * noise->sigma[f] * noise->sigma[f];
+    return sum / (noise->n - 1);
+}
+
+gboolean wp_noise_may_leak(const LithoNoise *noise, double power)
+{
+    return power > WP_CLEAR * noise->total * noise->total;
+}
+
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power)
+{
+    g_autofree double *ratio = ratios_of(noise, small);
+    const double least = quantile(noise->sigma, noise->n, 0.15);
+    // In steps: sums of parts of a survey differ in their last digits.
+    const double decibels = rint(40 * log10(power / (noise->total * noise->total))) / 4;
+    const double all =
+        clamp01((decibels - 17) / 3) * clamp01((quantile(ratio, noise->n, 0.9) - 1.7) / 0.6);
+    const double before = power_of(noise);
+    for (guint f = 0; f < noise->n; f++) {
+        const double most = most_beside(ratio, (int)noise->n, (int)f);
+        const double floor = MIN(noise->sigma[f], least);
+        const double rest = clamp01((LITTLE_LEAK - most * most) / (LITTLE_LEAK - 1));
+        const double some = MAX(noise->sigma[f] * sqrt(rest), floor);
+        noise->sigma[f] = floor > 0 ? some * pow(floor / some, all) : some;
+    }
+    const double by = before > 0 ? sqrt(power_of(noise) / before) : 1;
+    noise->total *= by;
+    noise->low *= by;
+    noise->high *= by;
+}
