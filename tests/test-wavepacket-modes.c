@@ -134,10 +134,11 @@ static LithoCube *read_box(const LithoBox *box, LithoRun *run, gpointer data, GE
 // Property: the noise measured part by part, whatever the parts, is that of the whole, and exec()
 // gives the same samples with it, also where leak of events was taken off it; numbers of another
 // layout are refused.
-static void test_measured_of(double part)
+static void test_measured_of(double part, int missing)
 {
     g_autoptr(LithoCube) noisy = events_cube(90, 40, 70);
     add_some_noise(noisy, part, 3);
+    kill_traces(noisy, missing, 6);
     Bench b = bench();
     g_autoptr(LithoCube) expected = apply(&b, noisy);
     const guint64 row = 4 * 40 * 70, parts[] = {0, 60 * 2 * row, 1};
@@ -164,8 +165,9 @@ static void test_measured_of(double part)
 
 static void test_measured(void)
 {
-    test_measured_of(1);
-    test_measured_of(0.01);
+    test_measured_of(1, 0);
+    test_measured_of(0.01, 0);
+    test_measured_of(0.01, 30);
 }
 
 // Property: one correction with a 7-tap kernel gives the input back to 2e-5 (single precision), and

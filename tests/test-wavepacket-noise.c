@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The wave-packet operator and the level of the noise: nearly clean data stay clean.
+// The wave-packet operator and the level of the noise: nearly clean data stay clean, and traces are
+// filled with events alone.
 #include <math.h>
+#include <string.h>
 
 #include "tests/patch_cubes.h"
 #include "tests/wavepacket-bench.h"
@@ -39,9 +41,61 @@ static void test_clear(void)
     }
 }
 
+// Bursts of 20 samples, twelve times as strong as the events, on `percent` of the traces.
+static void add_bursts(LithoCube *cube, int percent, guint32 seed)
+{
+    const gint64 traces = litho_grid_traces(&cube->grid), nt = cube->grid.axis[2].n;
+    GRand *rand = g_rand_new_with_seed(seed);
+    for (gint64 k = 0; k < percent * traces / 100; k++) {
+        float *at = cube->samples + g_rand_int_range(rand, 0, (gint32)traces) * nt +
+                    g_rand_int_range(rand, 0, (gint32)nt - 20);
+        for (int t = 0; t < 20; t++)
+            at[t] += (float)(12 * wp_test_gauss(rand));
+    }
+    g_rand_free(rand);
+}
+
+// Property: traces that are filled hold neither the recorded ones' noise nor their bursts, and
+// these stay bit for bit; guesses that err are not taken for noise. Down to one hundredth of the
+// largest coefficient noise was filled in, 4 to 5 dB at 0 dB, and three bursts on a hundred traces
+// left 6 dB of 16.
+static void test_fills_events(void)
+{
+    static const struct {
+        PatchKind kind;
+        double noise; // dB; 100 = none
+        int bursts;
+        double least;
+    } cases[] = {{PATCH_CURVED, 0, 0, 7.5},
+                 {PATCH_CURVED, 10, 0, 13.5},
+                 {PATCH_CURVED, 100, 3, 10.5},
+                 {PATCH_CURVED, 10, 3, 10},
+                 {PATCH_CONFLICT, 100, 0, 15.8}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        Bench b = bench();
+        g_autoptr(LithoCube) truth = patch_cube(cases[k].kind, 40, 40, 64);
+        const double sigma = pow(10, -cases[k].noise / 20);
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 40, 40, 64, sigma, 7);
+        g_autoptr(LithoCube) in = patch_sum(truth, noise);
+        add_bursts(in, cases[k].bursts, 3);
+        patch_kill(in, 50, 5);
+        b.p->mode = WP_INTERPOLATE;
+        g_autoptr(LithoCube) out = apply(&b, in);
+        const double snr = patch_snr(out, truth, in);
+        g_test_message("noise at %.0f dB, bursts on %d %%: filled with %.2f dB", cases[k].noise,
+                       cases[k].bursts, snr);
+        g_assert_cmpfloat(snr, >=, cases[k].least);
+        for (gint64 t = 0; t < 40 * 40; t++)
+            if (in->live[t])
+                g_assert_cmpmem(out->samples + t * 64, 256, in->samples + t * 64, 256);
+        clear(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wavepacket-noise/clear", test_clear);
+    g_test_add_func("/wavepacket-noise/fills-events", test_fills_events);
     return g_test_run();
 }

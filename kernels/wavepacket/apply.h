@@ -125,9 +125,7 @@ void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3]);
 gboolean wp_job_reserve(WpJob *job, GError **error);
 gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error);
-// `in`: what the job works on, pass->in or the window's part of it.
-gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
-                      GError **error);
+gboolean wp_job_apply(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // Bytes of the machine's memory that a job needs at least, input and output included, with the
 // segments that it would choose now; found by so many threads, 0 = all.
@@ -276,9 +274,9 @@ float *wp_noise_levels(WpJob *job, double k, int threads);
 
 enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
 // TRUE where data of a mean square of `power` are so clear that their events' leak may be in the
-// level; takes it off by the level in windows of half the size.
+// level; takes it off by the level in windows of half the size. `missing`: part of the traces.
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power);
-void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power);
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
@@ -287,8 +285,7 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRu
                         GError **error);
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                      GError **error);
-gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
-                        LithoRun *run, GError **error);
+gboolean wp_interpolate(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 
 // --- report.c ------------------------------------------------------------------------------------
 

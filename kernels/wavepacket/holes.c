@@ -5,8 +5,9 @@
 // packets is error. Guesses stand in for them (gaps.h) while coefficients are judged; the traces
 // come back dead. Filling (mode=interpolate) begins with zeros, which it replaces itself.
 //
-// Bursts and spikes (erratic.h) would pass every threshold and raise the noise's level: to remove
-// noise, guesses take their place, too. The other modes show or keep what is recorded.
+// Bursts and spikes (erratic.h) would pass every threshold, raise the noise's level, and spread
+// into the traces that are filled: guesses take their place, too, and filling puts them back at its
+// end. The other modes show or keep what is recorded.
 #include "kernels/common/gaps.h"
 #include "kernels/wavepacket/apply.h"
 
@@ -17,9 +18,9 @@ gboolean wp_guesses(const LithoWavepacketParams *p)
 
 LithoCleanRule wp_clean_rule(const LithoWavepacketParams *p, LithoCleanMissing missing)
 {
-    return (LithoCleanRule){.above = p->mode == WP_DENOISE ? p->erratic : 0,
-                            .missing = missing,
-                            .spare_events = TRUE};
+    const gboolean finds = p->mode == WP_DENOISE || p->mode == WP_INTERPOLATE;
+    return (LithoCleanRule){
+        .above = finds ? p->erratic : 0, .missing = missing, .spare_events = TRUE};
 }
 
 LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *p, LithoBox box)
@@ -31,7 +32,8 @@ LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *p, L
 const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
                           LithoRun *run, GError **error)
 {
-    const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_BESIDE);
+    const LithoCleanRule rule =
+        wp_clean_rule(p, p->mode == WP_INTERPOLATE ? LITHO_CLEAN_ABSENT : LITHO_CLEAN_BESIDE);
     const WpEngineClass *k = job->engine->class;
     if (rule.above > 0 && k->clean)
         return k->clean(job->engine, &job->clean, rule, in, run, error);

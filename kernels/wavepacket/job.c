@@ -591,15 +591,14 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
     return NULL;
 }
 
-gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
-                      GError **error)
+gboolean wp_job_apply(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
     switch (p->mode) {
     case WP_COMPRESS:
         return wp_compress(job, p, run, error);
     case WP_INTERPOLATE:
-        return wp_interpolate(job, p, in, run, error);
+        return wp_interpolate(job, pass, run, error);
     case WP_RECONSTRUCT:
         return wp_reconstruct(job, p, run, error);
     default:
@@ -645,8 +644,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if (!anew)
         wp_report_spectrum(job, run); // each pass has a report of its own
     if ((anew && !take_input(job, p, pass->in, run, error)) ||
-        !wp_job_apply(job, pass, pass->in, run, error) ||
-        (keeps && !wp_report_error(job, run, error)) ||
+        !wp_job_apply(job, pass, run, error) || (keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
         !(whole ? k->store(job->engine, job->result, pass->out, error)
                 : wp_region_store(job, pass, pass->in, error)))

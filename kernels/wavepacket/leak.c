@@ -73,14 +73,17 @@ gboolean wp_noise_may_leak(const LithoNoise *noise, double power)
     return power > WP_CLEAR * noise->total * noise->total;
 }
 
-void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power)
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing)
 {
+    // Guesses in place of missing traces err, which leaks as well: 16 dB below crossing events
+    // where half of the traces are missing.
+    const double from = 17 - 10 * MIN(missing, 0.5);
     g_autofree double *ratio = ratios_of(noise, small);
     const double least = quantile(noise->sigma, noise->n, 0.15);
     // In steps: sums of parts of a survey differ in their last digits.
     const double decibels = rint(40 * log10(power / (noise->total * noise->total))) / 4;
     const double all =
-        clamp01((decibels - 17) / 3) * clamp01((quantile(ratio, noise->n, 0.9) - 1.7) / 0.6);
+        clamp01((decibels - from) / 3) * clamp01((quantile(ratio, noise->n, 0.9) - 1.7) / 0.6);
     const double before = power_of(noise);
     for (guint f = 0; f < noise->n; f++) {
         const double most = most_beside(ratio, (int)noise->n, (int)f);

@@ -261,6 +261,7 @@ typedef struct Pocs {
     const LithoWavepacketParams *params;
     const LithoCube *in;
     float *live, *trust; // per trace: 1 or 0, `trust` or 0
+    float *noise;        // per box: level at which the falling threshold stops
     Iterations done;
 } Pocs;
 
@@ -276,6 +277,7 @@ static void pocs_clear(WpJob *job, Pocs *p)
 {
     job->engine->class->release(job->engine, p->live);
     job->engine->class->release(job->engine, p->trust);
+    g_free(p->noise);
     iterations_free(&p->done);
 }
 
@@ -303,6 +305,8 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     double change = 0, misfit = 0;
     g_autofree float *level = wp_levels(job, threshold);
     const WpRule rule = {.level = level};
+    for (int b = 0; p->noise && b < job->geometry->n_boxes; b++)
+        level[b] = MAX(level[b], p->noise[b]);
     if (!project(job, v, &rule, job->work, run, error) ||
         // Misfit of the packets alone against the recorded traces.
         (run && run->report &&
@@ -324,22 +328,64 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     return publish(job, p->in, job->result, run, error);
 }
 
+// As patch has it: filling stops at less than the threshold that removes noise.
+static const double FILL_THRESHOLD = 0.8;
+
+// The threshold's levels, times the cube root of the share of recorded traces: guesses hold no
+// noise. None where no level can be told.
+static gboolean stop_at_noise(WpJob *job, Pocs *p, const LithoPass *pass, LithoRun *run,
+                              GError **error)
+{
+    const gint64 traces = litho_grid_traces(&job->grid), live = litho_cube_count_live(p->in);
+    const double share = cbrt((double)live / (double)traces), sigma = p->params->sigma;
+    const double k = FILL_THRESHOLD * p->params->threshold * share;
+    if (!(sigma > 0) && !wp_know_noise(job, pass, run, error))
+        return FALSE;
+    if (sigma > 0)
+        p->noise = wp_levels(job, k * sigma);
+    else if (job->noise.n > 0)
+        p->noise = wp_noise_levels(job, k, litho_run_threads(run));
+    if (p->noise && wp_residual(job->geometry)) // its coefficients are real: WpJob.real
+        p->noise[job->geometry->n_boxes - 1] *= (float)G_SQRT2;
+    if (run && p->noise)
+        litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "",
+                            sigma > 0 ? sigma : job->noise.total);
+    return TRUE;
+}
+
+// Bursts that were left out come back: recorded traces are as they were recorded.
+static gboolean put_back(WpJob *job, const Pocs *p, const LithoPass *pass, LithoRun *run,
+                         GError **error)
+{
+    const WpEngineClass *k = job->engine->class;
+    if (run)
+        litho_clean_report(&job->clean, pass->in, run->report);
+    if (p->params->trust < 1 || !job->clean.cube)
+        return TRUE;
+    return k->load(job->engine, pass->in, job->work, run, error) &&
+           k->insert(job->engine, job->work, p->live, job->result, litho_grid_traces(&job->grid),
+                     job->n[2], error);
+}
+
 // Projection onto convex sets: v = d; repeat  z = A* hard(A v, T_i),  v = z outside the recorded
 // traces and d (or a blend, `trust` < 1) on them. T_i falls geometrically from just below the
 // largest coefficient, in units of sigma_b: strong events are filled first, and what they explain
-// no longer leaks into the gaps.
-gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
-                        LithoRun *run, GError **error)
+// no longer leaks into the gaps. It stops at the noise, which has no place in traces that are
+// guessed.
+gboolean wp_interpolate(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
+    const LithoWavepacketParams *params = pass->params;
+    const LithoCube *in = pass->in;
     const gint64 traces = litho_grid_traces(&job->grid), live = litho_cube_count_live(in);
     Pocs p = {.params = params, .in = in};
-    gboolean ok = pocs_init(job, &p, error);
+    gboolean ok = pocs_init(job, &p, error) && stop_at_noise(job, &p, pass, run, error);
     if (run)
         litho_report_number(run->report, "missing", "Missing traces", "%",
                             100.0 * (double)(traces - live) / (double)traces);
     while (ok && p.done.n < params->iterations)
         ok = litho_run_step(run, p.done.n, params->iterations, error) &&
              iterate(job, &p, run, error);
+    ok = ok && put_back(job, &p, pass, run, error);
     pocs_clear(job, &p);
     return ok;
 }

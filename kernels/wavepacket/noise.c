@@ -176,11 +176,17 @@ static double energy_of(const LithoCube *cube, gint64 il)
     return sum;
 }
 
+// Samples of a survey, guesses included, and its recorded traces.
+typedef struct Sums {
+    double energy;
+    gint64 recorded;
+} Sums;
+
 // Inlines [lo, hi) with a window more at their end: every window lies in a part. Around them stands
 // what guesses for bursts and missing traces need, which are those of the whole then.
 static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams *p,
-                         const LithoReader *reader, gint64 lo, gint64 hi, double *energy,
-                         LithoRun *run, GError **error)
+                         const LithoReader *reader, gint64 lo, gint64 hi, Sums *sums, LithoRun *run,
+                         GError **error)
 {
     LithoBox within = litho_box_full(reader->grid);
     LithoRun quiet = run ? *run : (LithoRun){0};
@@ -195,16 +201,18 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams
     const LithoCube *guessed = part ? litho_clean(&clean, rule, part, &quiet, error) : NULL;
     const gboolean ok = guessed && litho_noise_windows_add(windows, guessed, recorded_of(part),
                                                            within, &quiet, error);
-    for (gint64 il = lo; ok && il < hi; il++)
-        *energy += energy_of(guessed, il);
+    for (gint64 il = lo; ok && il < hi; il++) {
+        sums->energy += energy_of(guessed, il);
+        for (gint64 xl = 0; xl < reader->grid->axis[1].n; xl++)
+            sums->recorded += litho_cube_is_live(part, il, xl);
+    }
     litho_clean_clear(&clean);
     return ok;
 }
 
-// The level in windows of `size`, and the mean square of the samples. FALSE: there are no windows,
-// cancelled, no memory.
+// The level in windows of `size`. FALSE: there are no windows, cancelled, no memory.
 static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader *reader,
-                              const int size[3], LithoRun *run, LithoNoise *noise, double *power,
+                              const int size[3], LithoRun *run, LithoNoise *noise, Sums *sums,
                               GError **error)
 {
     const gint64 n = reader->grid->axis[0].n;
@@ -213,16 +221,15 @@ static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader 
     const gint64 around = TRACES + LITHO_GAPS_TRACES + LITHO_ERRATIC_TRACES;
     gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * around : n;
     LithoNoiseWindows *windows = litho_noise_windows_new(reader->grid, NULL, size, WINDOWS, error);
-    double energy = 0;
     gboolean ok = windows != NULL;
+    *sums = (Sums){0};
     step = MAX(step, TRACES);
     litho_run_begin(run, "noise level", "inlines");
     for (gint64 lo = 0; ok && lo < n; lo += step)
         ok = litho_run_step(run, lo, n, error) &&
-             add_part(windows, p, reader, lo, MIN(lo + step, n), &energy, run, error);
+             add_part(windows, p, reader, lo, MIN(lo + step, n), sums, run, error);
     ok = ok && litho_noise_windows_finish(windows, run, noise, error);
     litho_noise_windows_free(windows);
-    *power = energy / (double)samples;
     return ok;
 }
 
@@ -231,15 +238,17 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
 {
     g_autoptr(GError) none = NULL;
     LithoNoise noise, other;
-    double power;
-    if (!measure_parts(params, reader, window, run, &noise, &power, error))
+    Sums sums, again;
+    if (!measure_parts(params, reader, window, run, &noise, &sums, error))
         return NULL;
     LithoMeasured *measured = NULL;
+    const double power = sums.energy / (double)litho_grid_samples(reader->grid);
+    const double recorded = (double)sums.recorded / (double)litho_grid_traces(reader->grid);
     gboolean ok = TRUE;
     if (wp_noise_may_leak(&noise, power)) {
-        ok = measure_parts(params, reader, small, run, &other, &(double){0}, &none);
+        ok = measure_parts(params, reader, small, run, &other, &again, &none);
         if (ok) {
-            wp_noise_take_leak(&noise, &other, power);
+            wp_noise_take_leak(&noise, &other, power, 1 - recorded);
             litho_noise_clear(&other);
         }
         ok = ok || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
@@ -283,7 +292,8 @@ guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part,
 
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
 {
-    const gboolean measures = p->mode == WP_DENOISE && !(p->sigma > 0);
+    const gboolean knows = p->mode == WP_DENOISE || p->mode == WP_INTERPOLATE;
+    const gboolean measures = knows && !(p->sigma > 0);
     return measures ? litho_noise_windows_memory(in, window, WINDOWS) : 0;
 }
 
@@ -300,10 +310,11 @@ static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
 
 // The levels that were measured last. One depends on the cube, on what counts as a burst and on
 // where it is measured, not on the boxes, so that a slider that moves the directions finds it
-// measured, also where other cubes were judged meanwhile.
+// measured, also where other cubes were judged meanwhile. Before filling there are no guesses yet.
 typedef struct Level {
     guint64 serial; // of the cube as it came, 0 = none
     double erratic;
+    gboolean filling;
     WpLevelFunc by;
     LithoNoise noise;
 } Level;
@@ -313,13 +324,14 @@ static GMutex levels_lock;
 static Level levels[KEPT_LEVELS];
 static int next_level;
 
-static gboolean recall(WpJob *job, guint64 serial, double erratic)
+static gboolean recall(WpJob *job, guint64 serial, const LithoWavepacketParams *p)
 {
     gboolean known = FALSE;
     g_mutex_lock(&levels_lock);
     for (int k = 0; k < KEPT_LEVELS && !known; k++) {
         const Level *l = &levels[k];
-        known = l->serial == serial && l->erratic == erratic && l->by == job->level;
+        known = l->serial == serial && l->erratic == p->erratic && l->by == job->level &&
+                l->filling == (p->mode == WP_INTERPOLATE);
         if (known)
             job->noise = litho_noise_copy(&l->noise);
     }
@@ -327,14 +339,15 @@ static gboolean recall(WpJob *job, guint64 serial, double erratic)
     return known;
 }
 
-static void remember(const WpJob *job, guint64 serial, double erratic)
+static void remember(const WpJob *job, guint64 serial, const LithoWavepacketParams *p)
 {
     g_mutex_lock(&levels_lock);
     Level *l = &levels[next_level];
     next_level = (next_level + 1) % KEPT_LEVELS;
     if (l->serial)
         litho_noise_clear(&l->noise);
-    *l = (Level){serial, erratic, job->level, litho_noise_copy(&job->noise)};
+    *l = (Level){serial, p->erratic, p->mode == WP_INTERPOLATE, job->level,
+                 litho_noise_copy(&job->noise)};
     g_mutex_unlock(&levels_lock);
 }
 
@@ -352,19 +365,22 @@ static gboolean measure_in(const WpJob *job, const LithoCube *in, const LithoCub
            litho_noise_measure(in, NULL, size, WINDOWS, run, noise, error);
 }
 
-// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. No small ones: the level stays.
+// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. No small ones: the level stays. `filling`:
+// missing traces are zero.
 static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
-                              LithoRun *run, GError **error)
+                              gboolean filling, LithoRun *run, GError **error)
 {
     g_autoptr(GError) none = NULL;
-    const double power = job->input_energy / (double)job->samples;
+    const double recorded =
+        (double)litho_cube_count_live(in) / (double)litho_grid_traces(&job->grid);
+    const double power = job->input_energy / (double)job->samples / (filling ? recorded : 1);
     LithoNoise other;
     if (!measure_in(job, in, clean, window, run, &job->noise, error))
         return FALSE;
     if (!wp_noise_may_leak(&job->noise, power))
         return TRUE;
     if (measure_in(job, in, clean, small, run, &other, &none)) {
-        wp_noise_take_leak(&job->noise, &other, power);
+        wp_noise_take_leak(&job->noise, &other, power, 1 - recorded);
         litho_noise_clear(&other);
     } else if (!g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         litho_noise_clear(&job->noise);
@@ -385,14 +401,14 @@ gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError 
         return FALSE;
     if (!job->noise_from && job->noise_of == clean->serial)
         return TRUE;
-    const double erratic = ((const LithoWavepacketParams *)pass->params)->erratic;
+    const gboolean filling = ((const LithoWavepacketParams *)pass->params)->mode == WP_INTERPOLATE;
     wp_forget_noise(job);
-    if (recall(job, in->serial, erratic)) {
+    if (recall(job, in->serial, pass->params)) {
         job->noise_of = clean->serial;
         return TRUE;
     }
-    if (measure_noise(job, in, clean, run, &unknown)) {
-        remember(job, in->serial, erratic);
+    if (measure_noise(job, filling ? clean : in, clean, filling, run, &unknown)) {
+        remember(job, in->serial, pass->params);
     } else {
         job->noise = (LithoNoise){0};
         if (!g_error_matches(unknown, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {

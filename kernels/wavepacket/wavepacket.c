@@ -20,11 +20,13 @@ static const LithoParam rows[] = {
         .doc = N_("What is done with the coefficients: drop those below the noise, keep the "
                   "largest, fill missing traces, or nothing (shows the transform's error).")),
     LITHO_FLOAT(
-        FIELD, threshold, .label = N_("Threshold"), .when = "mode=denoise", .unit = N_("sigma"),
-        .def = 2.75, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
-        .doc = N_("Denoise: coefficients below this many standard deviations of the noise are "
-                  "dropped; 2.75 gives the best SNR at 0 dB, 2.5 keeps weak events.")),
-    LITHO_FLOAT(FIELD, sigma, .label = N_("Noise level"), .when = "mode=denoise",
+        FIELD, threshold, .label = N_("Threshold"), .when = "mode=denoise|interpolate",
+        .unit = N_("sigma"), .def = 2.75, .min = 0, .max = 100, .soft_max = 8,
+        .stage = WP_STAGE_SHRINK,
+        .doc = N_("Coefficients below this many standard deviations of the noise are dropped; 2.75 "
+                  "gives the best SNR at 0 dB, 2.5 keeps weak events. Filling stops at 0.8 times "
+                  "it.")),
+    LITHO_FLOAT(FIELD, sigma, .label = N_("Noise level"), .when = "mode=denoise|interpolate",
                 .special_text = N_("measured"), .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
                 .stage = WP_STAGE_SHRINK,
                 .doc =
@@ -49,22 +51,24 @@ static const LithoParam rows[] = {
     LITHO_INT(FIELD, iterations, .label = N_("Iterations"), .when = "mode=interpolate", .def = 30,
               .min = 1, .max = 1000, .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
               .doc = N_("Interpolate: steps between the largest and the smallest threshold.")),
-    LITHO_FLOAT(
-        FIELD, floor, .label = N_("Threshold floor"), .when = "mode=interpolate", .def = 0.01,
-        .min = 1e-6, .max = 1, .soft_min = 0.001, .soft_max = 0.3, .log = true,
-        .stage = WP_STAGE_SHRINK,
-        .doc = N_("Interpolate: last threshold as a part of the first; higher for noisy data.")),
+    LITHO_FLOAT(FIELD, floor, .label = N_("Threshold floor"), .when = "mode=interpolate",
+                .def = 0.01, .min = 1e-6, .max = 1, .soft_min = 0.001, .soft_max = 0.3, .log = true,
+                .stage = WP_STAGE_SHRINK,
+                .doc =
+                    N_("Interpolate: last threshold as a part of the first; it is never below the "
+                       "noise's.")),
     LITHO_FLOAT(FIELD, trust, .label = N_("Trust in recorded traces"), .when = "mode=interpolate",
                 .def = 1, .min = 0, .max = 1, .advanced = true, .stage = WP_STAGE_SHRINK,
                 .doc =
                     N_("Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
                        "0.8 lets the packets denoise them.")),
-    LITHO_FLOAT(
-        FIELD, erratic, .label = N_("Bursts above"), .when = "mode=denoise",
-        .special_text = N_("off"), .unit = "x", .def = 4, .max = 1000, .soft_max = 20, .step = 0.5,
-        .advanced = true, .stage = WP_STAGE_FORWARD,
-        .doc = N_("Bursts and spikes on single traces with more than this many times the "
-                  "amplitude of the neighbours are replaced from their surroundings; 0 = off.")),
+    LITHO_FLOAT(FIELD, erratic, .label = N_("Bursts above"), .when = "mode=denoise|interpolate",
+                .special_text = N_("off"), .unit = "x", .def = 4, .max = 1000, .soft_max = 20,
+                .step = 0.5, .advanced = true, .stage = WP_STAGE_FORWARD,
+                .doc =
+                    N_("Bursts and spikes on single traces with more than this many times the "
+                       "amplitude of the neighbours are replaced from their surroundings; filling "
+                       "alone is not guided by them, and they stay; 0 = off.")),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
@@ -258,7 +262,8 @@ static const LithoNumberDoc numbers[] = {
      N_("Standard deviation of the noise as the finest packets show it: they hold little signal.")},
     {"iteration", N_("Iterations of the filling done so far.")},
     {"snr_recorded",
-     N_("How well the packets match the traces that were recorded; grows with the iterations.")},
+     N_("How well the packets match the traces that were recorded; grows with the iterations until "
+        "they reach the noise.")},
     {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
                    "recorded ones.")},
     {"missing", N_("Part of the traces that is not recorded and is filled.")},
