@@ -165,6 +165,10 @@ gboolean wp_guess(const LithoWavepacketParams *params, const LithoCube *in, Lith
                   WpEngine *engine, LithoCube **guessed, LithoRun *run, GError **error);
 // Traces of job->result that are dead in `in` become zeros.
 gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error);
+// Recorded traces that stand alone in `in`, which holds the window and what guesses need around it,
+// come into job->result as they are, and a remark tells so.
+gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
+                        LithoRun *run, GError **error);
 
 // --- region.c ------------------------------------------------------------------------------------
 

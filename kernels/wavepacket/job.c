@@ -646,6 +646,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if ((anew && !take_input(job, p, pass->in, run, error)) ||
         !wp_job_apply(job, pass, run, error) || (keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
+        !wp_leave_alone(job, p, pass->in, run, error) ||
         !(whole ? k->store(job->engine, job->result, pass->out, error)
                 : wp_region_store(job, pass, pass->in, error)))
         return FALSE;
