@@ -35,6 +35,7 @@ SURVEYS = {
     "events": "mix inlines=24 samples=256 snr=0",
     "layers": "fault inlines=24 xlines=32 samples=256 snr=0",
     "fault": "fault inlines=32 xlines=48 samples=128 snr=3",
+    "broken": "fault inlines=32 xlines=48 samples=128 snr=30",
     "holes": "curved inlines=32 xlines=40 samples=128 snr=20 missing=40 seed=3",
     "noisy-holes": "curved inlines=32 xlines=40 samples=128 snr=5 missing=40 seed=3",
     "bursts": "curved inlines=32 xlines=40 samples=128 snr=15 seed=3",

@@ -225,6 +225,38 @@ static void test_agrees(void)
     }
 }
 
+// Property: the CPU's samples where signal is put back (rule 6 of geometry.h): noise-free flips of
+// polarity, in windows of one piece and of several, with holes, muted, long time windows whose bins
+// make several groups.
+static void test_faults(void)
+{
+    static const char *const settings[] = {"", "outband=mute fmin=5 fmax=60", "window=70",
+                                           "time_window=150 time_overlap=50", "window=12"};
+    if (no_gpu())
+        return;
+    for (int holes = 0; holes < 2; holes++) {
+        g_autoptr(LithoCube) in = noisy_cube(76, 73, 200, holes ? 0.04 : 0);
+        for (gint64 k = 0; k < 76 * 73; k++)
+            for (gint64 t = 0; t < 200; t++) {
+                const double x = (double)(k / 73), y = (double)(k % 73);
+                const double wave = 40 * sin(0.7 * (double)t - 0.3 * x + 0.2 * y);
+                float *to = &in->samples[k * 200 + t];
+                *to += *to == 0 ? 0 : (float)(2 * x + y > 110 ? -wave : wave);
+            }
+        for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
+            g_autofree char *off = g_strconcat(settings[k], " faults=off", NULL);
+            g_autoptr(LithoCube) cpu = run_once("cpu", settings[k], in, NULL, NULL);
+            g_autoptr(LithoCube) plain = run_once("cpu", off, in, NULL, NULL);
+            g_autoptr(LithoCube) gpu = run_once("cuda", settings[k], in, NULL, NULL);
+            const double rms = finite_rms(cpu, NULL), error = finite_rms(gpu, cpu) / rms;
+            g_test_message("%s, holes %d: %.2e, put back %.2e", settings[k], holes, error,
+                           finite_rms(plain, cpu) / rms);
+            g_assert_cmpfloat(finite_rms(plain, cpu) / rms, >, 1e-3);
+            g_assert_cmpfloat(error, <=, 1e-5);
+        }
+    }
+}
+
 // Property: a part computed alone is the same part of the whole bit for bit, with holes too; a
 // second run gives the same bits (no result depends on the order in which blocks finish).
 static void check_regions(const char *settings)
@@ -627,6 +659,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/fx-cuda/agrees", test_agrees);
+    g_test_add_func("/fx-cuda/faults", test_faults);
     g_test_add_func("/fx-cuda/region", test_region);
     g_test_add_func("/fx-cuda/batches", test_batches);
     g_test_add_func("/fx-cuda/chunks", test_chunks);

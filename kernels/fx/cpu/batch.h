@@ -6,6 +6,8 @@
 
 #ifdef LITHO_ISA
 #define fx_predict LITHO_ISA_NAME(fx_predict)
+#define fx_keep LITHO_ISA_NAME(fx_keep)
+#define fx_keep_scratch LITHO_ISA_NAME(fx_keep_scratch)
 #endif
 
 // Scratch memory, divided.
@@ -100,3 +102,9 @@ FX_INLINE int fx_target_index(const FxTargets *t, int il, int xl)
 // centred one and, near the survey's edge, the ones that LithoFxParams.edge asks for. `holes`: a
 // trace within reach is absent. The caller has set t->done to 0.
 void fx_predict(FxBatch *b, const FxTargets *t, int holes);
+
+// --- cpu/keep.c --------------------------------------------------------------------------------
+
+// FxIsa.keep, and bytes of scratch for windows of up to that many traces.
+void fx_keep(const FxKeep *keep, void *scratch);
+size_t fx_keep_scratch(int length_il, int length_xl);

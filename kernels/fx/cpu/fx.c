@@ -186,12 +186,11 @@ static GArray *list_tasks(FxPart *part, GError **error)
     return tasks;
 }
 
-static void run_task(const FxPart *part, FxLoop *loop, const Task *task, void *scratch)
+static FxWindow window_of(const FxPart *part, const Task *task, FxLoop *loop)
 {
-    FxWork *w = part->work;
+    const FxWork *w = part->work;
     const gsize traces = fx_area(w->held), unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
-    const gsize cell = unit * w->batches + task->batch;
-    FxWindow window = {
+    return (FxWindow){
         .params = part->params,
         .n_il = w->g.axis[0].n,
         .n_xl = w->g.axis[1].n,
@@ -199,14 +198,55 @@ static void run_task(const FxPart *part, FxLoop *loop, const Task *task, void *s
         .window = window_rect(&w->g, task->w_il, task->w_xl),
         .spectra = w->spectra[task->k] + traces * task->batch * fx_cell(w),
         .present = w->present + traces * task->k,
+        .padding = (float)w->g.nfft / (float)w->g.axis[2].length,
         .out = w->filtered[unit] +
                fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
         .go_on = fx_go_on,
         .go_on_data = loop,
     };
+}
+
+static void run_task(const FxPart *part, FxLoop *loop, const Task *task, void *scratch)
+{
+    FxWork *w = part->work;
+    const gsize cell = fx_unit(&w->g, task->k, task->w_il, task->w_xl) * w->batches + task->batch;
+    const FxWindow window = window_of(part, task, loop);
     // The filter looks at a cancel, too: 100 x 100 traces with many absent take a hundred times the
     // usual.
     w->ready[cell] = part->plan->isa->filter(&window, scratch, &w->counts[cell]) != 0;
+}
+
+// Rule 6, on the windows that it has not been over.
+static void keep_unit(const FxPart *part, const Task *task, void *scratch)
+{
+    FxWork *w = part->work;
+    const gsize unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
+    const int together = LITHO_FX_KEEP_BINS / w->lanes;
+    Task first = *task;
+    for (first.batch = 0; first.batch < w->batches; first.batch += together) {
+        const FxKeep keep = {
+            .first = window_of(part, &first, NULL),
+            .spectra_pitch = fx_area(w->held) * fx_cell(w),
+            .out_pitch = fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length,
+            .batches = MIN(together, w->batches - first.batch),
+        };
+        part->plan->isa->keep(&keep, scratch);
+    }
+    w->kept[unit] = 1;
+}
+
+static GArray *list_units(const FxPart *part)
+{
+    const FxWork *w = part->work;
+    GArray *units = g_array_new(FALSE, FALSE, sizeof(Task));
+    for (int k = part->first; k <= part->last && part->params->faults; k++)
+        for (int i = part->windows.il0; i < part->windows.il1; i++)
+            for (int j = part->windows.xl0; j < part->windows.xl1; j++) {
+                const Task task = {k, i, j, 0};
+                if (!w->kept[fx_unit(&w->g, k, i, j)])
+                    g_array_append_val(units, task);
+            }
+    return units;
 }
 
 static void time_filter(FxPart *part, const GArray *tasks, double start_ms)
@@ -239,6 +279,14 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
                      part->plan->threads[omp_get_thread_num()].scratch);
             __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
         }
+    if (!fx_go_on(&loop))
+        return litho_run_stopped(error);
+    g_autoptr(GArray) units = list_units(part);
+#pragma omp parallel for schedule(dynamic) num_threads(part->n_threads)
+    for (guint k = 0; k < units->len; k++)
+        if (fx_go_on(&loop))
+            keep_unit(part, &g_array_index(units, Task, k),
+                      part->plan->threads[omp_get_thread_num()].scratch);
     if (!fx_go_on(&loop))
         return litho_run_stopped(error);
     if (loop.n > 0)

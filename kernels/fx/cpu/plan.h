@@ -25,6 +25,7 @@ typedef struct FxWork {
     float **filtered; // per unit, within `blocks`; NULL until needed
     GPtrArray *blocks; // one for the units of a pass: large ones go back to the system when freed
     guint8 *ready;    // [unit][batch]
+    guint8 *kept;     // [unit]: rule 6 has been over it
     FxCounts *counts; // [unit][batch]
     guint64 bytes;    // when filled completely
     guint64 used;     // clock of the last use

@@ -386,7 +386,9 @@ static size_t scratch_bytes(int length_il, int length_xl, int half)
 {
     static char nowhere[64] __attribute__((aligned(64)));
     FxScratch s;
-    return divide(&s, nowhere, length_il, length_xl, half);
+    const size_t own = divide(&s, nowhere, length_il, length_xl, half);
+    const size_t keep = fx_keep_scratch(length_il, length_xl);
+    return own > keep ? own : keep;
 }
 
 static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
@@ -423,7 +425,7 @@ static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
 }
 
 #ifdef LITHO_ISA
-const FxIsa LITHO_ISA_NAME(fx_isa) = {FX_LANES, scratch_bytes, filter};
+const FxIsa LITHO_ISA_NAME(fx_isa) = {FX_LANES, scratch_bytes, filter, fx_keep};
 #else
-const FxIsa fx_isa = {FX_LANES, scratch_bytes, filter};
+const FxIsa fx_isa = {FX_LANES, scratch_bytes, filter, fx_keep};
 #endif

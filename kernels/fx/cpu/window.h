@@ -24,6 +24,7 @@ typedef struct FxWindow {
     const uint8_t *present; // 1 = recorded, 0 = absent
     float *out; // traces of the window row by row: prediction (mute) or prediction minus
                 // input (pass); at absent traces the prediction
+    float padding; // samples of the transform over those of the time window
     int anew;   // 1: every fill pass forms all equations again (the rule itself, slowly)
     int (*go_on)(
         void *data); // asked every few milliseconds: 0 = leave, `out` is not wanted any more
@@ -43,6 +44,14 @@ typedef struct FxCounts {
     double seconds[FX_STEPS]; // of the thread that had it
 } FxCounts;
 
+// Neighbouring batches of a window that litho_fx_kept() judges together, as many as hold
+// LITHO_FX_KEEP_BINS or the rest of the band; `first` is the first batch.
+typedef struct FxKeep {
+    FxWindow first;
+    size_t spectra_pitch, out_pitch; // floats from one batch to the next
+    int batches;
+} FxKeep;
+
 // Arithmetic for one kind of vector unit. No function allocates or fails.
 typedef struct FxIsa {
     int lanes;
@@ -51,6 +60,8 @@ typedef struct FxIsa {
     // `scratch` belongs to the calling thread and to windows no larger than promised. 0 when
     // go_on() ended it.
     int (*filter)(const FxWindow *window, void *scratch, FxCounts *counts);
+    // Rule 6 of geometry.h, on what filter() left in `out`; the same scratch.
+    void (*keep)(const FxKeep *keep, void *scratch);
 } FxIsa;
 
 // The instruction set that this program was built for. Builds for any x86-64 have the other two as

@@ -70,7 +70,7 @@ guint64 fx_kept_bytes(const LithoFxGeometry *g, int lanes)
 {
     const gsize units = (gsize)g->axis[0].count * g->axis[1].count * g->axis[2].count;
     const guint64 weights = sizeof(float) * g->axis[2].count * (guint64)g->axis[2].length;
-    return weights + units * (sizeof(float *) + batches_of(g, lanes) * (1 + sizeof(FxCounts)));
+    return weights + units * (sizeof(float *) + batches_of(g, lanes) * (1 + sizeof(FxCounts)) + 1);
 }
 
 gsize fx_sum_count(const LithoFxGeometry *g, int lanes)
@@ -103,9 +103,11 @@ FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *pa
     w->filtered = g_try_new0(float *, units);
     w->blocks = g_ptr_array_new_with_free_func(free);
     w->ready = g_try_malloc0(units * MAX(w->batches, 1));
+    w->kept = g_try_malloc0(units);
     w->counts = g_try_new0(FxCounts, units * MAX(w->batches, 1));
     const gboolean weighed = w->weights != NULL;
-    if (weighed && w->known && w->present && w->spectra && w->filtered && w->ready && w->counts)
+    if (weighed && w->known && w->present && w->spectra && w->filtered && w->ready && w->kept &&
+        w->counts)
         return w;
     fx_work_free(w);
     if (weighed) // else that is the sentence
@@ -118,6 +120,7 @@ static void drop_filtered(FxWork *w, gboolean memory_too)
 {
     gsize units = (gsize)w->g.axis[0].count * w->g.axis[1].count * w->g.axis[2].count;
     memset(w->ready, 0, units * MAX(w->batches, 1));
+    memset(w->kept, 0, units);
     if (memory_too) {
         memset(w->filtered, 0, units * sizeof *w->filtered);
         g_ptr_array_set_size(w->blocks, 0);
@@ -137,6 +140,7 @@ void fx_work_free(FxWork *w)
     g_free(w->known);
     g_free(w->present);
     g_free(w->ready);
+    g_free(w->kept);
     g_free(w->counts);
     g_free(w);
 }
@@ -166,9 +170,11 @@ static gboolean refresh(FxWork *w, const LithoFxGeometry *g, const LithoFxParams
             w->g = *g;
             w->filtered = g_steal_pointer(&fresh->filtered);
             w->ready = g_steal_pointer(&fresh->ready);
+            w->kept = g_steal_pointer(&fresh->kept);
             w->counts = g_steal_pointer(&fresh->counts);
             g_free(old.filtered);
             g_free(old.ready);
+            g_free(old.kept);
             g_free(old.counts);
             fx_work_free(fresh);
         }

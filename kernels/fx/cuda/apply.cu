@@ -280,7 +280,7 @@ template <int H> __global__ void __launch_bounds__(THREADS) apply_kernel(LithoFx
     absent = __syncthreads_or(absent);
 
     const bool good = g.good[system_of(g, blockIdx.x, bin)] != 0;
-    float2 *out = (float2 *)g.out + ((long long)s.out * g.bins + bin) * g.out_pitch;
+    float2 *out = (float2 *)g.out + ((long long)s.out * g.out_bins + bin) * g.out_pitch;
     Part centred = p; // with zeros outside the survey every trace is like any other
     if (g.edge != LITHO_FX_ZERO) {
         centred.il0 = min(max(p.il0, s.c_il0), p.il1);

@@ -30,7 +30,14 @@ static gint64 tile_area(const FxJob *job, const FxGroup *group)
 // The largest group in each array, bytes a bin.
 typedef struct BinNeed {
     gsize matrix, taps, good, tiles, states; // `states` do not depend on the bins
+    gsize over, largest;
 } BinNeed;
+
+static gsize pieces_of(const FxJob *job)
+{
+    return (gsize)litho_fx_keep_pieces(job->g.axis[0].length) *
+           litho_fx_keep_pieces(job->g.axis[1].length);
+}
 
 static BinNeed bin_need(const FxJob *job)
 {
@@ -41,6 +48,10 @@ static BinNeed bin_need(const FxJob *job)
             most.matrix = MAX(most.matrix, 4 * (gsize)(g->count * matrix_pitch(g)));
             most.taps = MAX(most.taps, 8 * (gsize)(g->n_slots * size_of(g)));
             most.good = MAX(most.good, (gsize)g->count);
+            if (job->params->faults) {
+                most.over = MAX(most.over, sizeof(float) * g->count * fx_out_pitch(job));
+                most.largest = MAX(most.largest, sizeof(float) * g->count * pieces_of(job));
+            }
             if (!g->holed)
                 continue;
             most.tiles = MAX(most.tiles, 8 * (gsize)(g->count * tile_area(job, g)));
@@ -136,7 +147,11 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
                                        p->shared_limit),
         .out = p->filtered.data,
         .out_pitch = fx_out_pitch(job),
+        .out_bins = bins,
         .counters = p->counters.data,
+        .over = p->over.data,
+        .largest = p->largest.data,
+        .padding = (float)job->g.nfft / (float)job->g.axis[2].length,
         .share = litho_fx_share(params) / (float)size_of(g),
         .automatic = !(params->prewhitening > 0),
         .solver = params->solver,
@@ -221,7 +236,8 @@ static double flops_per_bin(const FxJob *job, int k)
     return sum;
 }
 
-// Chooses the number of bins at a time: as many as memory and 15 ms allow.
+// Chooses the number of bins at a time: as many as memory and 15 ms allow. Where rule 6 needs more
+// at once to compare them, they are filtered in steps.
 static void choose_chunk(FxJob *job, const BinNeed *need)
 {
     FxPlan *p = job->p;
@@ -231,16 +247,27 @@ static void choose_chunk(FxJob *job, const BinNeed *need)
             most = fmax(most, flops_per_bin(job, k));
     const double in_time = FX_CHUNK_FLOPS * p->processors / most;
     const guint64 kept = p->spectra.bytes + p->present.bytes + p->spots.bytes + 2 * need->states;
-    const guint64 a_bin =
-        need->matrix + need->taps + 5 * need->good + 2 * need->tiles + filtered_bytes(job);
+    const guint64 filtered = filtered_bytes(job) + need->over + need->largest;
+    const guint64 a_bin = need->matrix + need->taps + 5 * need->good + 2 * need->tiles;
+    const guint64 together = job->params->faults ? MIN(LITHO_FX_KEEP_BINS, MAX(p->bins, 1)) : 1;
     guint64 room = job->room > kept ? job->room - kept : 0;
-    guint64 bins = MIN(room, FX_CHUNK_BYTES) / a_bin;
+    guint64 bins = MIN(room, FX_CHUNK_BYTES) / (a_bin + filtered);
     if (bins < (guint64)p->bins || !fx_blends_itself(job, p->bins)) { // then they meet in `blended`
         const gsize blended = fx_blended_bytes(p, fx_region_traces(job));
         room = room > blended ? room - blended : 0;
-        bins = MIN(room, FX_CHUNK_BYTES) / a_bin;
+        bins = MIN(room, FX_CHUNK_BYTES) / (a_bin + filtered);
     }
-    job->chunk_bins = (int)CLAMP(fmin((double)bins, in_time), 1, 65535);
+    if (bins < together) {
+        room = MIN(room, FX_CHUNK_BYTES);
+        bins = room > together * filtered ? (room - together * filtered) / a_bin : 0;
+        bins = MIN(bins, together);
+    }
+    job->step_bins = job->chunk_bins = (int)CLAMP(fmin((double)bins, in_time), 1, 65535);
+    if (job->params->faults && job->chunk_bins < p->bins) {
+        const int groups = MAX(job->chunk_bins / LITHO_FX_KEEP_BINS, 1);
+        job->chunk_bins = MIN(groups * LITHO_FX_KEEP_BINS, p->bins);
+        job->step_bins = MIN(job->step_bins, job->chunk_bins);
+    }
 }
 
 // Chooses how many time windows of the clean layout go together: as many as make up enough systems
@@ -265,6 +292,7 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
     const gboolean whole = job->chunk_bins >= p->bins && fx_blends_itself(job, p->bins);
     const gsize bins = job->batch > 1 ? (gsize)job->batch * p->bins
                                       : MIN((gsize)job->chunk_bins, MAX((gsize)p->bins, 1));
+    const gsize step = MIN(bins, (gsize)job->step_bins);
     const gsize blended = whole ? 1 : fx_blended_bytes(p, fx_region_traces(job));
     const gboolean fresh = p->blended.bytes < blended;
     gboolean ok =
@@ -272,12 +300,14 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
         (!fresh ||
          LITHO_CUDA(cudaMemsetAsync(p->blended.data, 0, blended, litho_cuda_stream(c)), error)) &&
         litho_cuda_reserve(c, &p->filtered, bins * filtered_bytes(job), error) &&
-        litho_cuda_reserve(c, &p->matrix, bins * need->matrix, error) &&
-        litho_cuda_reserve(c, &p->taps, bins * need->taps, error) &&
-        litho_cuda_reserve(c, &p->good, bins * need->good, error) &&
-        litho_cuda_reserve(c, &p->scales, bins * need->good * sizeof(float), error);
+        litho_cuda_reserve(c, &p->matrix, step * need->matrix, error) &&
+        litho_cuda_reserve(c, &p->taps, step * need->taps, error) &&
+        litho_cuda_reserve(c, &p->good, step * need->good, error) &&
+        litho_cuda_reserve(c, &p->scales, step * need->good * sizeof(float), error) &&
+        litho_cuda_reserve(c, &p->over, MAX(bins * need->over, 1), error) &&
+        litho_cuda_reserve(c, &p->largest, MAX(bins * need->largest, 1), error);
     for (int k = 0; k < 2 && ok && need->tiles > 0; k++)
-        ok = litho_cuda_reserve(c, &p->tiles[k], bins * need->tiles, error) &&
+        ok = litho_cuda_reserve(c, &p->tiles[k], step * need->tiles, error) &&
              litho_cuda_reserve(c, &p->states[k], need->states, error);
     return ok;
 }
@@ -323,14 +353,19 @@ static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, cons
            LITHO_CUDA(litho_fx_solve(d, single, g->edged, 1, last, stream), error);
 }
 
-static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int bins, GError **error)
+// Bins [bin, bin + bins) of time window first + k into `filtered`, which holds `out_bins` of them
+// from bin `out_bin` on.
+static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int bins, int out_bin,
+                             int out_bins, GError **error)
 {
     FxPlan *p = job->p;
     LithoCudaContext *c = p->context;
     cudaStream_t stream = litho_cuda_stream(c);
     Work work = work_of(job, g, bins);
     const int fills = g->holed ? job->params->fill_passes : 0;
-    const LithoFxGroup d = device_group(job, k, g, bin, bins);
+    LithoFxGroup d = device_group(job, k, g, bin, bins);
+    d.out += (gint64)(bin - out_bin) * d.out_pitch;
+    d.out_bins = out_bins;
     if (g->half_il == 0 && g->half_xl == 0) { // no filter: "bad" systems pass unchanged
         if (!LITHO_CUDA(cudaMemsetAsync(p->good.data, 0, (gsize)g->count * bins, stream), error))
             return FALSE;
@@ -357,16 +392,32 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
     return LITHO_CUDA(litho_fx_apply(&d, fills, stream), error);
 }
 
+// Rule 6 on bins [bin, bin + bins) of time window first + k, or of several from there on.
+static gboolean keep_groups(FxJob *job, int k, const GArray *groups, int bin, int bins,
+                            GError **error)
+{
+    LithoCudaContext *c = job->p->context;
+    for (guint m = 0; m < groups->len && bins > 0 && job->params->faults; m++) {
+        const FxGroup *g = &g_array_index(groups, FxGroup, m);
+        const LithoFxGroup d = device_group(job, k, g, bin, bins);
+        if ((g->half_il > 0 || g->half_xl > 0) &&
+            !LITHO_CUDA(litho_fx_keep(&d, MIN(bins, job->p->bins), litho_cuda_stream(c)), error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 // Time windows first + k to first + k + n - 1, which share the clean layout, at once.
 static gboolean filter_batch(FxJob *job, int k, int n, GError **error)
 {
     FxPlan *p = job->p;
     const GArray *groups = job->clean->groups;
     for (guint m = 0; m < groups->len; m++)
-        if (!filter_group(job, k, &g_array_index(groups, FxGroup, m), 0, n * p->bins, error))
+        if (!filter_group(job, k, &g_array_index(groups, FxGroup, m), 0, n * p->bins, 0,
+                          n * p->bins, error))
             return FALSE;
     job->done = (gint64)(k + n) * p->bins;
-    return fx_inverse_all(job, k, n, error) &&
+    return keep_groups(job, k, groups, 0, n * p->bins, error) && fx_inverse_all(job, k, n, error) &&
            litho_cuda_step(p->context, job->run, job->done, job->total, error);
 }
 
@@ -376,11 +427,19 @@ static gboolean filter_window(FxJob *job, int k, GError **error)
     const GArray *groups = job->layouts[k]->groups;
     for (int bin = 0; bin < MAX(p->bins, 1); bin += job->chunk_bins) {
         const int bins = MIN(job->chunk_bins, p->bins - bin);
-        for (guint m = 0; m < groups->len && bins > 0; m++)
-            if (!filter_group(job, k, &g_array_index(groups, FxGroup, m), bin, bins, error))
+        for (int from = bin; from < bin + bins; from += job->step_bins) {
+            const int step = MIN(job->step_bins, bin + bins - from);
+            for (guint m = 0; m < groups->len; m++)
+                if (!filter_group(job, k, &g_array_index(groups, FxGroup, m), from, step, bin, bins,
+                                  error))
+                    return FALSE;
+            job->done = (gint64)k * p->bins + from + step;
+            if (from + step < bin + bins &&
+                !litho_cuda_step(p->context, job->run, job->done, job->total, error))
                 return FALSE;
-        job->done = (gint64)k * p->bins + bin + bins;
-        if (!fx_inverse(job, k, bin, bins, error) ||
+        }
+        if (!keep_groups(job, k, groups, bin, bins, error) ||
+            !fx_inverse(job, k, bin, bins, error) ||
             !litho_cuda_step(p->context, job->run, job->done, job->total, error))
             return FALSE;
     }

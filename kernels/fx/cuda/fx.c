@@ -16,10 +16,10 @@ enum { WEIGH_BLOCKS = 1024 };
 // once. The k-th of them, NULL behind the last.
 static LithoCudaArray *elastic(FxPlan *p, gsize k)
 {
-    LithoCudaArray *const arrays[] = {&p->live,     &p->starts,    &p->absent,    &p->present,
-                                      &p->spectra,  &p->blended,   &p->spots,     &p->matrix,
-                                      &p->taps,     &p->good,      &p->scales,    &p->tiles[0],
-                                      &p->tiles[1], &p->states[0], &p->states[1], &p->filtered};
+    LithoCudaArray *const arrays[] = {
+        &p->live,     &p->starts,    &p->absent,    &p->present,  &p->spectra, &p->blended,
+        &p->spots,    &p->matrix,    &p->taps,      &p->good,     &p->scales,  &p->tiles[0],
+        &p->tiles[1], &p->states[0], &p->states[1], &p->filtered, &p->over,    &p->largest};
     return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
 }
 
@@ -283,7 +283,7 @@ static gboolean run_smaller_and_smaller(FxJob *job, gint64 counters[LITHO_FX_COU
         job->room = MIN(room, most);
         if (run_within(job, counters, &why))
             return TRUE;
-        const gboolean smallest = fx_windows_at_once(job) == 1 && job->chunk_bins <= 1;
+        const gboolean smallest = fx_windows_at_once(job) == 1 && job->step_bins <= 1;
         if (smallest || !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) ||
             !litho_cuda_enter(job->p->context, NULL)) {
             g_propagate_error(error, g_steal_pointer(&why));
@@ -382,13 +382,15 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                                       litho_fx_first(g.axis[0], (int)region.lo[0]) + 1) *
                             (litho_fx_last(g.axis[1], (int)region.hi[1] - 1) -
                              litho_fx_first(g.axis[1], (int)region.lo[1]) + 1);
-    const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
-                                   4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
     const LithoFxParams *p = params;
+    const guint64 bin =
+        windows * ((p->faults ? 12 : 8) * (guint64)g.axis[0].length * g.axis[1].length +
+                   4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
+    const int fewest = p->faults ? MIN(LITHO_FX_KEEP_BINS, MAX(g.bins, 1)) : 1;
     const gboolean guesses = p->erratic > 0 || p->fill_passes > 0;
     return 4 * litho_box_count(need) + (guesses ? litho_clean_bytes(litho_box_count(need)) : 0) +
            4 * litho_box_count(region) + traces * (8 * g.bins + 1) + 8 * out * (g.nfft / 2 + 1) +
-           MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
+           MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), fewest * bin) +
            4 * (guint64)g.axis[2].count * g.axis[2].length + // blending weights
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }

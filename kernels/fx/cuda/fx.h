@@ -30,6 +30,7 @@ typedef struct FxPlan {
     LithoCudaArray spectra; // [time window][bin][trace of the input]
     LithoCudaArray blended; // [trace of the region][nfft / 2 + 1], one time window
     LithoCudaArray spots, matrix, taps, good, scales, tiles[2], states[2], filtered, counters;
+    LithoCudaArray over, largest;          // LithoFxGroup has them
     LithoCudaArray sums, filled, recorded; // the last: traces that are not missing
     // The input and the parameters that `spectra` and `present` stand for.
     guint64 serial; // of the cube; 0: nothing
@@ -60,7 +61,8 @@ typedef struct FxJob {
     int *spots_at;      // where its spots begin on the device
     // Memory: what the plan's elastic arrays may take in all, and what was made of it.
     guint64 room;
-    int chunk_bins;     // 0 until chosen
+    int chunk_bins;     // that go back to time together
+    int step_bins;      // of them, that are filtered together; 0 until chosen
     int batch;          // time windows that are worked on at once, at most
     gint64 empty;       // windows passed unchanged so far
     gint64 done, total; // bins of the time windows of this part

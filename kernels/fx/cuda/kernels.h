@@ -63,9 +63,12 @@ typedef struct LithoFxGroup {
     LithoFxComplex *taps; // [bin][slot][size]
     unsigned char *good;  // [spot][bin]: 1 = has a filter
     float *scales;        // [spot][bin]: of the traces in the matrix, a power of two
-    LithoFxComplex *out;  // [spot.out][bin][window_il * window_xl]
-    int out_pitch;
+    LithoFxComplex *out;  // [spot.out][bin of out_bins][window_il * window_xl], from the first bin
+    int out_pitch, out_bins;
     unsigned long long *counters; // LITHO_FX_COUNTERS
+    float *over;    // [spot][bin][out_pitch]: the part of what was removed that is beyond the noise
+    float *largest; // [spot][bin][piece]: amplitude of what was removed; 0 = none of it is beyond
+    float padding;  // samples of the transform over those of a time window
 
     float share;                        // litho_fx_share() over size
     int automatic;                      // prewhitening is
@@ -195,6 +198,12 @@ int litho_fx_open(const LithoFxGroup *group, cudaStream_t stream);
 int litho_fx_guess(const LithoFxGroup *group, int pass, cudaStream_t stream);
 // Predictions of the windows; tiles[pass % 2] for windows that have one.
 int litho_fx_apply(const LithoFxGroup *group, int pass, cudaStream_t stream);
+
+// --- cuda/keep.cu --------------------------------------------------------------------------------
+
+// Rule 6 of geometry.h on the predictions. `a_window`: bins of one time window, of which the group
+// holds several.
+int litho_fx_keep(const LithoFxGroup *group, int a_window, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
