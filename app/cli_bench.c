@@ -139,7 +139,7 @@ static gboolean run_variant(Bench *b, guint v, LithoCube *in, LithoCube **result
     return ok;
 }
 
-// Every so-manieth inline is kept, the first too.
+// Keeps every nth inline, the first too.
 static void thin_out(LithoCube *cube, int every)
 {
     const gint64 nx = cube->grid.axis[1].n, line = nx * cube->grid.axis[2].n;

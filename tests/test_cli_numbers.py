@@ -32,7 +32,7 @@ COMMANDS = {
                 "agc": ["-1", *LARGE], "time-gain": ["-1", "5"], "clip": ["0", "-1", "101"], "scale": ["0", "-1", "9"],
                 "size": ["nanxnan", "infx100", "10x10", "-100x100", "1e9x1e9", "100"]}),
     "demo": (["fx", "-o", "frames"], {**THREADS, "fps": ["-1", "121"], "size": ["nanxnan", "infx100", "1x1", "-64x64", "64"]}),
-    "bench": (["fx"], {"size": ["0x1x1", "-1x8x8", "8x8", "8x8x8x8"], "repeat": ["0", "-1", *LARGE], "seconds": ["-1"],
+    "bench": (["fx"], {"size": ["0x1x1", "-1x8x8", "8x8", "8x8x8x8"], "repeat": ["0", "-1", *LARGE], "seconds": ["-1"], "every": ["0", "-1", *LARGE],
                        "dt": ["-1", "0", "1e30"], "missing": ["-1", "100"], "seed": [*LARGE, "-1"]}),
     "verify": (["out.sgy"], {**THREADS, "slabs": ["0", "-1", *LARGE], "share": ["0", "-1", "101"], "seed": [*LARGE, "-1"],
                              "tolerance": ["-1", "1"]}),
