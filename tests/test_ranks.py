@@ -58,7 +58,7 @@ def wave_packets_in_segments():
                         "exact": ["wavepacket", "block=64", "scales=2", "mode=reconstruct", "corrections=1"]}.items():
         args = ["run", *words, "-i", "segments.sgy", "--backend", "cpu", "--threads", "1"]
         cli(*args, "-o", f"{name}.npy")
-        for memory in ("0.04", "0.055"):
+        for memory in ("0.03", "0.045"):
             assert slabs(*args, "--memory", memory) > 1, name
             cli(*args, "--memory", memory, "-o", f"{name}-{memory}.npy")
             assert read(f"{name}-{memory}.npy") == read(f"{name}.npy"), (name, memory)

@@ -263,6 +263,8 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
                           GError **error);
 // Bytes that measuring takes on the host; 0 = these parameters ask for none.
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p);
+// Bytes of that which a job on the host keeps beside its coefficients.
+guint64 wp_noise_powers_memory(const LithoGrid *in, const LithoWavepacketParams *p);
 // Bytes that the CPU's threads take beside it, and LithoImpl.measure_memory.
 guint64 wp_noise_threads_memory(const LithoGrid *in, const LithoWavepacketParams *p, int threads);
 guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads);

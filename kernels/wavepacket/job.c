@@ -365,9 +365,11 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const
         return region_memory(in, p, machine, region, threads);
     const int block = choose_block(in, p, machine, budget(machine, NULL), threads, &need);
     const guint64 kept = memory_to_keep(in, p, block, machine, NULL, threads);
-    // A device has the samples and the spectra of the windows beside their powers.
+    // A device has the samples and the spectra of the windows beside their powers. The host's
+    // arrays for means of powers are free again when there are coefficients.
     const guint64 file = machine->gpu ? 0 : file_memory(in, p, block, threads);
-    return (kept > 0 ? kept : need) + file + (machine->gpu ? 4 : 1) * wp_noise_memory(in, p);
+    const guint64 noise = machine->gpu ? 4 * wp_noise_memory(in, p) : wp_noise_powers_memory(in, p);
+    return (kept > 0 ? kept : need) + file + noise;
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,

@@ -290,11 +290,19 @@ guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part,
     return MAX(found, litho_noise_powers_memory(in, window, WINDOWS) + MIN(part, whole));
 }
 
+static gboolean measures(const LithoWavepacketParams *p)
+{
+    return (p->mode == WP_DENOISE || p->mode == WP_INTERPOLATE) && !(p->sigma > 0);
+}
+
 guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
 {
-    const gboolean knows = p->mode == WP_DENOISE || p->mode == WP_INTERPOLATE;
-    const gboolean measures = knows && !(p->sigma > 0);
-    return measures ? litho_noise_windows_memory(in, window, WINDOWS) : 0;
+    return measures(p) ? litho_noise_windows_memory(in, window, WINDOWS) : 0;
+}
+
+guint64 wp_noise_powers_memory(const LithoGrid *in, const LithoWavepacketParams *p)
+{
+    return measures(p) ? litho_noise_powers_memory(in, window, WINDOWS) : 0;
 }
 
 static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
