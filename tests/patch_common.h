@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <math.h>
+#include <string.h>
 
 #include "core/operator.h"
 #include "kernels/patch/patch.h"
@@ -60,4 +61,24 @@ static inline LithoCube *patch_spoilt(gint64 n_il, gint64 n_xl, gint64 n_t)
         if (in->live[k / n_t])
             in->samples[k] = k % 2 ? NAN : INFINITY;
     return in;
+}
+
+// Progress that is told of one stage.
+typedef struct PatchHeard {
+    const char *stage;
+    gint64 done, total;
+    guint ends;
+} PatchHeard;
+
+// A LithoRun's on_progress: the stage goes on without a step back.
+static inline void patch_hear(const LithoProgress *progress, gpointer data)
+{
+    PatchHeard *h = data;
+    if (strcmp(progress->what, h->stage) != 0)
+        return;
+    g_assert_cmpint(progress->done, >=, h->done);
+    g_assert_true(h->total == 0 || progress->total == h->total);
+    h->done = progress->done;
+    h->total = progress->total;
+    h->ends += progress->done == progress->total;
 }

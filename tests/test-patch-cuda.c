@@ -295,24 +295,6 @@ static void test_regular_regions(void)
     }
 }
 
-// Progress that is told of a filling.
-typedef struct Heard {
-    gint64 done, total;
-    guint ends;
-} Heard;
-
-static void hear(const LithoProgress *progress, gpointer data)
-{
-    Heard *h = data;
-    if (strcmp(progress->what, "filling") != 0)
-        return;
-    g_assert_cmpint(progress->done, >=, h->done);
-    g_assert_true(h->total == 0 || progress->total == h->total);
-    h->done = progress->done;
-    h->total = progress->total;
-    h->ends += progress->done == progress->total;
-}
-
 // Property: all passes of a filling are one stage, which goes on without a step back and ends once,
 // for windows that kernels know and for others.
 static void test_progress(void)
@@ -325,8 +307,8 @@ static void test_progress(void)
     for (guint k = 0; k < 2 * G_N_ELEMENTS(words); k++) {
         g_autoptr(LithoCube) in = k % 2 ? thinned(n, 2, 1) : patch_spoilt(n[0], n[1], n[2]);
         LithoEngine *engine = engine_on("cuda");
-        Heard heard = {0};
-        LithoRun run = {.on_progress = hear, .progress_data = &heard};
+        PatchHeard heard = {.stage = "filling"};
+        LithoRun run = {.on_progress = patch_hear, .progress_data = &heard};
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) out = run_engine(engine, words[k / 2], in, NULL, &run, &error);
         g_assert_no_error(error);

@@ -368,25 +368,6 @@ static void test_looks(void)
         looks_of("sigma=1 erratic=0", LITHO_PATCH_NOISE_LEVEL, "noise level", flat, NULL), >=, 40);
 }
 
-// Progress that is told of a stage.
-typedef struct Heard {
-    const char *stage;
-    gint64 done, total;
-    guint ends;
-} Heard;
-
-static void hear(const LithoProgress *progress, gpointer data)
-{
-    Heard *h = data;
-    if (strcmp(progress->what, h->stage) != 0)
-        return;
-    g_assert_cmpint(progress->done, >=, h->done);
-    g_assert_true(h->total == 0 || progress->total == h->total);
-    h->done = progress->done;
-    h->total = progress->total;
-    h->ends += progress->done == progress->total;
-}
-
 // Property: the passes of a filling are one stage, of which the time left is told: it begins once,
 // goes on without a step back and ends once. Each pass began at zero.
 static void test_fill_progress(void)
@@ -399,8 +380,8 @@ static void test_fill_progress(void)
                 patch_decimate(in, 2, 1);
             g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
             const LithoPatchParams p = patch_settings(words[k]);
-            Heard heard = {.stage = "filling"};
-            LithoRun run = {.threads = 2, .on_progress = hear, .progress_data = &heard};
+            PatchHeard heard = {.stage = "filling"};
+            LithoRun run = {.threads = 2, .on_progress = patch_hear, .progress_data = &heard};
             gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, &run, NULL);
             const LithoPass pass = {
                 .params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};

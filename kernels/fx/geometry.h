@@ -206,8 +206,8 @@ LITHO_FX_FN int litho_fx_keep_around(int other)
     return other < 2 * LITHO_FX_KEEP_AROUND + 1 ? LITHO_FX_KEEP_ON_LINES : LITHO_FX_KEEP_AROUND;
 }
 
-// What part of the excess is put back: from the sums over pairs of |sum x conj(y)|^2 (`alike`), of
-// the products of their energies (`whole`) and of those of independent noise (`noise`).
+// The part of the excess that is put back: from the sums over pairs of |sum x conj(y)|^2 (`alike`),
+// of the products of their energies (`whole`) and of those of independent noise (`noise`).
 LITHO_FX_FN float litho_fx_kept(float alike, float whole, float noise)
 {
     const float part = whole > noise ? 10 * (alike - noise) / (whole - noise) - 4 : 0;

@@ -11,6 +11,7 @@
 typedef struct Filter {
     const WpRule *rule;
     int corrections;
+    gboolean drops; // the part beyond the rule is made, not the part that it keeps
 } Filter;
 
 // The coarse box's windows hold all of an event's lowest wavenumbers, most of them little above the
@@ -25,40 +26,14 @@ static gboolean shrink_block(WpLane *lane, const float *c, const WpRule *rule, G
            wp_shrink_all(lane->engine, c, lane->d, rule, lane->kept, lane->run, error);
 }
 
-// The part of a block that the rule drops, as samples.
-static gboolean drop_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
-{
-    const Filter *f = data;
-    const float *c = wp_lane_coefficients(job, lane, b, error);
-    if (!c || !shrink_block(lane, c, f->rule, error) ||
-        !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error))
-        return FALSE;
-    float *u = wp_lane_target(job, lane, error);
-    return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
-           wp_lane_paste(job, lane, u, b, error);
-}
-
-// result = volume - sum_b g_b A* (1 - rule)(A g_b volume): that of filter_blocks(), but for the
-// error of the inverse, which takes a part of the noise here and leaves the events.
-static gboolean drop_blocks(WpJob *job, const WpRule *rule, int corrections, LithoRun *run,
-                            GError **error)
-{
-    Filter filter = {rule, corrections};
-    const WpWork work = {.stage = "inverse",
-                         .from = job->volume,
-                         .to = job->result,
-                         .each = drop_block,
-                         .data = &filter};
-    return wp_lanes_work(job, &work, run, error) &&
-           job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
-                                     error);
-}
-
+// The part of a block that the rule keeps, or that it drops, as samples.
 static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
     const Filter *f = data;
     const float *c = wp_lane_coefficients(job, lane, b, error);
-    if (!c || !shrink_block(lane, c, f->rule, error))
+    if (!c || !shrink_block(lane, c, f->rule, error) ||
+        (f->drops &&
+         !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error)))
         return FALSE;
     float *u = wp_lane_target(job, lane, error);
     return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
@@ -66,16 +41,24 @@ static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GEr
 }
 
 // result = sum_b g_b A* rule(A g_b volume): thresholding of all blocks with the same levels.
-static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, LithoRun *run,
-                              GError **error)
+static gboolean filter_blocks(WpJob *job, Filter filter, LithoRun *run, GError **error)
 {
-    Filter filter = {rule, corrections};
     const WpWork work = {.stage = "inverse",
                          .from = job->volume,
                          .to = job->result,
                          .each = filter_block,
                          .data = &filter};
     return wp_lanes_work(job, &work, run, error);
+}
+
+// result = volume - sum_b g_b A* (1 - rule)(A g_b volume): that of filter_blocks(), but for the
+// error of the inverse, which takes a part of the noise here and leaves the events.
+static gboolean drop_blocks(WpJob *job, Filter filter, LithoRun *run, GError **error)
+{
+    filter.drops = TRUE;
+    return filter_blocks(job, filter, run, error) &&
+           job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
+                                     error);
 }
 
 // Limits in the windows of `box`, k times the noise. A threshold that moves scales what is known.
@@ -117,7 +100,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         level[0] = G_MAXFLOAT; // what stays comes from its windows
     wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
                         run);
-    if (!drop_blocks(job, &rule, p->corrections, run, error))
+    if (!drop_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error))
         return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);
@@ -143,7 +126,7 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
     if (wp_reads_file(p)) {
         if (!wp_coefficients_expand(job, p->coefficients.text, p->corrections, run, error))
             return FALSE;
-    } else if (!filter_blocks(job, &rule, p->corrections, run, error)) {
+    } else if (!filter_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error)) {
         return FALSE;
     }
     wp_report_kept(job, run);
@@ -328,7 +311,7 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     return publish(job, p->in, job->result, run, error);
 }
 
-// As patch has it: filling stops at less than the threshold that removes noise.
+// Filling stops at less than the threshold that removes noise, as patch does.
 static const double FILL_THRESHOLD = 0.8;
 
 // The threshold's levels, times the cube root of the share of recorded traces: guesses hold no

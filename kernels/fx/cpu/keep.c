@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What leaves at faults, flips and ends of events is put back: rule 6 of geometry.h.
+// Signal that leaves at faults, flips and ends of events is put back: rule 6 of geometry.h.
 #include <string.h>
 
 #include "kernels/fx/cpu/batch.h"

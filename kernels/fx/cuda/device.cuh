@@ -62,3 +62,18 @@ __device__ static inline long long result_at(const LithoFxBack &b, int il, int x
                b.out_samples -
            b.out_t0;
 }
+
+// The largest value of a block's threads. `shared`: one number a warp.
+__device__ static inline float block_max(float value, float *shared)
+{
+    for (int k = 16; k > 0; k /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, k));
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = shared[0];
+    for (int k = 1; k < (blockDim.x + 31) / 32; k++)
+        value = fmaxf(value, shared[k]);
+    __syncthreads();
+    return value;
+}

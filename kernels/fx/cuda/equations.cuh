@@ -28,20 +28,6 @@ __device__ static inline int lag_at(int size, int lag)
     return lag * size - lag * (lag - 1) / 2;
 }
 
-__device__ static float block_max(float value, float *shared)
-{
-    for (int k = 16; k > 0; k /= 2)
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, k));
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = shared[0];
-    for (int k = 1; k < (blockDim.x + 31) / 32; k++)
-        value = fmaxf(value, shared[k]);
-    __syncthreads();
-    return value;
-}
-
 // The power of two that brings the largest spectrum to [1, 2); 0 when there is nothing.
 __device__ static inline float scale_for(float largest)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What leaves at faults, flips and ends of events is put back: rule 6 of geometry.h. One block of
-// threads a piece of a window and bin finds the part of the removed that is beyond the noise; one a
-// piece and group of bins compares it between neighbouring traces. Where there is none, as in most
-// windows, the second leaves after it has read LITHO_FX_KEEP_BINS numbers.
+// Signal that leaves at faults, flips and ends of events is put back: rule 6 of geometry.h. One
+// block of threads a piece of a window and bin finds the part of the removed that is beyond the
+// noise; one a piece and group of bins compares it between neighbouring traces. Where there is
+// none, as in most windows, the second leaves after it has read LITHO_FX_KEEP_BINS numbers.
 #include "kernels/fx/cuda/device.cuh"
 
 enum { THREADS = 128, WARPS = THREADS / 32, DIRECTIONS = 4 };
@@ -107,20 +107,6 @@ __device__ static float2 sum_all(float2 v, float2 *parts)
     return v;
 }
 
-__device__ static float most_of_all(float v, float *parts)
-{
-    for (int i = 16; i > 0; i /= 2)
-        v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, i));
-    if (threadIdx.x % 32 == 0)
-        parts[threadIdx.x / 32] = v;
-    __syncthreads();
-    v = parts[0];
-#pragma unroll
-    for (int w = 1; w < WARPS; w++)
-        v = fmaxf(v, parts[w]);
-    return v;
-}
-
 // Live traces around trace (il, xl) of the piece.
 __device__ static float around(const Removed &r, int il, int xl)
 {
@@ -183,7 +169,7 @@ template <int EACH> __global__ void __launch_bounds__(THREADS) excess_kernel(Lit
         }
         most = fmaxf(most, fmaxf(fabsf(value[m].x), fabsf(value[m].y)));
     }
-    most = most_of_all(most, peaks);
+    most = block_max(most, peaks);
     if (!(most > 1e-30f)) {
         if (threadIdx.x == 0)
             *largest = 0;
