@@ -307,7 +307,7 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
     return TRUE;
 }
 
-// Whatever the outputs' provenance would replace is looked at before anything is computed.
+// Files that the outputs' provenance would replace are looked for before anything is computed.
 static gboolean check_provenance(const Options *o, GError **error)
 {
     if (o->no_provenance || o->dry_run || litho_cli_pipe_to_stdout(&o->files))

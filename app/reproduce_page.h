@@ -4,8 +4,8 @@
 
 #include "core/backend.h"
 
-// What `reproduce` holds of the papers' figures, and how it tells their results. Texts that the
-// functions return are the caller's; main thread only.
+// Figures of the papers as `reproduce` holds them, and the ways to tell their results. Texts that
+// the functions return are the caller's; main thread only.
 
 enum { LITHO_FIGURE_WORDS = 100 }; // of a command, the most
 
@@ -37,7 +37,7 @@ typedef struct LithoFigures {
 // The words of a command with the backend put in ("{backend}" and, for bench, "{backends}"), behind
 // `program` where that is not NULL; g_strfreev().
 char **litho_figures_argv(const LithoFigures *figures, JsonArray *words, const char *program);
-// The same as a shell reads it.
+// The command as a shell reads it.
 char *litho_figures_command(const LithoFigures *figures, JsonArray *words);
 // Figures that ran, failed or are refused, as JSON; values of those that ran, as CSV; all of them
 // with what `earlier` says, as Markdown.

@@ -42,11 +42,19 @@ def processor_s():
     return used.ru_utime + used.ru_stime
 
 
-def run():
+def small_cube():
+    """n.npy: 8 x 8 traces of 64 samples, for tests that ask for no more than a survey."""
+    cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "n.npy", "--no-truth")
+
+
+def run(prepare=None):
+    """`prepare` makes the files that several tests of a script read."""
     failed = 0
     print(f"1..{len(TESTS)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        if prepare:
+            prepare()
         for n, f in enumerate(TESTS, 1):
             name = f.__name__.replace("_", " ")
             start, used = time.monotonic(), processor_s()

@@ -18,7 +18,7 @@ LithoCube *odd_load(const Make *make, GByteArray *bytes, const LithoOpenOptions 
 void odd_assert_note(const LithoCube *cube, const char *words);
 // Every live trace is in the cell with its line numbers.
 void odd_assert_samples(const Make *make, const LithoCube *cube);
-// The same, with sizes and steps, and every trace live.
+// Numbers as above, sizes and steps are right, and every trace is live.
 void odd_assert_full(const Make *make, const LithoCube *cube);
 
 // Both take over `bytes`; `note` may be NULL.

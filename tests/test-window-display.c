@@ -230,7 +230,7 @@ static void test_history(void)
     litho_session_travel(gui.session, 99);
 }
 
-// What a screen reader reads behind the name of the widget; g_free().
+// Text that a screen reader reads behind the name of the widget; g_free().
 static char *description_of(GtkWidget *widget)
 {
     return gtk_test_accessible_check_property(

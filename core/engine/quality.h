@@ -21,7 +21,7 @@
 // are declared absent and predicted from the others. Noise that differs from trace to trace cannot
 // be predicted, so that the misfit is error^2 + sigma^2. One run a fold.
 //
-// Whatever an operator does, its error is at least (sigma - rms(y - f(y)))^2: no smaller one is
+// The error of any operator is at least (sigma - rms(y - f(y)))^2: no smaller one is
 // told, which ends what is told of filters that remove much less than the noise.
 //
 // A flow that only fills leaves recorded traces as they are (litho_flow_fills_alone()): nothing is

@@ -138,7 +138,7 @@ static gboolean undo_all(Bytes *b, hid_t layout, unsigned left_out, gsize elemen
     return good;
 }
 
-// What stands for samples that were never written.
+// The value that stands for samples that were never written.
 static void take_fill(hid_t layout, gsize samples, float *out)
 {
     float fill = 0;

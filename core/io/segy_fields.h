@@ -32,10 +32,10 @@ double litho_scaled(double value, int scalar);
 
 // Changes the byte order of all words of a trace header or binary header in place.
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to);
-// The same of a header of `survey`, whose line numbers and coordinates are whole words wherever
+// Reorders a header of `survey`, whose line numbers and coordinates are whole words wherever
 // they stand: at 213 the standard has two of half the width.
 void litho_segy_reorder_survey(const LithoSurvey *survey, guint8 header[240], LithoOrder from,
                                LithoOrder to);
-// The same of the first extension of a trace header; other extensions stay as they are.
+// Reorders the first extension of a trace header; other extensions stay as they are.
 void litho_segy_reorder_extension(guint8 extension[240], LithoOrder from, LithoOrder to);
 void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder to);

@@ -35,7 +35,7 @@ static double depth_unit(const LithoWriter *w)
     return copied && source_file(w)->measurement == 2 ? LITHO_FOOT : 1;
 }
 
-// The same of the coordinates: those of copied trace headers stay as they are, in SU, too.
+// The unit of coordinates: copied trace headers stay as they are, in SU, too.
 static double place_unit(const LithoWriter *w)
 {
     const gboolean copied = w->kind == LITHO_FILE_SU ? has_source_traces(w) : has_source_headers(w);

@@ -111,7 +111,7 @@ void litho_file_close(LithoTraceFile *file);
 // Reads up to `n` bytes; short only at the end of the file. -1 sets `error`.
 gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                        GError **error);
-// The same, but fewer bytes are an error too ("file became shorter").
+// Reads `n` bytes; fewer are an error, too ("file became shorter").
 gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                              GError **error);
 // Bytes that lie in memory already: TRUE = all of them were read. FALSE costs no wait for the disk,

@@ -35,7 +35,7 @@ typedef struct LithoZarrMeta {
     char unread[2 * LITHO_ZARR_NAME];   // what of it cannot be read, "the codec 'delta'"; "" = all
 } LithoZarrMeta;
 
-// What .zarray (`attributes`: .zattrs, may be NULL) or zarr.json says. FALSE: no array that makes
+// Reads .zarray (`attributes`: .zattrs, may be NULL) or zarr.json. FALSE: no array that makes
 // sense. Pure.
 gboolean litho_zarr_meta_read(JsonObject *object, JsonObject *attributes, LithoZarrMeta *meta);
 

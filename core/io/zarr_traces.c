@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What MDIO stores of traces beside their samples: which of them there are, and where they lie.
+// Members that MDIO stores of traces beside their samples: which of them there are, and their
+// places.
 #include <math.h>
 #include <string.h>
 

@@ -46,7 +46,7 @@ typedef struct LithoGapsRule {
 // they are. LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED; the cube's samples are of no use then.
 gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoGapsRule rule,
                           LithoRun *run, GError **error);
-// The same of missing traces alone, with a threshold that ends higher, at four standard deviations
+// Filling of missing traces alone, with a threshold that ends higher, at four standard deviations
 // of the noise: next to no noise passes. A coefficient of the noise that passes is fitted to the
 // recorded samples, and the others seem 0.1 to 0.5 % too weak; weak events matter less to a level
 // than to a filter.

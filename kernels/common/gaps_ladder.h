@@ -20,7 +20,7 @@ typedef struct LithoGapsLadder {
 // at first; in the last pass they do not: an event of little dip passes before its images. Plane
 // and curved events at 10 dB with every second line missing: fx fills 18 dB, and packets gain 2 dB.
 #define LITHO_GAPS_FLAT 10.0f
-// The same with LithoGapsRule.faint: enough that traces are not zero.
+// LITHO_GAPS_FLAT with LithoGapsRule.faint: enough that traces are not zero.
 #define LITHO_GAPS_FAINT 0.05f
 // The part of LITHO_GAPS_FLAT that a pass has.
 #define LITHO_GAPS_LEFT(pass, passes) (1 - (float)(pass) / (float)((passes)-1))

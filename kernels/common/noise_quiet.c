@@ -21,7 +21,7 @@ enum { GROUPS = NOISE_GROUPS, CLASSES = NOISE_CLASSES, NEARBY = 3 };
 
 const float noise_class_edge[NOISE_CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
                                                1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
-// The same where results are judged: strong events are in more than half of the coefficients of
+// Edges where results are judged: strong events are in more than half of the coefficients of
 // some frequencies, and only the quietest few hold the noise alone. Guesses of missing traces make
 // the noise of neighbouring frequencies alike: the quietest few would be 2 % too weak.
 static const float judge_edge[NOISE_CLASSES] = {0.15f, 0.25f, 0.4f, 0.6f, 0.8f, 1,
@@ -169,9 +169,9 @@ static float loudness_at(const NoiseJob *job, const float *smooth, float *row, f
     return low > 0 ? high / low : INFINITY;
 }
 
-// The same where results are judged. Strong events make windows seem loud at their own frequencies,
-// noise makes them loud at all: the frequencies tell at which windows differ least, within a tenth.
-// Fewer than nine of them scatter more.
+// Loudness where results are judged. Strong events make windows seem loud at their own
+// frequencies, noise makes them loud at all: the frequencies tell at which windows differ least,
+// within a tenth. Fewer than nine of them scatter more.
 static float *steady_loudness(const NoiseJob *job, const float *smooth, int threads)
 {
     const double steady = 1.1, enough = 9;

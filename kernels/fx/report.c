@@ -26,7 +26,7 @@ static void report_used(LithoReport *r, const FxTotals *t, const LithoGrid *grid
     litho_report_used(r, "fx", "window_xl", litho_fx_window_length(p, 1));
 }
 
-// What "design + filter" is made of on a CPU, which does all of a window before the next.
+// Parts of "design + filter" on a CPU, which does all of a window before the next.
 static void report_parts(LithoReport *r, const FxTotals *t)
 {
     const double all = t->seconds[0] + t->seconds[1] + t->seconds[2];

@@ -389,7 +389,7 @@ void litho_session_travel(LithoSession *self, int steps)
     }
     if (!at)
         return;
-    // What is looked at is no part of a change.
+    // The volume looked at is no part of a change.
     if (!litho_flow_set_volume(at, litho_session_volume(self), NULL))
         litho_flow_set_volume(at, NULL, NULL);
     adopt_flow(self, g_steal_pointer(&at));

@@ -13,8 +13,8 @@ struct LithoPlace {
     char **paths, *key, *truth;
     LithoOpenOptions open;
     JsonNode *state; // as it is saved with a file
-    // What is not saved with it: noted points, the area tool, the known reference, and whether it
-    // is compared with.
+    // Not saved with it: noted points, the area tool, the known reference, and whether it is
+    // compared with.
     GArray *points;
     LithoArea area;
     LithoCube *reference; // or NULL

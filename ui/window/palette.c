@@ -183,7 +183,7 @@ static gboolean has_snapshot(LithoWindow *window, const char *letter)
     return FALSE;
 }
 
-// What would do nothing now is not offered.
+// A command that would do nothing now is not offered.
 static gboolean is_possible(LithoWindow *window, const LithoWindowCommand *command)
 {
     g_autoptr(GVariant) target = g_str_has_prefix(command->action, "win.snapshot-")
@@ -349,8 +349,8 @@ static void fill(Palette *p)
     gtk_list_box_select_row(GTK_LIST_BOX(p->list), first);
 }
 
-// What is possible changes while the palette is open: the hit that was chosen is known by its
-// title, and what has become impossible is not replaced by what stands in its place now.
+// Commands become possible and impossible while the palette is open: the hit that was chosen is
+// known by its title, and another hit in its place is not run instead.
 static void activate(Palette *p)
 {
     GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(p->list));

@@ -76,8 +76,8 @@ template <int SIGN> DEV void make_roots(float2 *roots, int n)
 
 extern __shared__ float2 space[];
 
-// What a pass reads or writes: device memory, or (NULL) shared memory from `at` on; `pitch` from
-// row to row.
+// Memory that a pass reads or writes: on the device, or (NULL) shared memory from `at` on; `pitch`
+// from row to row.
 struct End {
     float2 *memory;
     int at, pitch;

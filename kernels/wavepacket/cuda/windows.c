@@ -300,7 +300,8 @@ static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCuda
     return ok;
 }
 
-// Those of the last geometries are kept, for a slider that goes back and a second cube of one size.
+// Energies of the last geometries are kept, for a slider that goes back and a second cube of one
+// size.
 enum { KEPT_ENERGIES = 8 };
 static GMutex energies_lock;
 static struct {

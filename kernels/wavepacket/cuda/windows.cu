@@ -209,8 +209,8 @@ struct Bands {
     }
 };
 
-// What a block adds to one box: in shared memory first, for its rows meet in few bands. Behind the
-// bands the number of points.
+// Sums that a block adds to one box: in shared memory first, for its rows meet in few bands. The
+// number of points stands behind the bands.
 DEV void clear_sums(unsigned long long *sums)
 {
     for (int k = threadIdx.x; k <= WP_DEV_BANDS; k += blockDim.x)
