@@ -295,7 +295,7 @@ static void test_regular_regions(void)
     }
 }
 
-// Property: all passes of a filling are one stage, which goes on without a step back and ends once,
+// Property: all passes of a filling are one stage, which goes on without a step back and ends whole,
 // for windows that kernels know and for others.
 static void test_progress(void)
 {

@@ -369,7 +369,7 @@ static void test_looks(void)
 }
 
 // Property: the passes of a filling are one stage, of which the time left is told: it begins once,
-// goes on without a step back and ends once. Each pass began at zero.
+// goes on without a step back and ends whole. Each pass began at zero.
 static void test_fill_progress(void)
 {
     static const char *const words[] = {"mode=fill iterations=9", "mode=both iterations=9"};
