@@ -63,6 +63,40 @@ static inline LithoCube *patch_spoilt(gint64 n_il, gint64 n_xl, gint64 n_t)
     return in;
 }
 
+// 48 x 48 traces of curved events 10 dB above noise, half of them recorded, and of the others those
+// at every so many inlines and crosslines; one sample of each of these is not a number. Eight apart
+// they are 18, eleven apart 12, and eight of these stand alone.
+static inline LithoCube *patch_lone(int apart)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 48, 48, 96);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 48, 48, 96, 0.316, 7);
+    LithoCube *in = patch_sum(clean, noise);
+    for (int i = 0; i < 48; i++)
+        for (int j = 24; j < 48; j++) {
+            const int t = i * 48 + j;
+            in->live[t] = i % apart == apart / 2 && (j - 20) % apart == apart / 2;
+            if (in->live[t])
+                in->samples[t * 96 + 50] = NAN;
+            else
+                memset(in->samples + t * 96, 0, 96 * sizeof(float));
+        }
+    return in;
+}
+
+// Number of the traces of patch_lone() that are in `out`, whole traces of it, as they were, but for
+// the sample that is not a number, which is 0.
+static inline int patch_lone_left(const LithoCube *in, const LithoCube *out)
+{
+    int n = 0;
+    for (gint64 i = out->held.lo[0]; i < out->held.hi[0]; i++)
+        for (gint64 j = MAX(out->held.lo[1], 24); j < out->held.hi[1]; j++) {
+            const float *a = litho_cube_trace(in, i, j), *b = litho_cube_trace(out, i, j);
+            n += litho_cube_is_live(in, i, j) && !memcmp(a, b, 50 * sizeof *a) && b[50] == 0 &&
+                 !memcmp(a + 51, b + 51, 45 * sizeof *a);
+        }
+    return n;
+}
+
 // Progress that is told of one stage.
 typedef struct PatchHeard {
     const char *stage;

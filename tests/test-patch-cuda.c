@@ -359,6 +359,24 @@ static void test_holes(void)
     litho_engine_free(gpu);
 }
 
+// Property: the device leaves recorded traces that stand alone as the host does.
+static void test_alone(void)
+{
+    if (no_gpu())
+        return;
+    LithoEngine *gpu = engine_on("cuda");
+    const char *const words[] = {"", "mode=both", "window=12"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
+        g_autoptr(LithoCube) in = patch_lone(11);
+        g_autoptr(LithoCube) near = patch_lone(8);
+        g_autoptr(LithoCube) got = run_with(gpu, words[k], in, NULL);
+        g_autoptr(LithoCube) filtered = run_with(gpu, words[k], near, NULL);
+        g_assert_cmpint(patch_lone_left(in, got), ==, 8);
+        g_assert_cmpint(patch_lone_left(near, filtered), ==, 0);
+    }
+    litho_engine_free(gpu);
+}
+
 // Share of all samples that differ by more than `within`, from sample `from` of the traces on.
 static double share_off(const LithoCube *a, const LithoCube *b, double within, gint64 from)
 {
@@ -626,6 +644,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-cuda/progress", test_progress);
     g_test_add_func("/patch-cuda/agrees", test_agrees);
     g_test_add_func("/patch-cuda/holes", test_holes);
+    g_test_add_func("/patch-cuda/alone", test_alone);
     g_test_add_func("/patch-cuda/volumes", test_volumes);
     g_test_add_func("/patch-cuda/regions", test_regions);
     g_test_add_func("/patch-cuda/small-memory", test_small_memory);

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/mute.h"
 #include "kernels/common/weigh.h"
+#include "kernels/patch/alone.h"
 #include "kernels/patch/cpu/plan.h"
 #include "kernels/patch/cpu/structure.h"
 
@@ -129,6 +130,24 @@ static gboolean report_energy(const LithoPass *pass, LithoRun *run, GError **err
     return TRUE;
 }
 
+// Recorded traces that stand alone; a sample that is not finite stays out.
+static gboolean leave_alone(const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoBox r = pass->region;
+    g_autofree guint8 *alone = NULL;
+    if (!patch_alone(pass, &alone, run, error))
+        return FALSE;
+    for (gint64 il = r.lo[0]; alone && il < r.hi[0]; il++)
+        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
+            const float *from = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+            float *to = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+            const gboolean stays = alone[litho_cube_trace_index(pass->in, il, xl)];
+            for (gint64 t = r.lo[2]; stays && t < r.hi[2]; t++)
+                to[t] = isfinite(from[t]) ? from[t] : 0;
+        }
+    return TRUE;
+}
+
 // Traces over their gains are filtered, and multiplied by them again.
 static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
@@ -140,7 +159,7 @@ static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErro
         return FALSE;
     if (balanced.in != pass->in)
         litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
-    return TRUE;
+    return leave_alone(pass, run, error);
 }
 
 // Structure of the result, which is made with the region's surroundings; mutes are zero in it, and

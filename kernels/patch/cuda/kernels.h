@@ -92,6 +92,9 @@ int litho_patch_write(LithoPatchBox frame, const float *x, const float *raw, Lit
                       LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream);
 // Traces of `region` that are not live: out takes them from `in` as they are.
 int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
+// Traces of `region` whose byte of `alone` (of the traces of `held`) is not 0: out takes them from
+// `in`, samples that are not finite as zeros.
+int litho_patch_leave(const LithoPatchTask *task, const unsigned char *alone, cudaStream_t stream);
 // Traces of `region`: out times gain[il * nx + xl] of the survey.
 int litho_patch_multiply(const LithoPatchTask *task, const float *gain, long long nx,
                          cudaStream_t stream);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/patch/alone.h"
 #include "kernels/patch/cuda/plan.h"
 
 enum { WEIGH_BLOCKS = 1024 };
@@ -234,6 +235,25 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     return TRUE;
 }
 
+// Recorded traces that stand alone take the samples of the pass's input.
+static gboolean leave_alone(PatchSweep *s, const LithoPass *pass, GError **error)
+{
+    PatchPlan *p = s->p;
+    const LithoBox held = pass->in->held;
+    LithoPatchTask task = s->task;
+    g_autofree guint8 *alone = NULL;
+    if (!patch_alone(pass, &alone, s->run, error))
+        return FALSE;
+    if (!alone)
+        return TRUE;
+    task.in = litho_cuda_input(p->context, pass->in, s->run, error);
+    return task.in &&
+           litho_cuda_put(p->context, &p->known, alone,
+                          litho_box_size(held, 0) * litho_box_size(held, 1), error) &&
+           LITHO_CUDA(litho_patch_leave(&task, p->known.data, litho_cuda_stream(p->context)),
+                      error);
+}
+
 // Input without bursts, once a cube, and its level. NULL: cancelled, or no memory.
 static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
@@ -267,7 +287,7 @@ static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass
                                           ? denoise(&s, pass, clean, error)
                                           : patch_fill(p, pass, in, s.task.in, out, run, error));
     return ok && (pass->in == raw->in || patch_times_gains(&s, error)) &&
-           litho_cuda_finish(p->context, run, error) &&
+           leave_alone(&s, raw, error) && litho_cuda_finish(p->context, run, error) &&
            (!run || !run->report || report(&s, raw, error));
 }
 

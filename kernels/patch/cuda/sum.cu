@@ -94,6 +94,18 @@ __global__ void copy_dead_kernel(const LithoPatchTask t)
             t.in[from * t.held.n[2] + t.region.lo[2] + k - t.held.lo[2]];
 }
 
+__global__ void leave_kernel(const LithoPatchTask t, const unsigned char *alone)
+{
+    const long long il = t.region.lo[0] + blockIdx.y, xl = t.region.lo[1] + blockIdx.x;
+    const long long from = trace_at(t.held, il, xl), to = trace_at(t.out_held, il, xl);
+    if (!alone[from])
+        return;
+    for (long long k = threadIdx.x; k < t.region.n[2]; k += THREADS) {
+        const float x = t.in[from * t.held.n[2] + t.region.lo[2] + k - t.held.lo[2]];
+        t.out[to * t.out_held.n[2] + t.region.lo[2] + k - t.out_held.lo[2]] = isfinite(x) ? x : 0;
+    }
+}
+
 __global__ void multiply_kernel(const LithoPatchTask t, const float *gain, long long nx)
 {
     const long long il = t.region.lo[0] + blockIdx.y, xl = t.region.lo[1] + blockIdx.x;
@@ -176,6 +188,18 @@ int litho_patch_copy_dead(const LithoPatchTask *t, cudaStream_t stream)
         part.region.n[0] = t->region.n[0] - il < 65535 ? t->region.n[0] - il : 65535;
         const dim3 grid((unsigned)part.region.n[1], (unsigned)part.region.n[0]);
         copy_dead_kernel<<<grid, THREADS, 0, stream>>>(part);
+    }
+    return (int)cudaGetLastError();
+}
+
+int litho_patch_leave(const LithoPatchTask *t, const unsigned char *alone, cudaStream_t stream)
+{
+    for (long long il = 0; il < t->region.n[0]; il += 65535) {
+        LithoPatchTask part = *t;
+        part.region.lo[0] += il;
+        part.region.n[0] = t->region.n[0] - il < 65535 ? t->region.n[0] - il : 65535;
+        const dim3 grid((unsigned)part.region.n[1], (unsigned)part.region.n[0]);
+        leave_kernel<<<grid, THREADS, 0, stream>>>(part, alone);
     }
     return (int)cudaGetLastError();
 }
