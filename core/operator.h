@@ -116,6 +116,7 @@ typedef struct LithoSplit {
 typedef struct LithoFindRow {
     const char *key;
     double lo, hi; // range of the search; both 0 = the slider's
+    double every;  // whole numbers tried are multiples of it; 0 = of the row's step
 } LithoFindRow;
 
 typedef struct LithoEvidence LithoEvidence;

@@ -25,10 +25,10 @@ static void take_dead(LithoCube *out, const LithoCube *in)
             memcpy(out->samples + k * nt, in->samples + k * nt, nt * sizeof(float));
 }
 
-// Property: the samples are those of the rules in double precision, for windows of 16^3 and of
-// other sizes, both rules, lines, and axes shorter than a window, with dead traces and samples that
-// are not finite. 2e-5: single precision, and the few coefficients within its reach of the
-// threshold.
+// Property: the samples are those of the rules in double precision, for windows that have code of
+// their own and others, both rules, lines, and axes shorter than a window, with dead traces and
+// samples that are not finite. 2e-5: single precision, and the few coefficients within its reach of
+// the threshold.
 static void test_reference(void)
 {
     const struct {
@@ -39,6 +39,12 @@ static void test_reference(void)
         {{20, 19, 45}, "sigma=0.5 rule=energy"},
         {{17, 16, 21}, "sigma=0.5 overlap=2"},
         {{21, 18, 30}, "sigma=0.5 window=8"},
+        {{23, 20, 41}, "sigma=0.5 window=20 overlap=2"},
+        {{26, 25, 53}, "sigma=0.5 window=24 overlap=3"},
+        {{24, 27, 39}, "sigma=0.5 window=24 rule=energy overlap=2"},
+        {{30, 28, 50}, "sigma=0.5 window=28 rule=energy overlap=2"},
+        {{33, 32, 50}, "sigma=0.5 window=32 overlap=2"},
+        {{26, 25, 53}, "sigma=0.5 window=26 window_xl=24 overlap=2"},
         {{12, 33, 40}, "sigma=0.5 window_t=20 window_xl=10 rule=energy"},
         {{1, 40, 60}, "sigma=0.5"},
         {{40, 1, 60}, "sigma=0.5 rule=energy"},
@@ -94,6 +100,8 @@ static void test_shape(void)
         {{20, 19, 45}, "level=whole erratic=0"},
         {{20, 19, 45}, "level=whole erratic=0 rule=energy"},
         {{21, 18, 30}, "level=whole erratic=0 window=8"},
+        {{26, 25, 53}, "level=whole erratic=0 window=24 overlap=2"},
+        {{30, 28, 50}, "level=whole erratic=0 window=28 rule=energy overlap=2"},
         {{12, 33, 40}, "level=whole erratic=0 window_t=20 window_xl=10 rule=energy"},
         {{1, 40, 60}, "level=whole erratic=0"},
     };
@@ -159,7 +167,7 @@ static LithoCube *guided_sweep(const LithoCube *in, const LithoPatchParams *p, c
 }
 
 // Property: where half the frequencies guide, the samples are those of the rules, too, in windows
-// of 16^3, which have code of their own, and in others; 2e-5 as above. Asked for some of the traces
+// that have code of their own and in others; 2e-5 as above. Asked for some of the traces
 // only, as filling does, a sweep makes these with the same bits and leaves the others.
 static void test_guided(void)
 {
@@ -171,6 +179,10 @@ static void test_guided(void)
         {{20, 19, 45}, "threshold=1"},
         {{17, 16, 21}, "overlap=2"},
         {{21, 18, 30}, "window=12"},
+        {{20, 21, 26}, "window=20 overlap=2"},
+        {{25, 24, 30}, "window=24 overlap=2"},
+        {{28, 29, 34}, "window=28 overlap=2"},
+        {{32, 33, 37}, "window=32 overlap=2"},
         {{12, 33, 40}, "window_t=20 window_xl=10"},
         {{1, 40, 60}, ""},
     };
@@ -223,6 +235,8 @@ static void test_regions(void)
     const char *const words[] = {"",
                                  "sigma=0.5 rule=energy",
                                  "sigma=0.5 window=12 overlap=3",
+                                 "sigma=0.5 window=24 rule=energy overlap=2",
+                                 "sigma=0.5 window=28 overlap=2",
                                  "mode=fill iterations=3",
                                  "mode=both iterations=3 sigma=0.4",
                                  "mode=fill iterations=3 sigma=0.4"};

@@ -11,8 +11,11 @@
 enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
 // Searching may ask a quarter of the area, where that leaves so many samples.
 enum { PART = 4, LEAST_PART = 1 << 17 };
-// Time that is kept for the last trial, in times of the first, which made its plans, too.
+// Time that is kept for the last trial, in times of the slowest one on as many samples.
 #define SPARE 1.25
+// Of the time behind the first trial, which made plans and measured levels, too, no more is kept
+// before another one was timed.
+#define MOST_SPARE 0.5
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
 // Others have to gain this much for a parameter to be searched again.
@@ -44,6 +47,10 @@ typedef struct Search {
     char why[256];      // what was seen there
     LithoRun *run;
     double start_ms, end_ms; // end_ms: of the trials under way; INFINITY = none
+    double until_ms;         // of the last trial; INFINITY = none
+    double times;            // samples of the last trial over those of the trials under way; 0 =
+                             // no time is kept
+    double slowest_ms;       // of these trials
     gint late;               // atomic: a trial was given up at end_ms
     gboolean cancelled;
 } Search;
@@ -57,10 +64,10 @@ static double to_scale(const LithoParam *row, double value)
     return row->log ? log(MAX(value, 1e-12)) : value;
 }
 
-static double from_scale(const LithoParam *row, double x)
+static double from_scale(const LithoParam *row, double every, double x)
 {
     double value = row->log ? exp(x) : x;
-    const double whole = row->type == LITHO_PARAM_INT && row->step > 1 ? row->step : 1;
+    const double whole = every > 0 ? every : row->type == LITHO_PARAM_INT ? MAX(row->step, 1) : 1;
     if (row->type != LITHO_PARAM_FLOAT) // a window may have to be even
         return CLAMP(rint(value / whole) * whole, row->min, row->max);
     // Three digits are plenty, and can be read.
@@ -191,6 +198,15 @@ static gboolean keeps_events(Search *s, const Trial *trial, LithoRun *run, GErro
     return FALSE;
 }
 
+// Keeps time for the last trial, by what a trial has taken.
+static void keep_time(Search *s, double trial_ms)
+{
+    if (!(s->times > 0))
+        return;
+    s->slowest_ms = MAX(s->slowest_ms, trial_ms);
+    s->end_ms = s->until_ms - SPARE * s->times * s->slowest_ms;
+}
+
 // Score of these values; -INFINITY: refused, cancelled, no time, or events leave.
 static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQuality *quality,
                          GError **error)
@@ -202,6 +218,7 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
         return -INFINITY;
     Trial trial = {.score = -INFINITY};
     memcpy(trial.value, value, sizeof trial.value);
+    const double began_ms = now_ms(s);
     LithoQuality q;
     g_autoptr(GError) refused = NULL;
     LithoRun quiet = {.superseded = gives_up, .superseded_data = s};
@@ -231,6 +248,7 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
         g_array_append_val(s->trials, trial);
         s->find->trials++;
         s->find->seconds = (now_ms(s) - s->start_ms) * 1e-3;
+        keep_time(s, now_ms(s) - began_ms);
         if (s->ask->on_trial)
             s->ask->on_trial(s->find, s->ask->data);
         litho_run_step(s->run, s->find->trials, MAX(s->find->trials, 12 * s->find->n), NULL);
@@ -272,6 +290,13 @@ static double try_on(Line *line, double value, GError **error)
     return score;
 }
 
+// The value at x on the scale.
+static double try_at(Line *line, const LithoParam *row, double x, GError **error)
+{
+    const double every = line->s->range[line->k]->every;
+    return try_on(line, from_scale(row, every, x), error);
+}
+
 // The middle of three values on the scale is the best of them: the top of the parabola through
 // their errors where it promises to be worth its while, else the half step on the better side of a
 // middle that is not the best.
@@ -279,17 +304,17 @@ static void refine(Line *line, const LithoParam *row, double at, double step, do
                    GError **error)
 {
     const double left = MAX(at - step, lo), right = MIN(at + step, hi);
-    const double a = try_on(line, from_scale(row, left), error);
-    const double b = try_on(line, from_scale(row, at), error);
-    const double c = try_on(line, from_scale(row, right), error);
+    const double a = try_at(line, row, left, error);
+    const double b = try_at(line, row, at, error);
+    const double c = try_at(line, row, right, error);
     const double bend = a - 2 * b + c;
     if (isfinite(bend) && bend < 0 && right - at == at - left && b >= a && b >= c) {
         const double top = b - 0.125 * (a - c) * (a - c) / bend;
         if (ratio_db(line->s, b, top) >= WORTH_DB)
-            try_on(line, from_scale(row, at + 0.5 * step * (a - c) / bend), error);
+            try_at(line, row, at + 0.5 * step * (a - c) / bend, error);
         return;
     }
-    try_on(line, from_scale(row, a > c ? 0.5 * (left + at) : 0.5 * (at + right)), error);
+    try_at(line, row, a > c ? 0.5 * (left + at) : 0.5 * (at + right), error);
 }
 
 // A coarse row over the range first: the curve may have more than one hill.
@@ -298,7 +323,7 @@ static void search_range(Line *line, const LithoParam *row, double lo, double hi
     const double from = to_scale(row, lo), to = to_scale(row, hi);
     const double step = (to - from) / (COARSE - 1);
     for (int m = 0; line->wide && m < COARSE && !time_is_up(line->s); m++)
-        try_on(line, from_scale(row, from + m * step), error);
+        try_at(line, row, from + m * step, error);
     if (time_is_up(line->s) || line->inside_score == -INFINITY)
         return;
     const double at = to_scale(row, line->inside);
@@ -485,7 +510,7 @@ static gboolean search(Search *s, GError **error)
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
         s->now[k] = now[k] = find->item[k].now;
-    const double end_ms = s->end_ms;
+    s->until_ms = s->end_ms;
     s->end_ms = INFINITY; // without the present setting nothing can be told
     const double before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
@@ -502,8 +527,10 @@ static gboolean search(Search *s, GError **error)
     }
     memcpy(value, now, sizeof value);
     const Present present = s->present;
-    s->end_ms = end_ms - SPARE * (now_ms(s) - s->start_ms); // kept for the last, on the whole area
+    s->end_ms = s->until_ms - MIN(SPARE * (now_ms(s) - s->start_ms),
+                                  MOST_SPARE * MAX(s->until_ms - now_ms(s), 0));
     s->question.area = search_area(s);
+    s->times = (double)litho_box_count(whole) / (double)litho_box_count(s->question.area);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
     if (is_part)
         g_array_set_size(s->trials, 0);
@@ -511,13 +538,14 @@ static gboolean search(Search *s, GError **error)
     if (is_part)
         g_array_set_size(s->trials, 0);
     s->question.area = whole;
+    s->times = 0;
     s->present = present;
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: the part may tell otherwise than the whole.
     g_autoptr(GError) refused = NULL;
     double after = before;
-    s->end_ms = end_ms;
+    s->end_ms = s->until_ms;
     if (memcmp(now, value, sizeof now) != 0)
         after = try_values(s, value, &find->found, &refused);
     if (s->cancelled) {

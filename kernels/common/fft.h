@@ -30,6 +30,117 @@ PATCH_FN void patch_turn(PATCH_T *re, PATCH_T *im, float c, float s)
     *re = r;
 }
 
+// Transforms of 3, 5, 6, 7 and 8 neighbouring values.
+PATCH_FN void patch_dft3(PATCH_T *re, PATCH_T *im)
+{
+    const float h = 0.866025403784439f; // sin(pi / 3)
+    const PATCH_T sr = re[1] + re[2], si = im[1] + im[2];
+    const PATCH_T dr = h * (re[1] - re[2]), di = h * (im[1] - im[2]);
+    const PATCH_T mr = re[0] - 0.5f * sr, mi = im[0] - 0.5f * si;
+    re[0] += sr;
+    im[0] += si;
+    re[1] = mr + di;
+    im[1] = mi - dr;
+    re[2] = mr - di;
+    im[2] = mi + dr;
+}
+
+PATCH_FN void patch_dft5(PATCH_T *re, PATCH_T *im)
+{
+    const float c1 = 0.309016994374947f, c2 = -0.809016994374947f; // of 2 pi / 5, 4 pi / 5
+    const float s1 = 0.951056516295154f, s2 = 0.587785252292473f;
+    const PATCH_T ar = re[1] + re[4], ai = im[1] + im[4], br = re[2] + re[3], bi = im[2] + im[3];
+    const PATCH_T cr = re[1] - re[4], ci = im[1] - im[4], dr = re[2] - re[3], di = im[2] - im[3];
+    const PATCH_T er = re[0] + c1 * ar + c2 * br, ei = im[0] + c1 * ai + c2 * bi;
+    const PATCH_T fr = re[0] + c2 * ar + c1 * br, fi = im[0] + c2 * ai + c1 * bi;
+    const PATCH_T gr = s1 * cr + s2 * dr, gi = s1 * ci + s2 * di;
+    const PATCH_T hr = s2 * cr - s1 * dr, hi = s2 * ci - s1 * di;
+    re[0] += ar + br;
+    im[0] += ai + bi;
+    re[1] = er + gi;
+    im[1] = ei - gr;
+    re[2] = fr + hi;
+    im[2] = fi - hr;
+    re[3] = fr - hi;
+    im[3] = fi + hr;
+    re[4] = er - gi;
+    im[4] = ei + gr;
+}
+
+// Two by three, without twiddles: n = 3 a + 2 b, k = 3 a' + 4 b' modulo 6.
+PATCH_FN void patch_dft6(PATCH_T *re, PATCH_T *im)
+{
+    PATCH_T r[6] = {re[0] + re[3], re[2] + re[5], re[4] + re[1],
+                    re[0] - re[3], re[2] - re[5], re[4] - re[1]};
+    PATCH_T i[6] = {im[0] + im[3], im[2] + im[5], im[4] + im[1],
+                    im[0] - im[3], im[2] - im[5], im[4] - im[1]};
+    patch_dft3(r, i);
+    patch_dft3(r + 3, i + 3);
+    re[0] = r[0];
+    im[0] = i[0];
+    re[4] = r[1];
+    im[4] = i[1];
+    re[2] = r[2];
+    im[2] = i[2];
+    re[3] = r[3];
+    im[3] = i[3];
+    re[1] = r[4];
+    im[1] = i[4];
+    re[5] = r[5];
+    im[5] = i[5];
+}
+
+PATCH_FN void patch_dft7(PATCH_T *re, PATCH_T *im)
+{
+    // Of 2 pi / 7, 4 pi / 7, 6 pi / 7.
+    const float c[3] = {0.623489801858734f, -0.222520933956314f, -0.900968867902419f};
+    const float s[3] = {0.781831482468030f, 0.974927912181824f, 0.433883739117558f};
+    const PATCH_T ar = re[1] + re[6], ai = im[1] + im[6], dr = re[1] - re[6], di = im[1] - im[6];
+    const PATCH_T br = re[2] + re[5], bi = im[2] + im[5], er = re[2] - re[5], ei = im[2] - im[5];
+    const PATCH_T gr = re[3] + re[4], gi = im[3] + im[4], fr = re[3] - re[4], fi = im[3] - im[4];
+    const PATCH_T r1 = re[0] + c[0] * ar + c[1] * br + c[2] * gr;
+    const PATCH_T i1 = im[0] + c[0] * ai + c[1] * bi + c[2] * gi;
+    const PATCH_T r2 = re[0] + c[1] * ar + c[2] * br + c[0] * gr;
+    const PATCH_T i2 = im[0] + c[1] * ai + c[2] * bi + c[0] * gi;
+    const PATCH_T r3 = re[0] + c[2] * ar + c[0] * br + c[1] * gr;
+    const PATCH_T i3 = im[0] + c[2] * ai + c[0] * bi + c[1] * gi;
+    const PATCH_T u1 = s[0] * dr + s[1] * er + s[2] * fr, v1 = s[0] * di + s[1] * ei + s[2] * fi;
+    const PATCH_T u2 = s[1] * dr - s[2] * er - s[0] * fr, v2 = s[1] * di - s[2] * ei - s[0] * fi;
+    const PATCH_T u3 = s[2] * dr - s[0] * er + s[1] * fr, v3 = s[2] * di - s[0] * ei + s[1] * fi;
+    re[0] += ar + br + gr;
+    im[0] += ai + bi + gi;
+    re[1] = r1 + v1;
+    im[1] = i1 - u1;
+    re[6] = r1 - v1;
+    im[6] = i1 + u1;
+    re[2] = r2 + v2;
+    im[2] = i2 - u2;
+    re[5] = r2 - v2;
+    im[5] = i2 + u2;
+    re[3] = r3 + v3;
+    im[3] = i3 - u3;
+    re[4] = r3 - v3;
+    im[4] = i3 + u3;
+}
+
+PATCH_FN void patch_dft8(PATCH_T *re, PATCH_T *im)
+{
+    const float h = 0.70710678118654752440f;
+    patch_dft4(&re[0], &im[0], &re[2], &im[2], &re[4], &im[4], &re[6], &im[6]);
+    patch_dft4(&re[1], &im[1], &re[3], &im[3], &re[5], &im[5], &re[7], &im[7]);
+    patch_turn(&re[3], &im[3], h, h);
+    patch_turn(&re[5], &im[5], 0, 1);
+    patch_turn(&re[7], &im[7], -h, h);
+    const PATCH_T r[8] = {re[0], re[2], re[4], re[6], re[1], re[3], re[5], re[7]};
+    const PATCH_T i[8] = {im[0], im[2], im[4], im[6], im[1], im[3], im[5], im[7]};
+    for (int k = 0; k < 4; k++) {
+        re[k] = r[k] + r[k + 4];
+        im[k] = i[k] + i[k + 4];
+        re[k + 4] = r[k] - r[k + 4];
+        im[k + 4] = i[k] - i[k + 4];
+    }
+}
+
 #define PATCH_DFT4(a, b, c, d)                                                                     \
     patch_dft4(&re[a], &im[a], &re[b], &im[b], &re[c], &im[c], &re[d], &im[d])
 #define PATCH_SWAP(a, b)                                                                           \

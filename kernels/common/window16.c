@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/common/vector16.h"
+#include "kernels/common/vector_rows.h"
 
 enum { N = 16 };
 
@@ -12,7 +12,7 @@ typedef LithoRow Plane[N];
 LITHO_INLINE void first_axis(Plane *re, Plane *im)
 {
     for (int i = 0; i < N; i++)
-        litho_fft16(&re[0][i], &im[0][i], N);
+        litho_fft_rows(&re[0][i], &im[0][i], N);
 }
 
 void LITHO_ISA_NAME(litho_window16_first_forward)(float *re, float *im)
@@ -29,14 +29,14 @@ void LITHO_ISA_NAME(litho_window16_others_forward)(float *re, float *im)
 {
     Plane *r = (Plane *)re, *i = (Plane *)im;
     for (int k = 0; k < N; k++)
-        litho_fft16_plane(r[k], i[k]);
+        litho_fft_plane(r[k], i[k]);
 }
 
 void LITHO_ISA_NAME(litho_window16_others_backward)(float *re, float *im)
 {
     Plane *r = (Plane *)re, *i = (Plane *)im;
     for (int k = 0; k < N; k++)
-        litho_fft16_plane(i[k], r[k]);
+        litho_fft_plane(i[k], r[k]);
 }
 
 void LITHO_ISA_NAME(litho_window16_forward)(float *re, float *im)
@@ -73,11 +73,11 @@ void LITHO_ISA_NAME(litho_window16_others_keep)(float *re, float *im, const int 
         Plane r, i;
         memcpy(r, x[k], sizeof r);
         memcpy(i, y[k], sizeof i);
-        litho_fft16_plane(r, i);
+        litho_fft_plane(r, i);
         for (int n = 0; n < N; n++)
             for (int p = 0; p < LITHO_PARTS; p++)
                 keep_part(&r[n][p], &i[n][p], limits[n][p]);
-        litho_fft16_plane(i, r);
+        litho_fft_plane(i, r);
         for (int n = 0; n < N; n++)
             for (int p = 0; p < LITHO_PARTS; p++) {
                 x[k][n][p] = take_part(holes[n][p], r[n][p], x[k][n][p]);

@@ -320,7 +320,7 @@ LITHO_PATCH_FN float litho_patch_limit(const LithoPatchGeometry *g, const LithoP
 LITHO_PATCH_FN double litho_patch_window_flops(const LithoPatchGeometry *g)
 {
     const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
-    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
+    return 2 * 2.5 * n * log2(fmax(n, 2.0)) + 8 * n;
 }
 
 // Rows of windows over an inline, of the `rows` that there are.

@@ -171,7 +171,9 @@ static const LithoVolumeDoc volumes[] = {
     {NULL},
 };
 
-static const LithoFindRow find[] = {{"threshold", 2, 4.5}, {"window", 12, 28}, {"rule"}, {NULL}};
+// Windows of 16, 20, 24 and 28 samples have code of their own on the CPU.
+static const LithoFindRow find[] = {
+    {"threshold", 2, 4.5}, {"window", 12, 28, .every = 4}, {"rule"}, {NULL}};
 
 static void suggest(const LithoEvidence *evidence, GArray *list)
 {

@@ -19,12 +19,27 @@ enum { TRACES_TOGETHER = 64 }; // summed between two looks at a cancel
 
 // --- transforms ----------------------------------------------------------------------------------
 
-// TRUE where windows have code of their own.
-static gboolean is_16(const PatchSweep *s)
+// The code for columns of these windows.
+typedef struct Way {
+    int length; // of the windows, along all axes
+    void (*run)(PatchColumn *column, void *scratch);
+    gsize scratch;
+} Way;
+
+#define WAY(n)                                                                                     \
+    {                                                                                              \
+        n, LITHO_ISA_PICK(patch_column##n), LITHO_ISA_PICK(patch_column##n##_scratch)()            \
+    }
+
+static Way way_of(const PatchSweep *s)
 {
     const LithoPatchAxis *axis = s->g.axis;
-    return axis[0].length == 16 && axis[1].length == 16 && axis[2].length == 16 &&
-           (!s->guided || s->rule == LITHO_PATCH_SINGLE);
+    const Way ways[] = {WAY(16), WAY(20), WAY(24), WAY(28), WAY(32)};
+    for (guint k = 0; k < G_N_ELEMENTS(ways); k++)
+        if (axis[0].length == ways[k].length && axis[1].length == ways[k].length &&
+            axis[2].length == ways[k].length && (!s->guided || s->rule == LITHO_PATCH_SINGLE))
+            return ways[k];
+    return (Way){.run = patch_column_any, .scratch = patch_column_any_scratch(&s->g)};
 }
 
 // FFTW_ESTIMATE: the same plan in every process, so that previews, command line and the ranks of a
@@ -96,6 +111,7 @@ void patch_column_load(const PatchColumn *c, int trace, const int *at, int count
 typedef struct Job {
     PatchSweep *s;
     LithoRun *run;
+    Way way;
     int first[2], last[2]; // columns along the inline and the crossline axis, inclusive
     int pair0, pair1;      // pairs of windows along time
     int length;            // of a strip
@@ -223,7 +239,7 @@ static void run_column(Job *job, int row, int column, int thread)
         memset(c.strip, 0,
                sizeof(float) * (c.clip_hi[0] - c.clip_lo[0]) * (c.clip_hi[1] - c.clip_lo[1]) *
                    (gsize)job->length);
-    (is_16(s) ? LITHO_ISA_PICK(patch_column16) : patch_column_any)(&c, scratch + rows_bytes);
+    job->way.run(&c, scratch + rows_bytes);
     if (s->largest)
 #pragma omp critical(patch_largest)
         *s->largest = fmaxf(*s->largest, sqrtf(c.largest));
@@ -348,10 +364,8 @@ static gboolean job_memory(Job *job)
     const PatchSweep *s = job->s;
     const gsize rows = sizeof(float *) * s->g.axis[0].length * s->g.axis[1].length;
     job->slots = slots_of(job);
-    job->scratch_bytes =
-        (rows + 63) / 64 * 64 +
-        (is_16(s) ? LITHO_ISA_PICK(patch_column16_scratch)() : patch_column_any_scratch(&s->g));
-    job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
+    job->way = way_of(s);
+    job->scratch_bytes = ((rows + 63) / 64 * 64 + job->way.scratch + 4095) / 4096 * 4096;
     job->scratch =
         take(&room->scratch.data, &room->scratch.bytes, job->threads * job->scratch_bytes);
     if (!s->largest) {

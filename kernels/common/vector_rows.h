@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-// Rows of 16 floats, in parts as wide as a register of the processor that a file is compiled for:
-// an axis of a 16 x 16 x 16 window is 16 rows, one lane a trace, sample or wavenumber. A vector
-// type of 16 floats would be simpler to write, but where registers hold 8, GCC 12 compares and
-// moves its lanes one by one, ten times as slowly. Files that include this are compiled for several
+// Rows of LITHO_ROW floats (16, 20, 24, 28 or 32; 16 unless the includer defines it), in parts as
+// wide as a register of the processor that a file is compiled for, or the widest that divide a row:
+// an axis of a window is LITHO_ROW rows, one lane a trace, sample or wavenumber. A vector type of a
+// whole row would be simpler to write, but where registers hold less, GCC 12 compares and moves its
+// lanes one by one, ten times as slowly. Files that include this are compiled for several
 // instruction sets (isa.h).
 #include "kernels/common/clones.h"
 
-#if defined(__AVX512F__)
+#ifndef LITHO_ROW
+#define LITHO_ROW 16
+#endif
+#if defined(__AVX512F__) && LITHO_ROW % 16 == 0
 #define LITHO_LANES 16
-#elif defined(__AVX__)
+#elif defined(__AVX__) && LITHO_ROW % 8 == 0
 #define LITHO_LANES 8
 #else
 #define LITHO_LANES 4
 #endif
-enum { LITHO_PARTS = 16 / LITHO_LANES };
+enum { LITHO_PARTS = LITHO_ROW / LITHO_LANES };
 
 // Parts are passed between inlined functions only: how a call would pass them is of no concern.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -91,7 +95,7 @@ LITHO_INLINE void litho_transpose_square(LithoPart x[LITHO_LANES])
 
 // Lane k of x[i] and lane i of x[k] change places: squares on the diagonal by themselves, the
 // others in pairs.
-LITHO_INLINE void litho_transpose16(LithoRow x[16])
+LITHO_INLINE void litho_transpose(LithoRow x[LITHO_ROW])
 {
     for (int i = 0; i < LITHO_PARTS; i++)
         for (int k = 0; k <= i; k++) {
@@ -112,12 +116,88 @@ LITHO_INLINE void litho_transpose16(LithoRow x[16])
         }
 }
 
-// Over rows 0, step, .. 15 step, lane by lane. Backward with re and im exchanged: 16 times the
-// samples.
-LITHO_INLINE void litho_fft16(LithoRow *re, LithoRow *im, int step)
+// --- transforms --------------------------------------------------------------------------------
+
+// cos(2 pi j / N), j up to N / 4, and the short transform of N / 4 values.
+#if LITHO_ROW == 20
+#define LITHO_COSINES 1, 0.951056516f, 0.809016994f, 0.587785252f, 0.309016994f, 0
+#define LITHO_SHORT patch_dft5
+#elif LITHO_ROW == 24
+#define LITHO_COSINES 1, 0.965925826f, 0.866025404f, 0.707106781f, 0.5f, 0.258819045f, 0
+#define LITHO_SHORT patch_dft6
+#elif LITHO_ROW == 28
+#define LITHO_COSINES                                                                              \
+    1, 0.974927912f, 0.900968868f, 0.781831482f, 0.623489802f, 0.433883739f, 0.222520934f, 0
+#define LITHO_SHORT patch_dft7
+#elif LITHO_ROW == 32
+#define LITHO_COSINES                                                                              \
+    1, 0.98078528f, 0.923879533f, 0.831469612f, 0.707106781f, 0.555570233f, 0.382683432f,          \
+        0.195090322f, 0
+#define LITHO_SHORT patch_dft8
+#endif
+
+#if LITHO_ROW != 16
+LITHO_INLINE float litho_cosine(int j)
+{
+    static const float quarter[] = {LITHO_COSINES};
+    const int at = j % LITHO_ROW, near = at > LITHO_ROW / 2 ? LITHO_ROW - at : at;
+    return near <= LITHO_ROW / 4 ? quarter[near] : -quarter[LITHO_ROW / 2 - near];
+}
+
+// N = 4 M: n = M n1 + n2, k = k1 + 4 k2. Transforms of four over n1 and twiddles W^(n2 k1) into r
+// and i, transforms of M over n2 out of them.
+LITHO_INLINE void litho_fft_first(LithoRow *re, LithoRow *im, int step, int p,
+                                  LithoPart r[LITHO_ROW], LithoPart i[LITHO_ROW])
+{
+    enum { M = LITHO_ROW / 4 };
+#pragma GCC unroll 8
+    for (int n = 0; n < M; n++) {
+        LithoPart x[4], y[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) {
+            x[k] = re[(n + k * M) * step][p];
+            y[k] = im[(n + k * M) * step][p];
+        }
+        patch_dft4(&x[0], &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3]);
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) {
+            if (n > 0 && k > 0) // sin(a) = cos(a - pi / 2)
+                patch_turn(&x[k], &y[k], litho_cosine(n * k), litho_cosine(n * k + 3 * M));
+            r[n + k * M] = x[k];
+            i[n + k * M] = y[k];
+        }
+    }
+}
+
+LITHO_INLINE void litho_fft_second(const LithoPart r[LITHO_ROW], const LithoPart i[LITHO_ROW],
+                                   LithoRow *re, LithoRow *im, int step, int p)
+{
+    enum { M = LITHO_ROW / 4 };
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) {
+        LithoPart x[M], y[M];
+#pragma GCC unroll 8
+        for (int n = 0; n < M; n++) {
+            x[n] = r[k * M + n];
+            y[n] = i[k * M + n];
+        }
+        LITHO_SHORT(x, y);
+#pragma GCC unroll 8
+        for (int n = 0; n < M; n++) {
+            re[(k + 4 * n) * step][p] = x[n];
+            im[(k + 4 * n) * step][p] = y[n];
+        }
+    }
+}
+#endif
+
+// Over rows 0, step, 2 step, .., lane by lane. Backward with re and im exchanged: LITHO_ROW times
+// the samples.
+LITHO_INLINE void litho_fft_rows(LithoRow *re, LithoRow *im, int step)
 {
     for (int p = 0; p < LITHO_PARTS; p++) {
-        LithoPart a[16], b[16];
+        LithoPart a[LITHO_ROW], b[LITHO_ROW];
+#if LITHO_ROW == 16
         for (int k = 0; k < 16; k++) {
             a[k] = re[k * step][p];
             b[k] = im[k * step][p];
@@ -127,16 +207,20 @@ LITHO_INLINE void litho_fft16(LithoRow *re, LithoRow *im, int step)
             re[k * step][p] = a[k];
             im[k * step][p] = b[k];
         }
+#else
+        litho_fft_first(re, im, step, p, a, b);
+        litho_fft_second(a, b, re, im, step, p);
+#endif
     }
 }
 
 // First axis, then second; the plane comes out as [second wavenumber] of first wavenumbers.
-LITHO_INLINE void litho_fft16_plane(LithoRow re[16], LithoRow im[16])
+LITHO_INLINE void litho_fft_plane(LithoRow re[LITHO_ROW], LithoRow im[LITHO_ROW])
 {
-    litho_fft16(re, im, 1);
-    litho_transpose16(re);
-    litho_transpose16(im);
-    litho_fft16(re, im, 1);
+    litho_fft_rows(re, im, 1);
+    litho_transpose(re);
+    litho_transpose(im);
+    litho_fft_rows(re, im, 1);
 }
 
 LITHO_INLINE LithoPart litho_load_part(const float *from)
