@@ -468,7 +468,7 @@ void LITHO_ISA_NAME(PATCH_COLUMN)(PatchColumn *c, void *scratch)
     Limits limits = {.least = 4 * litho_patch_least(c->sweep->least), .shape = load_shape(c, s)};
     // 1 / N^3 of the transforms, 1 / 2 of separate(), 1 / share of absent traces.
     const float scale = 1 / (2.0f * N * N * N * c->share);
-    for (int pair = c->pair0; pair < c->pair1 && patch_column_goes_on(c, pair); pair++) {
+    for (int pair = c->pair0; pair < c->pair1 && patch_column_goes_on(c, 2 * pair); pair++) {
         forward_time(c, pair, s);
         if (c->sweep->largest) {
             c->largest = fmaxf(c->largest, largest(s));
