@@ -10,6 +10,17 @@
 #include "core/text.h"
 #include "core/words.h"
 
+// The operator was forgotten.
+static gboolean is_survey_name(const char *word)
+{
+    static const char *const endings[] = {".sgy", ".segy", ".su", ".npy", ".rsf", ".bin", ".raw"};
+    g_autofree char *lower = g_ascii_strdown(word, -1);
+    for (guint k = 0; k < G_N_ELEMENTS(endings); k++)
+        if (g_str_has_suffix(lower, endings[k]))
+            return TRUE;
+    return FALSE;
+}
+
 static LithoFlow *named_flow(const char *word, GError **error)
 {
     const LithoOperator *op = litho_operator_find(word);
@@ -20,6 +31,13 @@ static LithoFlow *named_flow(const char *word, GError **error)
     }
     if (word[0] == '{')
         return litho_flow_parse(word, error);
+    if (is_survey_name(word)) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "'%s' stands where an operator (see 'lithoscope-cli list') or a recipe is "
+                     "needed, as 'fx' in 'fx %s'",
+                     word, word);
+        return NULL;
+    }
     if (g_file_test(word, G_FILE_TEST_EXISTS))
         return litho_flow_load(word, error);
     g_autoptr(GPtrArray) keys = g_ptr_array_new();

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/operator.h"
+#include "core/text.h"
 #include "core/words.h"
 
 static LithoCliPage *made;           // the page being made; NULL = commands work as usual
@@ -35,8 +37,25 @@ static void note_name(const GOptionEntry *entry)
     g_ptr_array_add(known_names, g_strdup_printf("--%s", entry->long_name));
 }
 
+// "--window=10" for "window=10".
+static gboolean is_parameter(const char *word)
+{
+    g_autofree char *key = g_strndup(word + 2, strcspn(word + 2, "="));
+    if (strcmp(key, "preset") == 0)
+        return TRUE;
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        if (litho_param_find(&(*op)->params, key))
+            return TRUE;
+    return FALSE;
+}
+
 char *litho_cli_option_hint(const char *word)
 {
+    if (is_parameter(word)) {
+        const char *key = word + 2;
+        return g_strdup_printf(_("; parameters have no dashes: %s%s"), key,
+                               strchr(key, '=') ? "" : "=…");
+    }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint k = 0; known_names && k < known_names->len; k++)
         g_ptr_array_add(names, known_names->pdata[k]);

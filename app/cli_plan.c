@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -21,13 +22,14 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
            : options->device.count > 1 ? _(", one of which computes")
                                        : "",
            plan->shared ? plan->shared : "");
+    g_autofree char *lines = litho_axis_words(&plan->out, LITHO_INLINE);
     if (plan->columns > 1)
         printf(_("slabs     %ld of %ld x %ld traces, %ld x %ld more read as halo\n"),
                (long)plan->n_slabs, (long)plan->slab, (long)plan->across, (long)plan->halo,
                (long)plan->halo_across);
     else
-        printf(_("slabs     %ld of %ld inlines, %ld more read as halo\n"), (long)plan->n_slabs,
-               (long)plan->slab, (long)plan->halo);
+        printf(_("slabs     %ld of %ld %s, %ld more read as halo\n"), (long)plan->n_slabs,
+               (long)plan->slab, lines, (long)plan->halo);
     // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
     printf(_("memory    needs %.3f of %.3f free GiB on the host"), plan->host_bytes / GIB,
            litho_memory_available() / GIB);

@@ -45,9 +45,8 @@ static gboolean add_swept(Options *o, const LithoOperator *op, const char *word,
 {
     g_auto(GStrv) pair = g_strsplit(word, "=", 2);
     const LithoParam *row = litho_param_find(&op->params, pair[0]);
-    if (!row)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", op->key,
-                            pair[0]);
+    if (!row) // refused with the names there are
+        return litho_param_parse(&op->params, NULL, pair[0], "", error);
     if (o->n_swept == G_N_ELEMENTS(o->swept))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "one or two parameters can be swept");
     if (o->n_swept == 1 && o->swept[0].row == row)

@@ -65,8 +65,8 @@ static char *sample_of(const LithoVerifyAsk *ask, const LithoVerified *v, int th
 {
     g_autofree char *label = litho_device_label(ask->device, threads);
     return g_strdup_printf(
-        _("%" PRId64 " of %" PRId64 " slabs (%" PRId64 " of %" PRId64 " inlines) recomputed on %s"),
-        v->slabs, v->all_slabs, v->inlines, v->all_inlines, label);
+        _("%" PRId64 " of %" PRId64 " slabs (%" PRId64 " of %" PRId64 " %s) recomputed on %s"),
+        v->slabs, v->all_slabs, v->inlines, v->all_inlines, v->lines, label);
 }
 
 // Why other bytes were allowed: "written on NVIDIA H200 by version 1.1".
@@ -94,9 +94,9 @@ static void refuse(const LithoVerifyAsk *ask, const LithoVerified *v, int thread
     g_autofree char *operators = operators_of(ask->provenance->flow);
     g_autofree char *sample = sample_of(ask, v, threads), *by = written_by(ask->provenance);
     litho_refuse(error, LITHO_ERROR_NUMERICS,
-                 "%s differs from %s: inline %g%s, relative difference %.3g, largest %.3g; %s, "
+                 "%s differs from %s: %s %.10g%s, relative difference %.3g, largest %.3g; %s, "
                  "%s%s",
-                 ask->output, operators, v->first_line,
+                 ask->output, operators, v->line, v->first_line,
                  v->differing > 1 ? " is the first of several" : "", v->relative, v->largest,
                  sample, by,
                  v->input_touched ? "; the input has another time of change than it had" : "");

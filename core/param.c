@@ -131,6 +131,9 @@ static gboolean refuse(const LithoParam *row, const char *found, GError **error)
                                row->type == LITHO_PARAM_INT ? _("a whole number from ") : "", min,
                                max, row->unit ? " " : "", row->unit ? row->unit : "");
     }
+    if (*found == '\0')
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no value; it must be %s",
+                            row->key, legal->str);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("%s is %s; it must be %s"), row->key,
                 found, legal->str);
     return FALSE;
@@ -198,7 +201,8 @@ static const struct {
 } multiples[] = {{"ms", "s", 1e-3},          {"us", "s", 1e-6},     {"s", "ms", 1e3},
                  {"km", "m", 1e3},           {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},
                  {"percent", "%", 1},        {"deg", "degrees", 1}, {"degree", "degrees", 1},
-                 {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3}};
+                 {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3},  {"ft", "m", 0.3048},
+                 {"ft/s", "m/s", 0.3048}};
 
 // One `word` in units of `unit`; 0 = it is no such unit.
 static double size_in(const char *word, const char *unit)

@@ -346,6 +346,7 @@ static void test_points(void)
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     g_assert_cmpuint(g_strv_length(lines), ==, 3); // the last one is empty
+    g_assert_true(g_str_has_prefix(lines[0], "point,inline,crossline,x_m,"));
     g_auto(GStrv) fields = g_strsplit(lines[1], ",", -1);
     g_assert_cmpuint(g_strv_length(fields), ==, 9);
     g_assert_cmpfloat(g_ascii_strtod(fields[5], NULL), ==, p->sample);
@@ -353,6 +354,13 @@ static void test_points(void)
     g_autofree char *other = gui_write_cube(&gui, "third.sgy", 8, 9, 40);
     gui_open_file(&gui, other);
     g_assert_cmpuint(litho_points_count(points), ==, 0);
+    LithoGrid gathers = *litho_session_grid(gui.session);
+    gathers.axis[LITHO_INLINE].counts = LITHO_COUNTS_SHOTS;
+    gathers.axis[LITHO_XLINE].counts = LITHO_COUNTS_CHANNELS;
+    g_autoptr(LithoCube) shots = litho_cube_new(&gathers, NULL);
+    litho_session_set_input(gui.session, shots);
+    g_autofree char *named = litho_points_csv(points);
+    g_assert_true(g_str_has_prefix(named, "point,shot,channel,x_m,"));
 }
 
 // --- the medium ---------------------------------------------------------------------------------
@@ -408,6 +416,9 @@ static void test_medium(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     g_assert_true(gui_wait(has_layer, &gui, 10));
     gui_settle(&gui);
+    LithoParamPanel *params = litho_window_params(gui.window);
+    g_test_message("%s", litho_param_panel_remarks(params)); // what the operator says of its image
+    g_assert_nonnull(strstr(litho_param_panel_remarks(params), "dz = 10 m is too coarse"));
     LithoMedium *medium = litho_medium_of(gui.session);
     for (int z = 0; z < 38; z += 9) {
         double value, at[3] = {4, 5, z};
@@ -436,6 +447,7 @@ static void test_medium(void)
     gui_forget_flow(&gui);
     gui_settle(&gui);
     g_assert_null(litho_medium_layer(medium));
+    g_assert_cmpstr(litho_param_panel_remarks(params), ==, "");
 }
 
 // --- what belongs to another operator -----------------------------------------------------------

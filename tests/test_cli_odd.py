@@ -92,7 +92,7 @@ def names_of_control_characters():
 def names_that_no_output_can_have():
     """They, and folders that are not there, are told before anything is computed: no other output is made."""
     survey()
-    for bad, words in (("", "is empty"), ("new/", "ends with '/'"), ("no-folder/x.json", "cannot write no-folder/x.json: No such file"),
+    for bad, words in (("", "is empty"), ("new/", "ends with '/'"), ("no-folder/x.json", "cannot write no-folder/x.json: there is no folder no-folder"),
                        ("in.sgy/x.json", "cannot write in.sgy/x.json: Not a directory")):
         for args in (["run", *FX, "in.sgy", "first.npy", "--timings", bad], ["run", *FX, "in.sgy", "first.npy", "--save-recipe", bad],
                      ["run", *FX, "in.sgy", "first.npy", "--report", bad], ["find", "fx", "in.sgy", "--save", bad],

@@ -307,6 +307,10 @@ static gboolean read_all(LithoProvenance *p, LithoJsonReader *r, GError **error)
 LithoProvenance *litho_provenance_load(const char *output, GError **error)
 {
     g_autofree char *path = litho_provenance_path(output);
+    if (!g_file_test(output, G_FILE_TEST_EXISTS)) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no file %s", output);
+        return NULL;
+    }
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         litho_refuse(error, LITHO_ERROR_PARAMETER,
                      "%s has no provenance: %s, which 'lithoscope-cli run' writes beside its "

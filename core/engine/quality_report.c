@@ -99,11 +99,18 @@ char *litho_quality_area_text(const LithoGrid *grid, LithoBox area)
     GString *text = g_string_new(NULL);
     for (int k = 0; k < 3; k++) {
         const LithoAxis *a = &grid->axis[k];
-        g_autofree char *names = litho_axis_words(grid, k);
-        g_string_append_printf(text, _("%s%s %.10g to %.10g%s%s"), k ? ", " : "", names,
-                               litho_axis_value(a, (double)area.lo[k]),
-                               litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "",
-                               a->unit);
+        if (litho_axis_is_unnumbered(grid, k))
+            continue;
+        const gboolean one = area.hi[k] - area.lo[k] == 1;
+        g_autofree char *names = one ? litho_axis_word(grid, k) : litho_axis_words(grid, k);
+        const double first = litho_axis_value(a, (double)area.lo[k]),
+                     last = litho_axis_value(a, (double)area.hi[k] - 1);
+        const char *gap = text->len ? ", " : "", *space = *a->unit ? " " : "";
+        if (one)
+            g_string_append_printf(text, "%s%s %.10g%s%s", gap, names, first, space, a->unit);
+        else
+            g_string_append_printf(text, _("%s%s %.10g to %.10g%s%s"), gap, names, first, last,
+                                   space, a->unit);
     }
     return g_string_free(text, FALSE);
 }

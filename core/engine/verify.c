@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/engine/engine.h"
 #include "core/engine/measure.h"
 #include "core/engine/stream_plan.h"
@@ -234,6 +235,10 @@ static gboolean verify_parts(Verify *v, LithoRun *run, GError **error)
     g_autofree gint64 *chosen = choose(parts, n, v->ask->seed);
     v->told->all_slabs = parts;
     v->told->all_inlines = all;
+    g_autofree char *line = litho_axis_word(&v->grid, LITHO_INLINE),
+                    *lines = litho_axis_words(&v->grid, LITHO_INLINE);
+    g_strlcpy(v->told->line, line, sizeof v->told->line);
+    g_strlcpy(v->told->lines, lines, sizeof v->told->lines);
     if (parts > 1 && litho_measure_is_needed(v->flow) &&
         !litho_measure_flow(v->flow, v->in, v->ask->device, 0, run, error))
         return FALSE;

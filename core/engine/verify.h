@@ -33,6 +33,7 @@ typedef struct LithoVerified {
     LithoAgreement agreement;
     gboolean bits_expected; // equal program and device: nothing but equal bytes will do
     gint64 slabs, all_slabs, inlines, all_inlines, samples;
+    char line[64], lines[64]; // what they are called: "inline", "inlines" or "shot", "shots", ...
     gint64 differing;       // inlines that differ in a bit
     double first_line;      // number of the first of them
     double relative, largest; // norm of the difference over the norm; largest difference

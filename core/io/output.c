@@ -155,7 +155,15 @@ static gboolean check_folder(const char *path, GError **error)
     g_autofree char *target = follow_links(path, error);
     g_autofree char *folder = target ? g_path_get_dirname(target) : NULL;
     g_autofree char *inside = folder ? g_build_filename(folder, ".", NULL) : NULL;
-    return inside && (access(inside, W_OK | X_OK) == 0 || errno_error("write", path, error));
+    if (!inside)
+        return FALSE;
+    if (access(inside, W_OK | X_OK) == 0)
+        return TRUE;
+    if (errno != ENOENT)
+        return errno_error("write", path, error);
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                _("cannot write %s: there is no folder %s"), path, folder);
+    return FALSE;
 }
 
 static gboolean check_target(const char *path, LithoReplace replace, GError **error)

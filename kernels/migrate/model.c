@@ -7,7 +7,9 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/io/segy_fields.h"
 #include "core/io/survey.h"
+#include "core/origin.h"
 #include "core/text.h"
 
 struct LithoMigrateModel {
@@ -15,6 +17,7 @@ struct LithoMigrateModel {
     guint n; // points of the table; 1 for a constant, 0 for a cube
     double *depth, *velocity;
     LithoCube *cube;
+    double unit; // m/s that one of the cube's numbers is: 0.3048 where its file counts in feet
     LithoVelocityRange range;
     GPtrArray *notes;
 };
@@ -23,6 +26,7 @@ static LithoMigrateModel *model_new(void)
 {
     LithoMigrateModel *model = g_new0(LithoMigrateModel, 1);
     model->refs = 1;
+    model->unit = 1;
     model->notes = g_ptr_array_new_with_free_func(g_free);
     return model;
 }
@@ -67,14 +71,58 @@ static gboolean is_velocity(double v)
     return v >= 10 && v <= 100000;
 }
 
+// The unit that a velocity has more likely than m/s, and its size in m/s; NULL = m/s are as likely.
+// From slow sediment to the fastest rock: 300 to 9000 m/s.
+static const char *likely_unit(double low, double high, double *size)
+{
+    static const struct {
+        const char *unit;
+        double size;
+    } known[] = {{"km/s", 1000}, {"ft/s", 0.3048}};
+    // A model without any rock slower than 4800 m/s is rare, and 4921 ft/s are water.
+    if (low >= 300 && high <= 9000 && !(low > 4800 && high > 7000))
+        return NULL;
+    for (guint k = 0; k < G_N_ELEMENTS(known); k++)
+        if (low * known[k].size >= 300 && high * known[k].size <= 9000) {
+            *size = known[k].size;
+            return known[k].unit;
+        }
+    return NULL;
+}
+
+// Behind the refusal of a velocity: the unit that it seems to have, or nothing.
+static void add_likely(GError **error, double v)
+{
+    double size;
+    const char *unit = likely_unit(v, v, &size);
+    if (!error || !*error || !unit)
+        return;
+    g_autofree char *told = g_steal_pointer(&(*error)->message);
+    (*error)->message = litho_text_printf(_("%s; it looks like %s, %g m/s"), told, unit, v * size);
+}
+
 static void note_unusual(LithoMigrateModel *model)
 {
     const LithoVelocityRange *r = &model->range;
-    if (r->min < 300 || r->max > 9000)
-        g_ptr_array_add(
-            model->notes,
-            litho_text_printf(_("velocities from %g to %g m/s: are they metres per second?"),
-                              r->min, r->max));
+    double size;
+    const char *unit = likely_unit(r->min, r->max, &size);
+    char *note = NULL;
+    if (unit && model->cube)
+        note = litho_text_printf(_("velocities from %.0f to %.0f m/s look like %s (%.0f to %.0f "
+                                   "m/s); --scale %g of 'lithoscope-cli convert' makes them m/s"),
+                                 r->min, r->max, unit, r->min * size, r->max * size, size);
+    else if (unit && model->n == 1)
+        note = litho_text_printf(_("a velocity of %g m/s looks like %s: %g%s are %.0f m/s"), r->min,
+                                 unit, r->min, unit, r->min * size);
+    else if (unit)
+        note =
+            litho_text_printf(_("velocities from %.0f to %.0f m/s look like %s (%.0f to %.0f m/s)"),
+                              r->min, r->max, unit, r->min * size, r->max * size);
+    else if (r->min < 300 || r->max > 9000)
+        note = litho_text_printf(_("velocities from %g to %g m/s: are they metres per second?"),
+                                 r->min, r->max);
+    if (note)
+        g_ptr_array_add(model->notes, note);
 }
 
 // --- a number, a table ------------------------------------------------------------------------
@@ -96,6 +144,7 @@ static LithoMigrateModel *model_constant(double v, GError **error)
 {
     if (!is_velocity(v)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "velocity is %g m/s; " LEGAL, v);
+        add_likely(error, v);
         return NULL;
     }
     LithoMigrateModel *model = model_new();
@@ -128,6 +177,7 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
     if (!is_velocity(v)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     "%s, line %u: velocity %g m/s; " LEGAL, path, line, v);
+        add_likely(error, v);
         return FALSE;
     }
     if (depth->len > 0 && z <= g_array_index(depth, double, depth->len - 1)) {
@@ -204,6 +254,7 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
         "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
         "; " LEGAL,
         v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
+    add_likely(error, v);
     return FALSE;
 }
 
@@ -213,7 +264,7 @@ typedef struct Line {
     gint64 bad; // sample of the line that is no velocity, or trace * nz of a dead one; -1
 } Line;
 
-static Line scan_line(const LithoCube *cube, gint64 i)
+static Line scan_line(const LithoCube *cube, double unit, gint64 i)
 {
     const gint64 nj = cube->held.hi[1], nz = litho_box_size(cube->held, 2);
     Line line = {INFINITY, 0, 0, -1};
@@ -224,23 +275,25 @@ static Line scan_line(const LithoCube *cube, gint64 i)
             return line;
         }
         for (gint64 k = 0; k < nz; k++) {
-            if (!is_velocity(trace[k])) {
+            const double v = trace[k] * unit;
+            if (!is_velocity(v)) {
                 line.bad = j * nz + k;
                 return line;
             }
-            line.low = fmin(line.low, trace[k]);
-            line.high = fmax(line.high, trace[k]);
-            line.slowness += 1.0 / trace[k];
+            line.low = fmin(line.low, v);
+            line.high = fmax(line.high, v);
+            line.slowness += 1.0 / v;
         }
     }
     return line;
 }
 
-static gboolean refuse_line(const LithoCube *cube, gint64 i, gint64 bad, GError **error)
+static gboolean refuse_line(const LithoMigrateModel *model, gint64 i, gint64 bad, GError **error)
 {
+    const LithoCube *cube = model->cube;
     const gint64 nz = litho_box_size(cube->held, 2), j = bad / nz, k = bad % nz;
     if (litho_cube_is_live(cube, i, j))
-        return refuse_cell(cube, i, j, k, litho_cube_trace(cube, i, j)[k], error);
+        return refuse_cell(cube, i, j, k, litho_cube_trace(cube, i, j)[k] * model->unit, error);
     return litho_refuse(error, LITHO_ERROR_PARAMETER,
                         "the velocity model has no trace at inline %g, crossline %g; it must "
                         "cover its whole grid",
@@ -259,18 +312,23 @@ static gboolean scan_cube(LithoMigrateModel *model, LithoRun *run, GError **erro
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (gint64 i = 0; i < n[0]; i++)
         if (litho_run_checkpoint(run))
-            lines[i] = scan_line(cube, i);
+            lines[i] = scan_line(cube, model->unit, i);
     if (!litho_run_step(run, n[0], n[0], error))
         return FALSE;
     for (gint64 i = 0; i < n[0]; i++) {
         if (lines[i].bad >= 0)
-            return refuse_line(cube, i, lines[i].bad, error);
+            return refuse_line(model, i, lines[i].bad, error);
         all.min = fmin(all.min, lines[i].low);
         all.max = fmax(all.max, lines[i].high);
         slowness += lines[i].slowness;
     }
     all.mean = n[0] * n[1] * nz / slowness;
     model->range = all;
+    if (model->unit != 1)
+        g_ptr_array_add(model->notes,
+                        litho_text_printf(_("%s counts in feet (bytes 3255-3256): its velocities "
+                                            "were read as ft/s, %.0f to %.0f m/s"),
+                                          cube->name, all.min, all.max));
     note_unusual(model);
     return TRUE;
 }
@@ -287,6 +345,8 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun
         return NULL;
     g_autoptr(LithoMigrateModel) model = model_new();
     model->cube = litho_cube_ref(cube);
+    if (cube->survey && ((const LithoOrigin *)cube->survey)->in_feet)
+        model->unit = LITHO_FOOT;
     if (!scan_cube(model, run, error))
         return NULL;
     return g_steal_pointer(&model);
@@ -481,7 +541,8 @@ void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoMod
             for (int m = 0; m < pieces; m++) {
                 double z = top + (bottom - top) * (m + 0.5) / pieces;
                 // v[k] holds from sample k to k + 1: its middle lies half a sample below.
-                sum += 1 / cube_velocity(cube, fi, fj, (z - first) / map->depth_step - 0.5);
+                sum += 1 / (cube_velocity(cube, fi, fj, (z - first) / map->depth_step - 0.5) *
+                            model->unit);
             }
             slowness[(i - lo[0]) * nj + j - lo[1]] = (float)(sum / pieces);
         }

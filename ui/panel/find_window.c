@@ -29,7 +29,7 @@ typedef struct Search {
     LithoWindow *window;
     const LithoOperator *op;
     guint step;
-    GtkWidget *dialog, *suggested, *found, *status, *apply, *stop;
+    GtkWidget *dialog, *suggested_title, *suggested, *found_title, *found, *status, *apply, *stop;
     GtkSizeGroup *column[COLUMNS]; // of both lists
     Row row[MAX_ROWS];
     guint n_rows;
@@ -182,6 +182,12 @@ static void add_head(Search *s, GtkWidget *grid, const char *last)
         cell(s, grid, heads[k], k, 0, "dim-label");
 }
 
+// TRUE: the operator names parameters, and output and input can be compared.
+static gboolean searches(const Search *s)
+{
+    return s->op->find && litho_judgement_applies(litho_window_session(s->window));
+}
+
 // The lines that the search will fill, so that nothing moves when it has.
 static void add_waiting(Search *s)
 {
@@ -251,8 +257,7 @@ static void fill_suggested(Search *s)
         g_string_append(same, _(": as the data suggest."));
         add_sentence(s->suggested, line, same->str);
     }
-    if (list->len == 0)
-        add_sentence(s->suggested, 0, _("The data say nothing about these parameters."));
+    gtk_widget_set_visible(s->suggested_title, list->len > 0);
     g_array_unref(list);
 }
 
@@ -376,7 +381,7 @@ static void start(Search *s)
 {
     static const LithoJobFuncs funcs = {work, NULL, done, task_free};
     LithoSession *session = litho_window_session(s->window);
-    if (!s->op->find || !litho_judgement_applies(session)) {
+    if (!searches(s)) {
         gtk_label_set_text(GTK_LABEL(s->status),
                            s->op->find
                                ? _("Output and input cannot be compared: there is no "
@@ -444,11 +449,14 @@ static void build(Search *s)
     GtkWidget *scroll = gtk_scrolled_window_new();
     s->found = make_grid(_("Values with the highest expected SNR"));
     s->suggested = make_grid(_("Values from the spectrum and the size of the data"));
-    gtk_box_append(GTK_BOX(lists),
-                   litho_label_new(_("Highest expected SNR, area in view"), "heading"));
+    s->found_title = litho_label_new(_("Highest expected SNR, area in view"), "heading");
+    s->suggested_title = litho_label_new(_("From spectrum and size"), "heading");
+    gtk_box_append(GTK_BOX(lists), s->found_title);
     gtk_box_append(GTK_BOX(lists), s->found);
-    gtk_box_append(GTK_BOX(lists), litho_label_new(_("From spectrum and size"), "heading"));
+    gtk_box_append(GTK_BOX(lists), s->suggested_title);
     gtk_box_append(GTK_BOX(lists), s->suggested);
+    gtk_widget_set_visible(s->found_title, searches(s)); // no head without a list
+    gtk_widget_set_visible(s->suggested_title, FALSE);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), lists);
@@ -485,7 +493,7 @@ GtkWidget *litho_find_open(LithoWindow *window)
     for (int k = 0; k < COLUMNS; k++)
         s->column[k] = gtk_size_group_new(GTK_SIZE_GROUP_HORIZONTAL);
     build(s);
-    if (s->op->find)
+    if (searches(s))
         add_waiting(s);
     fill_suggested(s);
     gtk_window_present(GTK_WINDOW(s->dialog));

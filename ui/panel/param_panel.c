@@ -10,6 +10,7 @@
 #include "ui/panel/preset_line.h"
 #include "ui/view/tooltip.h"
 #include "ui/window/dialog.h"
+#include "ui/window/window.h"
 
 struct _LithoParamPanel {
     GtkBox parent;
@@ -19,7 +20,7 @@ struct _LithoParamPanel {
 
     GtkWidget *title, *info, *summary, *reset;
     GtkWidget *presets;
-    GtkWidget *rows, *advanced, *problem, *memory;
+    GtkWidget *rows, *advanced, *remarks, *problem, *memory;
 };
 
 G_DEFINE_TYPE(LithoParamPanel, litho_param_panel, GTK_TYPE_BOX)
@@ -125,6 +126,41 @@ static void show_problem(LithoParamPanel *self)
     gtk_widget_set_visible(self->problem, tell);
 }
 
+// What the operators say of the result, such as that cells are too wide for a dip; not of the file,
+// which has its own bar. Sentences stay until the next whole result, and below the rows, so that
+// nothing moves while a slider is dragged.
+static void show_remarks(LithoParamPanel *self)
+{
+    LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);
+    if (!out && litho_session_result(self->session))
+        return;
+    g_autoptr(GPtrArray) said = g_ptr_array_new();
+    for (guint k = 0; out && k < out->notes->len; k++) {
+        char *note = g_ptr_array_index(out->notes, k);
+        if (!in || !g_ptr_array_find_with_equal_func(in->notes, note, g_str_equal, NULL))
+            g_ptr_array_add(said, note);
+    }
+    GString *all = g_string_new(NULL);
+    for (guint k = 0; k < said->len; k++)
+        g_string_append_printf(all, "%s%s%s", k ? "\n" : "", said->len > 1 ? "• " : "",
+                               (const char *)said->pdata[k]);
+    g_autofree char *plain = litho_plain_sentence(all->str);
+    gtk_label_set_text(GTK_LABEL(self->remarks), plain);
+    gtk_widget_set_visible(self->remarks, said->len > 0);
+    g_string_free(all, TRUE);
+}
+
+const char *litho_param_panel_remarks(LithoParamPanel *self)
+{
+    return gtk_label_get_text(GTK_LABEL(self->remarks));
+}
+
+static void on_result(LithoParamPanel *self)
+{
+    show_problem(self);
+    show_remarks(self);
+}
+
 static void load_values(LithoParamPanel *self)
 {
     LithoStep *step = step_of(self);
@@ -197,6 +233,7 @@ static void on_flow(LithoSession *session, LithoParamPanel *self)
     }
     gtk_widget_set_visible(GTK_WIDGET(self), op != NULL);
     load_values(self);
+    show_remarks(self);
 }
 
 const char *litho_param_panel_memory(LithoParamPanel *self)
@@ -295,7 +332,12 @@ static GtkWidget *make_body(LithoParamPanel *self)
     litho_name_widget(self->advanced, _("Advanced parameters"));
     gtk_expander_set_child(GTK_EXPANDER(self->advanced), gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     gtk_box_append(GTK_BOX(body), self->rows);
+    self->remarks = litho_text_new(36);
+    gtk_widget_add_css_class(self->remarks, "litho-remarks");
+    litho_label_set_copyable(self->remarks);
+    gtk_widget_set_visible(self->remarks, FALSE);
     gtk_box_append(GTK_BOX(body), self->advanced);
+    gtk_box_append(GTK_BOX(body), self->remarks);
     return body;
 }
 
@@ -363,7 +405,7 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     g_signal_connect_object(session, "report-changed", G_CALLBACK(load_used), self,
                             G_CONNECT_SWAPPED);
     // Faults of a file are known when the worker has tried to read it.
-    g_signal_connect_object(session, "result", G_CALLBACK(show_problem), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "result", G_CALLBACK(on_result), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
                             G_CONNECT_SWAPPED);
     on_flow(session, self);

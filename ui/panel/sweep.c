@@ -237,9 +237,12 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
     g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? _("  (now)") : "");
     if (s->refused)
         return g_string_free(text, FALSE);
-    if (s->judged && isfinite(s->quality.expected_snr_db)) {
-        g_autofree char *snr = litho_format_decibels(s->quality.expected_snr_db, 1, FALSE);
-        g_autofree char *figure = g_strdup_printf("SNR %s", snr);
+    // Where no SNR can be told, as of filtered data, its figure would contradict the window's.
+    const LithoQuality *q = &s->quality;
+    if (s->judged && isfinite(q->expected_snr_db) && !q->is_filtered) {
+        g_autofree char *snr = litho_format_decibels(q->expected_snr_db, 1, FALSE);
+        const char *bound = q->is_clean || q->expected_is_bound ? "≥ " : q->is_beyond ? "≤ " : "";
+        g_autofree char *figure = g_strdup_printf("SNR %s%s", bound, snr);
         add_figure(text, figure, gap);
     }
     g_string_append_c(text, '\n');

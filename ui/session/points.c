@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/axis_names.h"
+
 static const char key[] = "litho-points";
 
 struct _LithoPoints {
@@ -111,7 +113,11 @@ static void add_field(GString *text, double value, const char *format)
 
 char *litho_points_csv(LithoPoints *self)
 {
-    GString *text = g_string_new("point,inline,crossline,x_m,y_m,time_s,depth_m,input,output\n");
+    const LithoGrid *grid = litho_session_grid(self->session);
+    GString *text = g_string_new("point,");
+    g_string_append_printf(text, "%s,%s,x_m,y_m,time_s,depth_m,input,output\n",
+                           grid ? litho_axis_key(grid, LITHO_INLINE) : "inline",
+                           grid ? litho_axis_key(grid, LITHO_XLINE) : "crossline");
     for (guint k = 0; k < self->list->len; k++) {
         const LithoPoint *p = litho_points_get(self, k);
         g_string_append_printf(text, "%u", k + 1);

@@ -11,7 +11,7 @@
 G_DECLARE_FINAL_TYPE(LithoPoints, litho_points, LITHO, POINTS, GObject)
 
 typedef struct LithoPoint {
-    double line[2];    // inline and crossline number
+    double line[2];    // inline and crossline number, or of what the axes count
     double xy[2];      // m; NAN = the file tells no coordinates
     double sample;     // s, or m in depth
     gboolean is_depth; // of `sample`
@@ -29,5 +29,6 @@ guint litho_points_count(LithoPoints *points);
 const LithoPoint *litho_points_get(LithoPoints *points, guint k); // from 0; borrowed
 // Grid indices in the grid that is shown; FALSE when it has another kind of samples.
 gboolean litho_points_place(LithoPoints *points, guint k, double at[3]);
-// The table, comma-separated with a line of names; g_free().
+// The table, comma-separated with a line of names, which are those of the grid's axes: "inline",
+// "crossline", or "shot", "channel", ...; g_free().
 char *litho_points_csv(LithoPoints *points);

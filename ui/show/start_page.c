@@ -153,6 +153,11 @@ void litho_start_page_update(LithoStartPage *page, LithoSettings *settings, cons
 {
     gtk_widget_set_visible(page->greeting, !litho_settings_int(settings, "greeted", 0));
     gtk_widget_set_visible(page->resume, about != NULL);
+    // One card is framed, the one that Enter opens.
+    if (about)
+        gtk_widget_remove_css_class(page->greeting, "litho-first");
+    else
+        gtk_widget_add_css_class(page->greeting, "litho-first");
     if (about) {
         g_autofree char *text = g_strdup_printf("%s\n%s", name, about);
         gtk_label_set_text(GTK_LABEL(page->resume_label), text);
@@ -164,7 +169,7 @@ void litho_start_page_update(LithoStartPage *page, LithoSettings *settings, cons
 
 void litho_start_page_focus(const LithoStartPage *page)
 {
-    GtkWidget *const ways[] = {page->greeting, page->resume, page->open};
+    GtkWidget *const ways[] = {page->resume, page->greeting, page->open};
     for (guint k = 0; k < G_N_ELEMENTS(ways); k++)
         if (gtk_widget_get_visible(ways[k])) {
             gtk_widget_grab_focus(ways[k]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/scrub.h"
+#include "core/axis_names.h"
 #include "core/sort.h"
 #include "core/text.h"
 
@@ -21,6 +22,7 @@ typedef struct Scrub {
     gpointer data;
 
     LithoScrub figures[LITHO_N_SCRUBS];
+    char label[LITHO_N_SCRUBS][80];
     guint n;                  // movements that are over
     int what;                 // the present one: LITHO_INLINE .. LITHO_VIEW_SCENE, BOXES
     double began_ms, last_ms; // last_ms: of the picture before
@@ -36,8 +38,8 @@ typedef struct Scrub {
 
 static const struct {
     const char *key, *label;
-} names[LITHO_N_SCRUBS] = {{"inline", N_("inline sweeps")},
-                           {"crossline", N_("crossline sweeps")},
+} names[LITHO_N_SCRUBS] = {{NULL, NULL}, // lines and traces have the names of the grid
+                           {NULL, NULL},
                            {"sample", N_("time slice sweeps")},
                            {"scene", N_("3-D scene turns")},
                            {"boxes", N_("boxes in frequency turn")}};
@@ -82,6 +84,22 @@ static void on_after_paint(GdkFrameClock *clock, Scrub *s)
     s->seen = pictures;
 }
 
+static const char *key_of(const Scrub *s)
+{
+    return names[s->what].key ? names[s->what].key
+                              : litho_axis_key(litho_session_grid(s->session), s->what);
+}
+
+static const char *label_of(Scrub *s)
+{
+    char *label = s->label[s->what];
+    if (names[s->what].label)
+        return names[s->what].label;
+    g_autofree char *word = litho_axis_word(litho_session_grid(s->session), s->what);
+    g_snprintf(label, sizeof s->label[0], _("%s sweeps"), word);
+    return label;
+}
+
 static void end(Scrub *s)
 {
     qsort(s->gap, s->n_gaps, sizeof *s->gap, litho_compare_float);
@@ -89,8 +107,8 @@ static void end(Scrub *s)
     guint frames = (guint)(litho_canvas_frames(s->canvas) - s->frames);
     const LithoWatchdog *watchdog = litho_window_watchdog(s->window);
     s->figures[s->n++] = (LithoScrub){
-        .key = names[s->what].key,
-        .label = names[s->what].label,
+        .key = key_of(s),
+        .label = label_of(s),
         .seconds = (litho_now_ms() - s->began_ms) * 1e-3,
         .frames = frames,
         .pictures = (guint)(litho_canvas_paints(s->canvas, s->what) - s->pictures),

@@ -6,7 +6,7 @@
 // frame of the window, so that each frame shows something new. Nothing is computed meanwhile.
 
 typedef struct LithoScrub {
-    const char *key;   // "inline", "crossline", "sample", "scene", "boxes"
+    const char *key;   // "inline", "crossline" or what the axes count, "sample", "scene", "boxes"
     const char *label; // for people
     double seconds;    // it lasted
     guint frames;      // of the window
