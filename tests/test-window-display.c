@@ -444,10 +444,38 @@ static void test_medium(void)
     for (int k = 0; k < 3; k++)
         gui_activate(&gui, "win.medium");
     g_assert_cmpfloat(litho_medium_opacity(medium), ==, 0);
+    const LithoParam *row = litho_param_find(&op->params, "velocity"); // a number has its unit
+    g_assert_true(litho_session_set_param(gui.session, 0, row, NAN, "2.5km/s", NULL));
+    step = litho_flow_step((LithoFlow *)litho_session_flow(gui.session), 0);
+    g_autofree char *text = litho_param_print(row, step->params);
+    g_assert_cmpstr(text, ==, "2500");
     gui_forget_flow(&gui);
     gui_settle(&gui);
     g_assert_null(litho_medium_layer(medium));
     g_assert_cmpstr(litho_param_panel_remarks(params), ==, "");
+}
+
+// --- a pass that is stopped ---------------------------------------------------------------------
+
+static gboolean is_running(Gui *g)
+{
+    return litho_session_progress(g->session, NULL);
+}
+
+// Property: figures do not come "being computed" from a pass that was stopped.
+static void test_stopped(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "stopped.sgy", 100, 100, 300);
+    GtkWidget *right = litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
+    g_assert_true(gui_wait(is_running, &gui, 10));
+    litho_session_cancel(gui.session);
+    gui_spin(&gui, 0.5);
+    g_assert_null(litho_session_output(gui.session));
+    g_assert_true(gui_label_says(right, "no result yet"));
+    gui_forget_flow(&gui);
 }
 
 // --- what belongs to another operator -----------------------------------------------------------
@@ -653,6 +681,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
     g_test_add_func("/display/field-goes", test_field_goes);
+    g_test_add_func("/display/stopped", test_stopped);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
     g_test_add_func("/display/blink-ends", test_blink_ends);
     g_test_add_func("/display/read-out", test_read_out);

@@ -278,11 +278,23 @@ static char *words_of_before(LithoQualityPanel *self)
 // The rows that will hold the first figures, so that nothing below moves when these come.
 static void show_pending(LithoQualityPanel *self)
 {
+    // A pass that was stopped gives none.
+    const gboolean comes =
+        litho_session_output(self->session) || litho_session_progress(self->session, NULL);
     for (int k = 0; k < FIGURES; k++) {
         gtk_widget_set_visible(self->figure[k].row, k <= REMOVED);
-        show(&self->figure[k], k <= REMOVED ? "–" : "", k == SNR ? _("being computed") : " ",
+        show(&self->figure[k], k <= REMOVED ? "–" : "",
+             k != SNR ? " "
+             : comes  ? _("being computed")
+                      : _("no result yet"),
              MARK_NONE);
     }
+}
+
+static void on_progress(LithoQualityPanel *self)
+{
+    if (litho_judgement_is_pending(self->judgement))
+        show_pending(self);
 }
 
 static void refresh(LithoQualityPanel *self)
@@ -515,6 +527,7 @@ GtkWidget *litho_quality_panel_new(LithoSession *session, LithoJudgement *judgem
     self->session = g_object_ref(session);
     self->judgement = g_object_ref(judgement);
     g_signal_connect_object(judgement, "changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
     refresh(self);
     return GTK_WIDGET(self);
 }

@@ -331,7 +331,8 @@ gboolean litho_session_set_param(LithoSession *self, guint step, const LithoPara
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", s->op->key,
                             row->key);
     g_autofree void *params = g_memdup2(s->params, s->op->params.size);
-    gboolean ok = text ? litho_param_set_text(row, params, text, error)
+    // "2.5km/s" as on the command line.
+    gboolean ok = text ? litho_param_parse(&s->op->params, params, row->key, text, error)
                        : litho_param_set(row, params, value, error);
     if (!ok)
         return FALSE;
