@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/io/survey.h"
 #include "core/synth/synth_parts.h"
@@ -531,6 +532,26 @@ static void test_refused_later(void)
     gtk_window_destroy(dialog);
 }
 
+// Property: SEG-Y of floats is shown in both floating-point formats; SU has one, and is shown in
+// it.
+static void test_decodings(void)
+{
+    static const char *const names[] = {"floats.sgy", "floats.su"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *path = gui_write_cube(&gui, names[k], 4, 5, 40);
+        const LithoOpenOptions options = {0};
+        LithoImportPreview *preview =
+            litho_import_preview_new((const char *const[]){path, NULL}, &options, NULL, NULL);
+        g_assert_cmpuint(preview->n, ==, 2 - k);
+        litho_import_preview_free(preview);
+        g_assert_cmpint(truncate(path, 300), ==, 0); // no whole trace: it cannot be opened
+        preview = litho_import_preview_new((const char *const[]){path, NULL}, &options, NULL, NULL);
+        g_assert_null(preview->survey);
+        g_assert_cmpuint(preview->n, ==, 2 - k);
+        litho_import_preview_free(preview);
+    }
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -540,6 +561,7 @@ int main(int argc, char **argv)
     g_test_add_func("/import/raw", test_raw);
     g_test_add_func("/import/guess", test_guess);
     g_test_add_func("/import/broken", test_broken_files);
+    g_test_add_func("/import/decodings", test_decodings);
     g_test_add_func("/import/cancel", test_cancel);
     g_test_add_func("/import/cancel-preview", test_cancel_preview);
     g_test_add_func("/import/irregular", test_irregular);

@@ -166,6 +166,13 @@ gboolean litho_import_shape_from_name(const char *path, gint64 samples, gint64 s
 
 // --- all of it ----------------------------------------------------------------------------------
 
+// Seismic Unix has one sample format: there is nothing to choose.
+static gboolean is_su(const LithoImportPreview *p, const char *path)
+{
+    return p->survey ? g_str_has_prefix(litho_survey_format(p->survey), "SU")
+                     : has_suffix(path, ".su");
+}
+
 static gboolean is_float(int format)
 {
     return format == LITHO_FORMAT_IBM || format == LITHO_FORMAT_IEEE;
@@ -177,12 +184,13 @@ static void decode_all(LithoImportPreview *p, const char *const *paths,
     // A file that cannot be opened is shown in both floating-point formats: that is the usual
     // reason.
     gboolean headed = litho_import_kind(paths[0]) == LITHO_IMPORT_HEADED;
-    int format = options->format ? options->format
-                 : p->survey     ? litho_survey_sample_format(p->survey)
-                 : headed        ? LITHO_FORMAT_IBM
-                                 : 0;
+    int format = options->format      ? options->format
+                 : p->survey          ? litho_survey_sample_format(p->survey)
+                 : is_su(p, paths[0]) ? LITHO_FORMAT_IEEE
+                 : headed             ? LITHO_FORMAT_IBM
+                                      : 0;
     p->decoding[p->n++] = decode(paths, options, format, run);
-    if (headed && is_float(format))
+    if (headed && is_float(format) && !is_su(p, paths[0]))
         p->decoding[p->n++] = decode(
             paths, options, format == LITHO_FORMAT_IBM ? LITHO_FORMAT_IEEE : LITHO_FORMAT_IBM, run);
 }
