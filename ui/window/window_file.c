@@ -38,6 +38,7 @@ typedef struct Opening {
     GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
     JsonNode *state;     // the file's session, or NULL
     GError *state_error; // why it could not be read
+    GCancellable *cancel; // the job's, borrowed, once it works
 } Opening;
 
 static void opening_free(gpointer data)
@@ -170,6 +171,7 @@ static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GE
 static gpointer open_work(LithoRun *run, gpointer data, GError **error)
 {
     Opening *o = data;
+    o->cancel = run->cancel;
     read_state(o);
     if (!o->paths)
         return litho_synth_demo(run, NULL, error);
@@ -249,6 +251,9 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     g_autoptr(LithoCube) cube = result;
     if (!litho_window_end_job(self, error))
         return;
+    // A cancel that came when all was read is one, too: what was open stays.
+    if (cube && g_cancellable_is_cancelled(o->cancel))
+        g_clear_pointer(&cube, litho_cube_unref);
     gtk_widget_set_visible(GTK_WIDGET(litho_middle_map(self->middle)), FALSE);
     if (cube) {
         litho_start_page_greeted(self->settings);
