@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Names of axes and units in the window: records, gathers and velocities are told in their own
-// words, in titles, at the cursor and on the page of the survey.
+// words, in titles, at the cursor and on the page of the survey. Names of files that are saved.
 #include <string.h>
 
 #include "tests/gui/files.h"
@@ -117,6 +117,22 @@ static void test_velocity(void)
     litho_session_set_cursor(gui.session, NULL);
 }
 
+// Property: a file that is saved under a name without a suffix gets that of its kind, and replaces
+// no file by that; any other name stays as it was given.
+static void test_suffix(void)
+{
+    g_autofree char *bare = gui_path(&gui, "bare"), *there = gui_path(&gui, "there"),
+                    *other = gui_path(&gui, "other.npy"), *known = gui_path(&gui, "there.sgy");
+    g_autofree char *saved = litho_window_saved_path(bare, ".sgy", NULL);
+    g_assert_true(g_str_has_suffix(saved, "/bare.sgy"));
+    g_autofree char *as_given = litho_window_saved_path(other, ".sgy", NULL);
+    g_assert_cmpstr(as_given, ==, other);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_file_set_contents(known, "x", 1, NULL));
+    g_assert_null(litho_window_saved_path(there, ".sgy", &error));
+    g_assert_nonnull(strstr(error->message, "there.sgy is there already"));
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -124,6 +140,7 @@ int main(int argc, char **argv)
     g_test_add_func("/names/gathers", test_gathers);
     g_test_add_func("/names/survey-page", test_survey_page);
     g_test_add_func("/names/velocity", test_velocity);
+    g_test_add_func("/names/suffix", test_suffix);
     int status = g_test_run();
     gui_close(&gui);
     return status;

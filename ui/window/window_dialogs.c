@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // File choosers. They ask; window_file.c does.
+#include "core/error.h"
 #include "core/text.h"
 #include "ui/window/window_private.h"
 
@@ -51,15 +52,53 @@ static void use_folder(LithoWindow *self, GtkFileChooserNative *dialog, const ch
     gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), folder, NULL);
 }
 
-static void on_response(GtkNativeDialog *dialog, int response, LithoWindow *self)
+char *litho_window_saved_path(const char *path, const char *suffix, GError **error)
+{
+    g_autofree char *name = g_path_get_basename(path);
+    if (!suffix || strchr(name, '.'))
+        return g_strdup(path);
+    g_autofree char *whole = g_strconcat(path, suffix, NULL);
+    if (!g_file_test(whole, G_FILE_TEST_EXISTS))
+        return g_steal_pointer(&whole);
+    litho_refuse(error, LITHO_ERROR_PARAMETER,
+                 "%s%s is there already; give the whole name to replace it", name, suffix);
+    return NULL;
+}
+
+// The file to be saved, with the suffix of its kind where the name has none.
+static GListModel *with_suffix(LithoWindow *self, GtkNativeDialog *dialog, GListModel *files)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = path_of(files, 0);
+    g_autofree char *whole =
+        litho_window_saved_path(path, g_object_get_data(G_OBJECT(dialog), "litho-suffix"), &error);
+    if (!whole) {
+        litho_window_show_error(self, error->message, NULL);
+        return NULL;
+    }
+    GListStore *one = g_list_store_new(G_TYPE_FILE);
+    g_autoptr(GFile) file = g_file_new_for_path(whole);
+    g_list_store_append(one, file);
+    return G_LIST_MODEL(one);
+}
+
+static void accept(LithoWindow *self, GtkNativeDialog *dialog, GListModel *files)
 {
     Chosen chosen = (Chosen)g_object_get_data(G_OBJECT(dialog), "litho-chosen");
+    if (g_list_model_get_n_items(files) == 0 || !all_local(self, files))
+        return;
+    remember_folder(self, dialog, files);
+    const gboolean saves = g_object_get_data(G_OBJECT(dialog), "litho-suffix") != NULL;
+    g_autoptr(GListModel) taken = saves ? with_suffix(self, dialog, files) : g_object_ref(files);
+    if (taken)
+        chosen(self, taken);
+}
+
+static void on_response(GtkNativeDialog *dialog, int response, LithoWindow *self)
+{
     if (response == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GListModel) files = gtk_file_chooser_get_files(GTK_FILE_CHOOSER(dialog));
-        if (g_list_model_get_n_items(files) > 0 && all_local(self, files)) {
-            remember_folder(self, dialog, files);
-            chosen(self, files);
-        }
+        accept(self, dialog, files);
     }
     gtk_native_dialog_destroy(dialog);
     g_object_unref(dialog);
@@ -115,8 +154,10 @@ static void show(LithoWindow *self, const Dialog *d)
     add_filter(dialog, litho_text(d->names), d->globs);
     if (d->also_all)
         add_filter(dialog, _("All files"), all);
-    if (d->save)
+    if (d->save) {
         suggest(self, dialog, d->tail);
+        g_object_set_data(G_OBJECT(dialog), "litho-suffix", (gpointer)strrchr(d->tail, '.'));
+    }
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 

@@ -69,6 +69,10 @@ void litho_window_choose_colours(LithoWindow *self);
 void litho_window_choose_reference(LithoWindow *self);
 void litho_window_choose_points(LithoWindow *self);
 void litho_window_choose_recipe(LithoWindow *self, gboolean save);
+// `path` as a person gave it to a dialog that has asked whether to replace it; with `suffix` where
+// its name has none. NULL with a sentence: there is such a file, which nobody asked about.
+// g_free().
+char *litho_window_saved_path(const char *path, const char *suffix, GError **error);
 // The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                             const LithoJobFuncs *funcs, gpointer data);
