@@ -64,6 +64,23 @@ static void test_room(void)
     g_assert_true(litho_header_is_whole(gui.window->header));
 }
 
+// Property: the similarity, which lies over whatever is compared, is no one of the linked buttons
+// of which one is pressed.
+static void test_similarity_stands_apart(void)
+{
+    GtkWidget *bar = gtk_window_get_titlebar(GTK_WINDOW(gui.window));
+    static const char *const names[] = {"Removed", "Similarity"};
+    GtkWidget *box[2];
+    for (int k = 0; k < 2; k++) {
+        GtkLabel *label = gui_find_label(bar, names[k]);
+        g_assert_nonnull(label);
+        GtkWidget *button = gtk_widget_get_ancestor(GTK_WIDGET(label), GTK_TYPE_TOGGLE_BUTTON);
+        box[k] = gtk_widget_get_parent(button);
+    }
+    g_assert_true(gtk_widget_has_css_class(box[0], "linked"));
+    g_assert_false(gtk_widget_has_css_class(box[1], "linked"));
+}
+
 // Property: who computes is said on a screen that is filled, too: the header is not there then.
 static void test_full_screen(void)
 {
@@ -482,6 +499,7 @@ int main(int argc, char **argv)
     g_autofree char *path = gui_write_cube(&gui, "look.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/look/room", test_room);
+    g_test_add_func("/look/similarity", test_similarity_stands_apart);
     g_test_add_func("/look/full-screen", test_full_screen);
     g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/beside", test_beside);

@@ -54,6 +54,7 @@ static GtkWidget *make_similarity(LithoHeader *self)
     GtkWidget *button = gtk_toggle_button_new_with_label(_("Similarity"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.similarity");
     self->similarity = button;
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(button, _("Where output and removed are alike: signal leaves (L)"));
     return button;
 }
@@ -66,8 +67,10 @@ static const char *compare_tip(LithoShow show)
     return litho_text(tips[show]);
 }
 
+// What is compared is one of five; the similarity lies over any of them, and so stands apart.
 static GtkWidget *make_compare(LithoHeader *self)
 {
+    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
@@ -79,8 +82,6 @@ static GtkWidget *make_compare(LithoHeader *self)
         gtk_widget_set_tooltip_text(button, compare_tip(k));
         gtk_box_append(GTK_BOX(box), button);
         self->compare[k] = button;
-        if (k == LITHO_SHOW_REMOVED)
-            gtk_box_append(GTK_BOX(box), make_similarity(self));
     }
     self->volumes = gtk_menu_button_new();
     gtk_widget_set_visible(self->volumes, FALSE);
@@ -88,7 +89,9 @@ static GtkWidget *make_compare(LithoHeader *self)
     gtk_widget_set_tooltip_text(self->volumes,
                                 _("The result, or a volume that a step gives beside it"));
     gtk_box_append(GTK_BOX(box), self->volumes);
-    return box;
+    gtk_box_append(GTK_BOX(all), box);
+    gtk_box_append(GTK_BOX(all), make_similarity(self));
+    return all;
 }
 
 // "Noise level" of "noise level", "Übrig" of "übrig"; g_free().
