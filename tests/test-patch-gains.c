@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/engine/quality.h"
+#include "core/synth/synth_parts.h"
 #include "kernels/common/balance.h"
 #include "kernels/kernels.h"
 #include "tests/patch_common.h"
@@ -97,6 +98,43 @@ static void test_noisy(void)
         const double with = snr(truth, told), without = snr(truth, as_is);
         g_test_message("row %u: %.2f dB, %.2f with noisy traces as they are", k, with, without);
         g_assert_cmpfloat(with, >, without + rows[k].gained);
+    }
+}
+
+// Thin beds, thrown by 26 ms at a slanted plane, and noise whose level differs from trace to trace.
+static LithoCube *faulted(guint seed, LithoCube **truth)
+{
+    enum { N = 64, BEDS = 60 };
+    *truth = patch_cube(PATCH_PLANES, N, N, N_T);
+    memset((*truth)->samples, 0, sizeof(float) * N * N * N_T);
+    for (int e = 0; e < BEDS; e++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                const double t = (e + 0.5 * random_of(1000 * seed + e)) / BEDS * N_T * 0.004;
+                litho_add_ricker(litho_cube_trace(*truth, i, j), N_T, 0.004,
+                                 t + 0.0006 * i + (i + 0.35 * j > 0.6 * N ? 0.026 : 0), 30,
+                                 2 * random_of(1000 * seed + 500 + e) - 1);
+            }
+    g_autoptr(LithoCube) n = patch_noise(PATCH_WHITE, N, N, N_T, 1, 11);
+    for (gint64 k = 0; k < N * N; k++)
+        for (gint64 t = 0; t < N_T; t++)
+            n->samples[k * N_T + t] *= (float)(0.05 * exp(1.7 * (random_of(k) - 0.5)));
+    return patch_sum(*truth, n);
+}
+
+// Property: traces at a fault differ from their neighbours, and are no noisy ones for that: guessed,
+// they lost 11 dB.
+static void test_faulted(void)
+{
+    for (guint seed = 1; seed < 3; seed++) {
+        g_autoptr(LithoCube) truth = NULL;
+        g_autoptr(LithoCube) in = faulted(seed, &truth);
+        g_autoptr(LithoCube) told = filtered(in, "");
+        g_autoptr(LithoCube) as_is = filtered(in, "balance=off");
+        const double with = snr(truth, told), without = snr(truth, as_is);
+        g_test_message("%.2f dB in, %.2f, %.2f with noisy traces as they are", snr(truth, in), with,
+                       without);
+        g_assert_cmpfloat(with, >, without - 0.05);
     }
 }
 
@@ -277,6 +315,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch-gains/gain", test_gain);
     g_test_add_func("/patch-gains/noisy", test_noisy);
+    g_test_add_func("/patch-gains/faulted", test_faulted);
     g_test_add_func("/patch-gains/harmless", test_harmless);
     g_test_add_func("/patch-gains/sparse", test_sparse);
     g_test_add_func("/patch-gains/judged", test_judged);

@@ -511,6 +511,37 @@ static float median_around(const float *log, const gint64 n[2], gint64 i, gint64
     return m > 0 ? litho_select_kth(list, m, m / 2) : NAN;
 }
 
+// Logarithm of the amplitude of the fourth difference of a trace, in which events are faint: that of
+// the median piece. NAN: not known. `list`: a float for each piece.
+static float sharp_of(const LithoCube *cube, gint64 il, gint64 xl, float *list)
+{
+    enum { PIECE = 16, TAPS = 5 };
+    const float *x = litho_cube_trace(cube, il, xl);
+    const gint64 nt = litho_box_size(cube->held, 2);
+    gint64 m = 0;
+    for (gint64 from = 0; litho_cube_is_live(cube, il, xl) && from + PIECE <= nt; from += PIECE) {
+        float sum = 0;
+        for (gint64 t = from; t + TAPS <= from + PIECE; t++) {
+            const float d = x[t] - 4 * x[t + 1] + 6 * x[t + 2] - 4 * x[t + 3] + x[t + 4];
+            sum += d * d;
+        }
+        if (sum > 0 && isfinite(sum))
+            list[m++] = sum;
+    }
+    return m > 0 ? 0.5f * logf(litho_select_kth(list, m, m / 2)) : NAN;
+}
+
+static void find_sharp(const LithoCube *cube, LithoBox within, float *to)
+{
+    const gint64 nx = litho_box_size(within, 1);
+    g_autofree float *list = g_new(float, litho_box_size(cube->held, 2) / 16 + 1);
+    for (gint64 il = within.lo[0]; il < within.hi[0]; il++)
+        for (gint64 xl = within.lo[1]; xl < within.hi[1]; xl++)
+            to[(il - within.lo[0]) * nx + xl - within.lo[1]] = sharp_of(cube, il, xl, list);
+}
+
+// Faults leave much of a trace beside its events, too, and no guess is right there; but what stands
+// out sharply of the events is not more than in the traces around. The least of both counts.
 static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBox within,
                             float *share, LithoRun *run, GError **error)
 {
@@ -519,16 +550,18 @@ static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBo
         return FALSE;
     const gint64 n[2] = {litho_box_size(job.within, 0), litho_box_size(job.within, 1)};
     g_autofree float *log = g_new(float, n[0] * n[1]), *list = g_new(float, job.n_times);
-    g_autofree float *events = g_new(float, n[0] * n[1]);
+    g_autofree float *events = g_new(float, n[0] * n[1]), *sharp = g_new(float, n[0] * n[1]);
     for (gint64 k = 0; k < n[0] * n[1]; k++)
         log[k] = level_of(job.sums + k * job.n_times, job.n_times, 1, list, &events[k]);
     g_free(job.sums);
+    find_sharp(cube, job.within, sharp);
     for (gint64 il = within.lo[0]; il < within.hi[0]; il++)
         for (gint64 xl = within.lo[1]; xl < within.hi[1]; xl++) {
             const gint64 i = il - job.within.lo[0], j = xl - job.within.lo[1];
-            const float own = log[i * n[1] + j], more = own - median_around(log, n, i, j);
+            const float around = median_around(log, n, i, j), left = log[i * n[1] + j] - around;
+            const float more = fminf(left, sharp[i * n[1] + j] - median_around(sharp, n, i, j));
             share[il * cube->grid.axis[1].n + xl] =
-                isfinite(more) ? share_of(more, own - events[i * n[1] + j]) : 1;
+                isfinite(left) ? share_of(more, more + around - events[i * n[1] + j]) : 1;
         }
     return TRUE;
 }
