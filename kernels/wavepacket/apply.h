@@ -280,9 +280,11 @@ float *wp_noise_levels(WpJob *job, double k, int threads);
 
 enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
 // TRUE where data of a mean square of `power` are so clear that their events' leak may be in the
-// level; takes it off by the level in windows of half the size. `missing`: part of the traces.
+// level; takes it off by the level in windows of half the size. `missing`: part of the traces;
+// `line`: of a survey of lines that are transformed one by one.
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power);
-void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing);
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing,
+                        gboolean line);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 

@@ -8,6 +8,9 @@
 // leak the more, the smaller these are. Where the small windows hold a little more, leak of
 // LITTLE_LEAK of theirs is taken off. Where they hold far more and the noise seems weak, no level
 // between the events can be told from leak, and the frequencies that hold least give it to all.
+// "Far more" is asked of frequencies and of all power together: windows leak from frequency to
+// frequency, too, so that coloured noise has large ratios beside its band, where next to none of it
+// is.
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,8 +21,10 @@
 // Power of leak in small windows over that in windows twice as large: 3 to 25 for events of six
 // kinds, 5 to 9 for most.
 static const double LITTLE_LEAK = 8;
-// Frequencies to either side that leak tells of: it comes and goes with events' wavelets.
-enum { BESIDE = 3 };
+// Frequencies to either side that leak tells of: it comes and goes with events' wavelets. Small
+// windows of a line hold 8 wavenumbers: events leak more into these, and its bounds are its own.
+enum { BESIDE = 3, BESIDE_LINE = 1 };
+static const double POWER = 2, POWER_LINE = 2.6; // small windows' power over the other, from here on
 
 static double clamp01(double x)
 {
@@ -50,21 +55,23 @@ static double quantile(const double *values, guint n, double share)
     return sorted[(guint)(share * (n - 1) + 0.5)];
 }
 
-static double most_beside(const double *values, int n, int at)
+static double most_beside(const double *values, int n, int at, int beside)
 {
     double most = 0;
-    for (int f = MAX(at - BESIDE, 0); f <= MIN(at + BESIDE, n - 1); f++)
+    for (int f = MAX(at - beside, 0); f <= MIN(at + beside, n - 1); f++)
         most = MAX(most, values[f]);
     return most;
 }
 
 // Mean over all frequencies, of which the first and the last stand for one each, the others for
-// two.
-static double power_of(const LithoNoise *noise)
+// two. `ratio`: of what amplitudes are times; NULL = 1.
+static double power_of(const LithoNoise *noise, const double *ratio)
 {
     double sum = 0;
-    for (guint f = 0; f < noise->n; f++)
-        sum += (f == 0 || f == noise->n - 1 ? 0.5 : 1) * noise->sigma[f] * noise->sigma[f];
+    for (guint f = 0; f < noise->n; f++) {
+        const double own = noise->sigma[f] * (ratio ? ratio[f] : 1);
+        sum += (f == 0 || f == noise->n - 1 ? 0.5 : 1) * own * own;
+    }
     return sum / (noise->n - 1);
 }
 
@@ -73,7 +80,18 @@ gboolean wp_noise_may_leak(const LithoNoise *noise, double power)
     return power > WP_CLEAR * noise->total * noise->total;
 }
 
-void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing)
+// How far the level is leak of events, 0 to 1. `from`: dB of the data over it.
+static double leaked(const LithoNoise *noise, const double *ratio, double decibels, double from,
+                     gboolean line)
+{
+    const double own = power_of(noise, NULL), least = line ? POWER_LINE : POWER;
+    const double more = own > 0 ? power_of(noise, ratio) / own : 1;
+    return clamp01((decibels - from) / 3) *
+           clamp01((quantile(ratio, noise->n, 0.9) - 1.7) / 0.6) * clamp01((more - least) / 0.6);
+}
+
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing,
+                        gboolean line)
 {
     // Guesses in place of missing traces err, which leaks as well: 16 dB below crossing events
     // where half of the traces are missing.
@@ -82,17 +100,17 @@ void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power
     const double least = quantile(noise->sigma, noise->n, 0.15);
     // In steps: sums of parts of a survey differ in their last digits.
     const double decibels = rint(40 * log10(power / (noise->total * noise->total))) / 4;
-    const double all =
-        clamp01((decibels - from) / 3) * clamp01((quantile(ratio, noise->n, 0.9) - 1.7) / 0.6);
-    const double before = power_of(noise);
+    const double all = leaked(noise, ratio, decibels, from, line);
+    const double before = power_of(noise, NULL);
     for (guint f = 0; f < noise->n; f++) {
-        const double most = most_beside(ratio, (int)noise->n, (int)f);
+        const double most =
+            most_beside(ratio, (int)noise->n, (int)f, line ? BESIDE_LINE : BESIDE);
         const double floor = MIN(noise->sigma[f], least);
         const double rest = clamp01((LITTLE_LEAK - most * most) / (LITTLE_LEAK - 1));
         const double some = MAX(noise->sigma[f] * sqrt(rest), floor);
         noise->sigma[f] = floor > 0 ? some * pow(floor / some, all) : some;
     }
-    const double by = before > 0 ? sqrt(power_of(noise) / before) : 1;
+    const double by = before > 0 ? sqrt(power_of(noise, NULL) / before) : 1;
     noise->total *= by;
     noise->low *= by;
     noise->high *= by;

@@ -233,6 +233,11 @@ static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader 
     return ok;
 }
 
+static gboolean is_line(const LithoGrid *grid)
+{
+    return MIN(grid->axis[0].n, grid->axis[1].n) < WP_FEWEST;
+}
+
 LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
                           GError **error)
 {
@@ -248,7 +253,7 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
     if (wp_noise_may_leak(&noise, power)) {
         ok = measure_parts(params, reader, small, run, &other, &again, &none);
         if (ok) {
-            wp_noise_take_leak(&noise, &other, power, 1 - recorded);
+            wp_noise_take_leak(&noise, &other, power, 1 - recorded, is_line(reader->grid));
             litho_noise_clear(&other);
         }
         ok = ok || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
@@ -388,7 +393,7 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
     if (!wp_noise_may_leak(&job->noise, power))
         return TRUE;
     if (measure_in(job, in, clean, small, run, &other, &none)) {
-        wp_noise_take_leak(&job->noise, &other, power, 1 - recorded);
+        wp_noise_take_leak(&job->noise, &other, power, 1 - recorded, is_line(&job->grid));
         litho_noise_clear(&other);
     } else if (!g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         litho_noise_clear(&job->noise);
