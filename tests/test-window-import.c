@@ -178,6 +178,22 @@ static void test_raw(void)
     GtkWindow *dialog = gui_window_titled(title);
     g_assert_nonnull(gtk_picture_get_paintable(GTK_PICTURE(gui_nth(dialog, GTK_TYPE_PICTURE, 0))));
     gui_screenshot_of(&gui, GTK_WIDGET(dialog), "import-raw");
+    GtkWidget *interval_field = NULL; // bare samples say nothing of their interval
+    for (int k = 0; !interval_field; k++) {
+        GtkWidget *field = gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, k);
+        g_assert_nonnull(field);
+        if (gtk_spin_button_get_digits(GTK_SPIN_BUTTON(field)) == 3)
+            interval_field = field;
+    }
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(interval_field)), ==, "Assumed");
+    static const char *const typed[][2] = {
+        {"2 ms", "2.000"}, {"0.003s", "3.000"}, {"5 x", "3.000"}};
+    for (guint k = 0; k < G_N_ELEMENTS(typed); k++) { // a number has its unit, or none
+        gtk_editable_set_text(GTK_EDITABLE(interval_field), typed[k][0]);
+        gtk_spin_button_update(GTK_SPIN_BUTTON(interval_field));
+        g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(interval_field)), ==, typed[k][1]);
+    }
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(interval_field), 0);
     gui_click(dialog, "_Open");
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_null(litho_window_error(gui.window));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/io/sample_codec.h"
+#include "core/io/segy_fields.h"
 #include "core/text.h"
 #include "ui/import/import_private.h"
 #include "ui/import/import_profile.h"
@@ -119,6 +120,19 @@ static gboolean show_number(GtkSpinButton *spin, gpointer words)
     return TRUE;
 }
 
+// The factor of a unit behind a number: fields with decimals hold metres or milliseconds. 0 = none.
+static double unit_of(GtkSpinButton *spin, const char *word)
+{
+    static const struct {
+        const char *word;
+        double factor;
+    } units[] = {{"ms", 1}, {"m", 1}, {"s", 1000}, {"us", 1e-3}, {"km", 1000}, {"ft", LITHO_FOOT}};
+    for (guint k = 0; gtk_spin_button_get_digits(spin) > 0 && k < G_N_ELEMENTS(units); k++)
+        if (g_ascii_strcasecmp(word, units[k].word) == 0)
+            return units[k].factor;
+    return *word ? 0 : 1;
+}
+
 static int parse_number(GtkSpinButton *spin, double *value, gpointer words)
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
@@ -130,7 +144,12 @@ static int parse_number(GtkSpinButton *spin, double *value, gpointer words)
     g_autofree char *plain = g_strstrip(g_strdup(text));
     litho_text_unmark(plain);
     *value = g_ascii_strtod(plain, &end);
-    return end != plain && !*end && isfinite(*value) ? TRUE : GTK_INPUT_ERROR;
+    const double unit = unit_of(spin, end + strspn(end, " "));
+    if (end == plain || unit == 0 || !isfinite(*value))
+        *value = gtk_spin_button_get_value(spin); // GTK takes it after an error, too
+    else
+        *value *= unit;
+    return TRUE;
 }
 
 static void add_row(GtkWidget *grid, int row, const char *label, const char *doc, GtkWidget *widget)
@@ -182,7 +201,9 @@ static GtkWidget *make_formats(LithoImport *self)
 GtkWidget *litho_import_make_form(LithoImport *self)
 {
     const char *const lines[] = {_("From line numbers"), _("Traces in file order"), NULL};
-    const char *const domains[] = {_("As the file says"), _("Time"), _("Depth"), NULL};
+    // Bare samples say nothing.
+    const char *said = self->kind == LITHO_IMPORT_RAW ? _("Assumed") : _("As the file says");
+    const char *const domains[] = {said, _("Time"), _("Depth"), NULL};
     const char *const orders[] = {_("Find out"), _("Big endian"), _("Little endian"), NULL};
     const char *const names[] = {_("Inline byte"), _("Crossline byte"), _("X byte"), _("Y byte")};
     const char *const docs[] = {
@@ -214,11 +235,11 @@ GtkWidget *litho_import_make_form(LithoImport *self)
             _("In place of trace header byte 71: -100 divides by 100, 10 multiplies by 10"),
             self->scalar);
     for (int k = 0; k < 2; k++) {
-        self->spacing[k] = number(self, 0, 10000, 2, _("As the file says"));
+        self->spacing[k] = number(self, 0, 10000, 2, said);
         add_row(grid, 10 + k, k ? _("Crossline spacing") : _("Inline spacing"),
                 _("Distance from line to line, m"), self->spacing[k]);
     }
-    self->interval = number(self, 0, 1000, 3, _("As the file says"));
+    self->interval = number(self, 0, 1000, 3, said);
     add_row(grid, 12, _("Sample interval"), _("ms, or m for depth"), self->interval);
     self->domain = choice(self, domains);
     add_row(grid, 13, _("Sample axis"), _("Time or depth"), self->domain);
