@@ -40,7 +40,7 @@ static char *value_text(const LithoParam *row, double value)
 
 static void print_find(const LithoFind *find, const LithoCliPart *part)
 {
-    printf("%-16s %-16s %-16s %s\n", "parameter", "now", "found", "gain");
+    printf("%-16s %-16s %-16s %s\n", _("parameter"), _("now"), _("found"), _("gain"));
     for (guint k = 0; k < find->n; k++) {
         const LithoFound *f = &find->item[k];
         g_autofree char *now = value_text(f->row, f->now), *found = value_text(f->row, f->found);

@@ -121,6 +121,10 @@ def command_line_speaks_german():
     assert recipe["flow"][0]["params"]["prewhitening"] == 2.5, recipe
     r = cli("run", "fx", "prewhitening=2,5", "-i", "p.sgy", "-o", "g.sgy", status=2, env=GERMAN)
     assert "prewhitening" in r.stderr, r.stderr
+    r = cli("run", "migrate", "velocity=2.5", "-i", "p.sgy", "-o", "g.sgy", status=1, env=GERMAN)
+    assert "es muss 10 bis 100000 m/s sein; es sieht nach km/s aus" in r.stderr, r.stderr
+    r = cli("find", "fx", "-i", "p.sgy", "--seconds", "0.1", env=GERMAN)
+    assert r.stdout.startswith("Parameter ") and "gefunden" in r.stdout.splitlines()[0], r.stdout
 
 
 # Names of choices that are no words: authors, letters of the papers, numbers.

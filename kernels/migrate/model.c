@@ -65,7 +65,6 @@ const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model)
 
 // From mud to far beyond rock. Kilometres a second are refused, and what would bring a record's end
 // to no depth at all or to the other side of the planet.
-#define LEGAL "it must be 10 to 100000 m/s"
 static gboolean is_velocity(double v)
 {
     return v >= 10 && v <= 100000;
@@ -143,7 +142,8 @@ static void table_range(LithoMigrateModel *model)
 static LithoMigrateModel *model_constant(double v, GError **error)
 {
     if (!is_velocity(v)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "velocity is %g m/s; " LEGAL, v);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "velocity is %g m/s; it must be 10 to 100000 m/s", v);
         add_likely(error, v);
         return NULL;
     }
@@ -175,8 +175,8 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
         return FALSE;
     }
     if (!is_velocity(v)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s, line %u: velocity %g m/s; " LEGAL, path, line, v);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%s, line %u: velocity %g m/s; it must be 10 to 100000 m/s", path, line, v);
         add_likely(error, v);
         return FALSE;
     }
@@ -249,11 +249,10 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
                             GError **error)
 {
     const LithoAxis *axis = cube->grid.axis;
-    g_set_error(
-        error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-        "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
-        "; " LEGAL,
-        v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
+    litho_refuse(error, LITHO_ERROR_PARAMETER,
+                 "the velocity model holds %g m/s at inline %g, crossline %g, sample "
+                 "%" PRId64 "; it must be 10 to 100000 m/s",
+                 v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
     add_likely(error, v);
     return FALSE;
 }
