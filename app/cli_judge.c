@@ -106,10 +106,13 @@ static gboolean read_reference(const LithoCliJudge *judge, const LithoOpenOption
     g_autoptr(LithoSurvey) survey = litho_survey_open(paths, open, run, error);
     if (!survey)
         return FALSE;
-    if (!litho_grid_same_shape(litho_survey_grid(survey), &part->in->grid))
+    if (!litho_grid_same_shape(litho_survey_grid(survey), &part->in->grid)) {
+        g_autofree char *theirs = litho_grid_size_text(litho_survey_grid(survey)),
+                        *ours = litho_grid_size_text(&part->in->grid);
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "%s has another shape than the input; a truth has the same",
-                            judge->reference);
+                            "%s has another shape than the input: %s samples, and not %s",
+                            judge->reference, theirs, ours);
+    }
     part->reference = litho_survey_read(survey, &part->area, run, error);
     return part->reference != NULL;
 }

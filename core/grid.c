@@ -105,6 +105,12 @@ gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b)
            a->axis[2].n == b->axis[2].n;
 }
 
+char *litho_grid_size_text(const LithoGrid *grid)
+{
+    const LithoAxis *a = grid->axis;
+    return g_strdup_printf("%" PRId64 " x %" PRId64 " x %" PRId64, a[0].n, a[1].n, a[2].n);
+}
+
 gboolean litho_grid_equal(const LithoGrid *a, const LithoGrid *b)
 {
     for (int k = 0; k < 3; k++) {

@@ -86,6 +86,8 @@ double litho_grid_spacing(const LithoGrid *grid, int axis);
 double litho_grid_nyquist(const LithoGrid *grid);
 // TRUE when sizes are equal; the second also wants equal firsts and steps (1e-6 of a step).
 gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b);
+// "23 x 18 x 75", for sentences about shapes; g_free().
+char *litho_grid_size_text(const LithoGrid *grid);
 gboolean litho_grid_equal(const LithoGrid *a, const LithoGrid *b);
 // Sizes checked for sign and for overflow of n1*n2*n3*4 bytes. FALSE sets LITHO_ERROR_GEOMETRY.
 gboolean litho_grid_check(const LithoGrid *grid, GError **error);

@@ -609,7 +609,8 @@ static void test_truth_file(void)
     g_autofree char *wrong = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 41);
     gui_activate(&gui, "win.truth");
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
-    g_assert_nonnull(strstr(litho_window_error(gui.window), "another shape"));
+    g_assert_nonnull(
+        strstr(litho_window_error(gui.window), "8 x 9 x 41 samples, and not 8 x 9 x "));
     g_assert_null(litho_session_reference_name(gui.session));
     litho_window_clear_error(gui.window);
 }

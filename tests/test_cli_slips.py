@@ -56,6 +56,9 @@ def folders_and_files_that_are_not_there():
                  ["report", *FX, "in.sgy", "no/where/out.pdf"], ["render", "in.sgy", "no/where/out.png"]):
         told = refused(*args, status=1)
         assert "cannot write no/where/out" in told and "there is no folder no/where" in told, told
+    cli("synth", "planes", "inlines=9", "xlines=8", "samples=64", "-o", "nine.npy", "--no-truth")
+    told = refused("run", *FX, "in.sgy", "f.npy", "--reference", "nine.npy", status=1)
+    assert "nine.npy has another shape than the input: 9 x 8 x 64 samples, and not 8 x 8 x 64" in told, told
     told = refused("verify", "gone.sgy", status=1)
     assert "there is no file gone.sgy" in told, told
 

@@ -110,7 +110,7 @@ gboolean litho_synth_model_load(LithoSynthModel *m, const char *path, LithoRun *
     static const int axis[3] = {LITHO_SAMPLE, LITHO_INLINE, LITHO_XLINE};
     if (!*path) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "model=file needs a velocity cube; name it with file=PATH");
+                    _("model=file needs a velocity cube; name it with file=PATH"));
         return FALSE;
     }
     m->cube = litho_cube_load(path, NULL, run, error);

@@ -89,8 +89,10 @@ static void loaded(gpointer result, const GError *error, gpointer data)
                             t->path ? t->name : _("the truth of the demo"));
     } else if (truth) {
         g_autofree char *base = t->path ? g_path_get_basename(t->path) : g_strdup(t->name);
+        g_autofree char *theirs = litho_grid_size_text(&truth->grid),
+                        *ours = input ? litho_grid_size_text(&input->grid) : g_strdup("0");
         g_autofree char *text = g_strdup_printf(
-            _("%s has another shape than the survey; a reference has the same."), base);
+            _("%s has another shape than the survey: %s samples, and not %s."), base, theirs, ours);
         litho_window_show_error(self, text, NULL);
     }
     litho_window_tell_done(self, fits);
