@@ -420,7 +420,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     if (!fits && !empty)
         return;
     if (empty) {
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, _("no data yet"), w / 2, h / 2, 0.5,
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, _("no data"), w / 2, h / 2, 0.5,
                               0.55);
         return;
     }
@@ -447,7 +447,7 @@ static void describe(LithoPlot *self)
     LithoPlotArea a = {.log_x = FALSE};
     GString *text = g_string_new(NULL);
     if (!data_range(self, &a)) {
-        g_string_append(text, _("no data yet"));
+        g_string_append(text, _("no data"));
     } else {
         char x0[32], x1[32], y0[32], y1[32];
         litho_format_number(x0, sizeof x0, a.x0, (a.x1 - a.x0) / 20);

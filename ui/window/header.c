@@ -62,7 +62,8 @@ static GtkWidget *make_similarity(LithoHeader *self)
 static const char *compare_tip(LithoShow show)
 {
     static const char *const tips[] = {
-        N_("Input (hold Space)"), N_("Output"), N_("What the flow removed: input minus output (D)"),
+        N_("Input (hold Space)"), N_("Output"),
+        N_("What the flow removed: input minus output (D); } shows it stronger, { weaker"),
         N_("Input left, output right of a divider (S)"), N_("Input and output side by side")};
     return litho_text(tips[show]);
 }
