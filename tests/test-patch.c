@@ -39,6 +39,7 @@ static void test_reference(void)
         {{20, 19, 45}, "sigma=0.5 rule=energy"},
         {{17, 16, 21}, "sigma=0.5 overlap=2"},
         {{21, 18, 30}, "sigma=0.5 window=8"},
+        {{17, 18, 31}, "sigma=0.5 window=12 rule=energy"},
         {{23, 20, 41}, "sigma=0.5 window=20 overlap=2"},
         {{26, 25, 53}, "sigma=0.5 window=24 overlap=3"},
         {{24, 27, 39}, "sigma=0.5 window=24 rule=energy overlap=2"},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-// Rows of LITHO_ROW floats (16, 20, 24, 28 or 32; 16 unless the includer defines it), in parts as
-// wide as a register of the processor that a file is compiled for, or the widest that divide a row:
-// an axis of a window is LITHO_ROW rows, one lane a trace, sample or wavenumber. A vector type of a
-// whole row would be simpler to write, but where registers hold less, GCC 12 compares and moves its
-// lanes one by one, ten times as slowly. Files that include this are compiled for several
+// Rows of LITHO_ROW floats (12, 16, 20, 24, 28 or 32; 16 unless the includer defines it), in parts
+// as wide as a register of the processor that a file is compiled for, or the widest that divide a
+// row: an axis of a window is LITHO_ROW rows, one lane a trace, sample or wavenumber. A vector type
+// of a whole row would be simpler to write, but where registers hold less, GCC 12 compares and
+// moves its lanes one by one, ten times as slowly. Files that include this are compiled for several
 // instruction sets (isa.h).
 #include "kernels/common/clones.h"
 
@@ -119,7 +119,10 @@ LITHO_INLINE void litho_transpose(LithoRow x[LITHO_ROW])
 // --- transforms --------------------------------------------------------------------------------
 
 // cos(2 pi j / N), j up to N / 4, and the short transform of N / 4 values.
-#if LITHO_ROW == 20
+#if LITHO_ROW == 12
+#define LITHO_COSINES 1, 0.866025404f, 0.5f, 0
+#define LITHO_SHORT patch_dft3
+#elif LITHO_ROW == 20
 #define LITHO_COSINES 1, 0.951056516f, 0.809016994f, 0.587785252f, 0.309016994f, 0
 #define LITHO_SHORT patch_dft5
 #elif LITHO_ROW == 24

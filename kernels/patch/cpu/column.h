@@ -53,13 +53,14 @@ void patch_column_times(const PatchColumn *column, int t0, int count, int *at);
 // Samples at `count` such places of a trace of the window; zeros where absent.
 void patch_column_load(const PatchColumn *column, int trace, const int *at, int count, float *to);
 
-// Filters the column; scratch memory of a thread is aligned to 64 bytes. Windows of 16, 20, 24, 28
-// and 32 samples along all three axes have code of their own (column_rows.h).
+// Filters the column; scratch memory of a thread is aligned to 64 bytes. Windows of 12, 16, 20, 24,
+// 28 and 32 samples along all three axes have code of their own (column_rows.h).
 #define PATCH_DECLARE_COLUMN(n)                                                                    \
     gsize patch_column##n##_scratch(void);                                                         \
     void patch_column##n(PatchColumn *column, void *scratch);                                      \
     LITHO_ISA_DECLARE(patch_column##n##_scratch);                                                  \
     LITHO_ISA_DECLARE(patch_column##n)
+PATCH_DECLARE_COLUMN(12);
 PATCH_DECLARE_COLUMN(16);
 PATCH_DECLARE_COLUMN(20);
 PATCH_DECLARE_COLUMN(24);

@@ -34,7 +34,7 @@ typedef struct Way {
 static Way way_of(const PatchSweep *s)
 {
     const LithoPatchAxis *axis = s->g.axis;
-    const Way ways[] = {WAY(16), WAY(20), WAY(24), WAY(28), WAY(32)};
+    const Way ways[] = {WAY(12), WAY(16), WAY(20), WAY(24), WAY(28), WAY(32)};
     for (guint k = 0; k < G_N_ELEMENTS(ways); k++)
         if (axis[0].length == ways[k].length && axis[1].length == ways[k].length &&
             axis[2].length == ways[k].length && (!s->guided || s->rule == LITHO_PATCH_SINGLE))
