@@ -313,7 +313,8 @@ static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     Card *card = g_new0(Card, 1);
     *card = (Card){.sweep = sweep, .at = {s->at[0], s->at[1]}};
-    card->snr_db = !s->refused && s->judged ? s->quality.expected_snr_db : NAN;
+    card->snr_db =
+        !s->refused && s->judged && !s->quality.is_filtered ? s->quality.expected_snr_db : NAN;
     GtkWidget *inside = make_inside(card, s), *label = litho_text_new(sweep->thumb_w / 6);
     g_autofree char *caption = caption_of(sweep, s);
     gtk_label_set_xalign(GTK_LABEL(label), 0.5);
