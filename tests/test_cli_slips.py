@@ -80,6 +80,12 @@ def commands_name_what_the_axes_count():
     cli("run", *FX, "shots.sgy", "f.sgy")
     told = cli("verify", "f.sgy", "--share", "100").stdout
     assert "(8 of 8 shots)" in told, told
+    for k in range(64):
+        at = 3600 + trace * k
+        raw[at + 8:at + 12] = struct.pack(">i", 11 + k // 8)
+    open("more.sgy", "wb").write(raw)
+    notes = [line for line in cli("info", "-i", "shots.sgy", "-i", "more.sgy").stdout.splitlines() if line.startswith("note")]
+    assert len(notes) > 1 and not any("2 files read" in line for line in notes[:1]) and any("2 files read" in line for line in notes), notes
     out = bytearray(read("f.sgy"))
     out[3600 + trace * 16 + 300] ^= 0x40
     open("f.sgy", "wb").write(out)

@@ -179,11 +179,11 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
         if (!litho_run_step(run, 0, 0, error))
             return FALSE;
     }
-    if (survey->files->len > 1)
-        litho_survey_note(survey, "%u files read as one survey", survey->files->len);
     judge_zero_traces(survey, options);
     if (!litho_segy_geometry(survey, options, run, error))
         return FALSE;
+    if (survey->files->len > 1) // behind what a person may not know: a window shows the first one
+        litho_survey_note(survey, "%u files read as one survey", survey->files->len);
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
     if (survey->kind == LITHO_FILE_SU)
         survey->format = g_strdup_printf("SU, %s, %s", litho_text(litho_format_name(file->format)),
