@@ -368,7 +368,7 @@ static void test_alone(void)
     const char *const words[] = {"", "mode=both", "window=12"};
     for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
         g_autoptr(LithoCube) in = patch_lone(11);
-        g_autoptr(LithoCube) near = patch_lone(8);
+        g_autoptr(LithoCube) near = patch_lone(4);
         g_autoptr(LithoCube) got = run_with(gpu, words[k], in, NULL);
         g_autoptr(LithoCube) filtered = run_with(gpu, words[k], near, NULL);
         g_assert_cmpint(patch_lone_left(in, got), ==, 8);

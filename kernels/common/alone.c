@@ -5,16 +5,21 @@
 
 #include "core/memory.h"
 
-// TRUE where more than `n` traces, the trace itself included, are recorded.
-static gboolean has_around(const LithoCube *raw, gint64 il, gint64 xl, int reach, int n)
+// TRUE where `fewest` traces, or as large a part of them as the survey has places around, are
+// recorded beside the one at (il, xl).
+static gboolean has_around(const LithoCube *raw, gint64 il, gint64 xl, int reach, int fewest)
 {
     const LithoBox held = raw->held;
-    const gint64 from = MAX(xl - reach, held.lo[1]), to = MIN(xl + reach + 1, held.hi[1]);
-    for (gint64 i = MAX(il - reach, held.lo[0]); i < MIN(il + reach + 1, held.hi[0]); i++) {
-        const guint8 *live = raw->live + litho_cube_trace_index(raw, i, from);
-        for (gint64 k = 0; k < to - from; k++)
-            n -= live[k] != 0;
-        if (n < 0)
+    const gint64 lo[2] = {MAX(il - reach, held.lo[0]), MAX(xl - reach, held.lo[1])};
+    const gint64 hi[2] = {MIN(il + reach + 1, held.hi[0]), MIN(xl + reach + 1, held.hi[1])};
+    const gint64 all = (gint64)(2 * reach + 1) * (2 * reach + 1);
+    const gint64 part = fewest * (hi[0] - lo[0]) * (hi[1] - lo[1]) / all;
+    gint64 left = MAX(part, MIN(fewest, LITHO_ALONE_LEAST));
+    for (gint64 i = lo[0]; i < hi[0]; i++) {
+        const guint8 *live = raw->live + litho_cube_trace_index(raw, i, lo[1]);
+        for (gint64 k = 0; k < hi[1] - lo[1]; k++)
+            left -= live[k] != 0;
+        if (left < 0) // the trace itself is one
             return TRUE;
     }
     return FALSE;
