@@ -64,6 +64,16 @@ def folders_and_files_that_are_not_there():
 
 
 @test
+def a_shape_that_is_not_used():
+    """Line numbers arrange the traces; the option is not dropped without a word."""
+    survey()
+    told = cli("info", "in.sgy", "--shape", "4,16").stdout
+    assert "size         8 x 8 x 64" in told and "--shape is not used" in told, told
+    told = cli("info", "in.sgy", "--shape", "4,16", "--file-order").stdout
+    assert "size         4 x 16 x 64" in told and "not used" not in told, told
+
+
+@test
 def commands_name_what_the_axes_count():
     """Gathers have shots and channels; a line has no inlines 1 to 1."""
     raw = bytearray(read(survey()))

@@ -352,6 +352,9 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
     litho_grid_apply_spacing(survey, options);
     if (lattice)
         litho_segy_tell_apart(survey, heads, options);
+    if (lattice && options->shape[0] > 0)
+        litho_survey_note(survey, "--shape is not used, as the file has line numbers; with "
+                                  "--file-order it arranges the traces");
     return litho_segy_apply_delays(survey, scan, error);
 }
 
