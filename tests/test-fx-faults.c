@@ -61,8 +61,8 @@ static void test_weak_noise(void)
     for (guint k = 0; k < G_N_ELEMENTS(truths); k++) {
         for (double snr = 20; snr <= 40; snr += 10) {
             g_autoptr(LithoCube) in = with_noise(truths[k], PATCH_WHITE, snr, NULL, 1);
-            const double plain = snr_of(in, truths[k], "");
-            const double kept = snr_of(in, truths[k], "faults=on");
+            const double plain = snr_of(in, truths[k], "faults=off");
+            const double kept = snr_of(in, truths[k], "");
             g_test_message("cube %u, %.0f dB: plain %.2f, kept %.2f", k, snr, plain, kept);
             if (snr >= 30)
                 g_assert_cmpfloat(plain, <, snr - 1);
@@ -103,8 +103,8 @@ static void test_noise_leaves(void)
                     g_autoptr(LithoCube) in = with_noise(truth, colour, snr, places[m], 4);
                     if (m == 0)
                         patch_kill(in, 10, 3);
-                    const double plain = snr_of(in, truth, "");
-                    const double kept = snr_of(in, truth, "faults=on");
+                    const double plain = snr_of(in, truth, "faults=off");
+                    const double kept = snr_of(in, truth, "");
                     g_test_message("cube %u, colour %d, place %u, %.0f dB: %.2f, %+.3f", k, colour,
                                    m, snr, plain, kept - plain);
                     g_assert_cmpfloat(kept, >, plain - 0.1);
@@ -112,15 +112,36 @@ static void test_noise_leaves(void)
     }
 }
 
+// Property: filled traces take the prediction, bit for bit; recorded ones beside them gain.
+static void test_filled(void)
+{
+    g_autoptr(LithoCube) truth = flipped();
+    g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
+    patch_kill(in, 30, 7);
+    g_autoptr(LithoCube) kept = fx_run(in, "fill_dead=on", NULL, NULL);
+    g_autoptr(LithoCube) plain = fx_run(in, "fill_dead=on faults=off", NULL, NULL);
+    int filled = 0;
+    for (gint64 k = 0; k < SIZE * SIZE; k++)
+        if (!in->live[k]) {
+            filled += kept->live[k];
+            g_assert_cmpmem(kept->samples + k * SAMPLES, SAMPLES * sizeof(float),
+                            plain->samples + k * SAMPLES, SAMPLES * sizeof(float));
+        }
+    g_test_message("%d traces filled", filled);
+    g_assert_cmpint(filled, >, SIZE * SIZE / 5);
+    g_assert_cmpfloat(snr_of(in, truth, "fill_dead=on"), >,
+                      snr_of(in, truth, "fill_dead=on faults=off") + 1);
+}
+
 // Property: the samples depend neither on the region, nor on the threads, nor on whether spectra
 // are kept; with both ways of treating the rest of the spectrum they are the same.
 static void test_same(void)
 {
-    const char *settings = "faults=on window=14";
+    const char *settings = "window=14";
     g_autoptr(LithoCube) truth = flipped();
     g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
-    g_autoptr(LithoCube) plain = fx_run(in, "window=14", NULL, NULL);
+    g_autoptr(LithoCube) plain = fx_run(in, "window=14 faults=off", NULL, NULL);
     g_assert_cmpfloat(fx_relative(whole, plain), >, 0.02); // there was something to put back
     for (int threads = 1; threads <= 3; threads += 2) {
         g_autoptr(LithoCube) same = fx_run(in, settings, NULL, &(LithoRun){.threads = threads});
@@ -133,14 +154,14 @@ static void test_same(void)
         g_autoptr(LithoCube) part = fx_run(in, settings, &parts[k], NULL);
         fx_assert_region_equal(part, whole, parts[k]);
     }
-    g_autoptr(LithoCube) muted = fx_run(in, "faults=on window=14 outband=mute", NULL, NULL);
+    g_autoptr(LithoCube) muted = fx_run(in, "window=14 outband=mute", NULL, NULL);
     g_assert_cmpfloat(fx_relative(muted, whole), <, 2e-6);
 }
 
 // Property: faint and loud samples are treated alike, in windows larger than a piece, too.
 static void test_scale(void)
 {
-    static const char *const settings[] = {"faults=on erratic=0", "faults=on window=60 erratic=0"};
+    static const char *const settings[] = {"erratic=0", "window=60 erratic=0"};
     g_autoptr(LithoCube) truth = flipped();
     g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
     for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
@@ -163,6 +184,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/fx-faults/weak-noise", test_weak_noise);
     g_test_add_func("/fx-faults/noise-leaves", test_noise_leaves);
+    g_test_add_func("/fx-faults/filled", test_filled);
     g_test_add_func("/fx-faults/same", test_same);
     g_test_add_func("/fx-faults/scale", test_scale);
     return g_test_run();

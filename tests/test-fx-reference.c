@@ -15,7 +15,8 @@ static void compare_with_reference(int n1, int n2, int nt, double dead, const ch
     fx_kill_traces(in, dead, 8);
     if (p.fill_passes > 0)
         fx_blank_missing(in);
-    g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
+    g_autofree char *plain = g_strconcat(settings, " faults=off", NULL);
+    g_autoptr(LithoCube) out = fx_run(in, plain, NULL, NULL);
     LithoFxGeometry g = litho_fx_grid_geometry(&in->grid, &p);
     FxRef ref = fx_ref_defaults(0.004);
     ref.time_window = litho_fx_in_use(&in->grid, &p).time_window;

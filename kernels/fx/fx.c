@@ -117,10 +117,10 @@ static const LithoParam rows[] = {
                 "Rescales the damped prediction to least squares: switch on before amplitude "
                 "work or with prewhitening of 30 % or more.")),
     FX_BOOL(
-        faults, .label = N_("Keep faults"), .stage = FILTER,
+        faults, .label = N_("Keep faults"), .def = true, .stage = FILTER,
         .doc = N_("Puts back what neighbouring traces lose alike and beyond the noise where events "
-                  "break off: at faults, flips of polarity and ends. It suits weak noise, and "
-                  "no filling of missing traces.")),
+                  "break off: at faults, flips of polarity and ends. Filled traces take the "
+                  "prediction alone. Off saves a tenth of the time.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "
@@ -198,7 +198,7 @@ static const LithoPreset presets[] = {
      N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
     {N_("published"),
      "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
-     "prewhitening=10 time_window=150 time_overlap=50",
+     "prewhitening=10 time_window=150 time_overlap=50 faults=off",
      N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };

@@ -60,12 +60,14 @@ float *litho_fx_weights(LithoFxAxis axis, GError **error)
 
 LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)
 {
-    return (LithoCleanRule){
-        .above = p->erratic,
-        .missing = p->fill_passes > 0 ? LITHO_CLEAN_GUESSED : LITHO_CLEAN_ABSENT,
-        .spare_events = TRUE,
-        // Weights make up for more than faint guesses do. Regular gaps are guessed to be filled.
-        .gaps = {.one_in = 8, .faint = !p->fill_dead}};
+    return (LithoCleanRule){.above = p->erratic,
+                            .missing =
+                                p->fill_passes > 0 ? LITHO_CLEAN_GUESSED : LITHO_CLEAN_ABSENT,
+                            .spare_events = TRUE,
+                            // One recorded trace in a window serves a guess: filters fitted to a
+                            // few recorded traces alone predict worse than guesses, on a noisy line
+                            // worse than zeros. Regular gaps are guessed to be filled.
+                            .gaps = {.faint = !p->fill_dead}};
 }
 
 // Recorded traces in the block of trace (il, xl) of the survey, without itself. The block is moved

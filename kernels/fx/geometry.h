@@ -177,8 +177,9 @@ LITHO_FX_FN void litho_fx_offset(int half_il, int half_xl, int number, int *il, 
 // The removed part r of a window, input less prediction, is noise, and signal where events break
 // off: at faults, flips of polarity, ends. Two marks tell them apart.
 //   Energy. E is the mean of |r|^2 over the traces around, at each frequency. The level N is the
-// mean of E without what is well above it. With w = max(0, 1 - 2 N / E), w r is the excess; where
-// the noise is even there is hardly any (E of 25 traces scatters by a fifth).
+// mean of E without what is well above it. w r is the excess, w = max(0, 1 - N / E), where E comes
+// to LITHO_FX_KEEP_FROM N somewhere, which it hardly does where the noise is even: E of 25 traces
+// scatters by a fifth, and in corners, of 9, it must come to more.
 //   Likeness. Noise that is strong at a place has an excess, too. The excess x of traces that miss
 // an event together has the same course in both: | sum x conj(y) |^2 over the frequencies is near
 // the product of their energies, where independent noise has sum |x|^2 |y|^2 only (more by the
@@ -194,7 +195,8 @@ enum {
     LITHO_FX_KEEP_AROUND = 2,   // traces to either side that E and the likeness are summed over
     LITHO_FX_KEEP_ON_LINES = 6, // the same where the other axis has fewer than five
 };
-#define LITHO_FX_KEEP_APART 30.0f // energies of a pair, one over the other, that count in full
+#define LITHO_FX_KEEP_FROM 2.0f
+#define LITHO_FX_KEEP_APART 8.0f // energies of a pair, one over the other, that count in full
 
 LITHO_FX_FN int litho_fx_keep_pieces(int length)
 {
@@ -206,12 +208,28 @@ LITHO_FX_FN int litho_fx_keep_around(int other)
     return other < 2 * LITHO_FX_KEEP_AROUND + 1 ? LITHO_FX_KEEP_ON_LINES : LITHO_FX_KEEP_AROUND;
 }
 
+// The certainty of E that is a mean over so many traces, 1 for all of those around.
+LITHO_FX_FN float litho_fx_keep_sure(float traces, int by_il, int by_xl)
+{
+    return sqrtf(traces / (float)((2 * by_il + 1) * (2 * by_xl + 1)));
+}
+
+// The part of the excess that counts where E - N, times its certainty, is `most` at most; 0 to 1.
+LITHO_FX_FN float litho_fx_keep_rise(float most, float noise)
+{
+    const float part = noise > 0 ? 4 * (most / noise - (LITHO_FX_KEEP_FROM - 1)) : most > 0;
+    return part > 1 ? 1 : part > 0 ? part : 0;
+}
+
 // The part of the excess that is put back: from the sums over pairs of |sum x conj(y)|^2 (`alike`),
 // of the products of their energies (`whole`) and of those of independent noise (`noise`).
 LITHO_FX_FN float litho_fx_kept(float alike, float whole, float noise)
 {
-    const float part = whole > noise ? 10 * (alike - noise) / (whole - noise) - 4 : 0;
-    return part > 1 ? 1 : part > 0 ? part : 0;
+    // A single frequency is always alike.
+    const float sure = 4 * (whole - 1.25f * noise) / (noise > 0 ? noise : 1);
+    const float part = sure > 0 ? 10 * (alike - noise) / (whole - noise) - 3 : 0;
+    const float least = sure < part ? sure : part;
+    return least > 1 ? 1 : least > 0 ? least : 0;
 }
 
 // The product of a pair's energies.

@@ -222,6 +222,7 @@ static void keep_unit(const FxPart *part, const Task *task, void *scratch)
     FxWork *w = part->work;
     const gsize unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
     const int together = LITHO_FX_KEEP_BINS / w->lanes;
+    const FxRect r = window_rect(&w->g, task->w_il, task->w_xl);
     Task first = *task;
     for (first.batch = 0; first.batch < w->batches; first.batch += together) {
         const FxKeep keep = {
@@ -229,6 +230,8 @@ static void keep_unit(const FxPart *part, const Task *task, void *scratch)
             .spectra_pitch = fx_area(w->held) * fx_cell(w),
             .out_pitch = fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length,
             .batches = MIN(together, w->batches - first.batch),
+            .recorded = part->raw->live + litho_cube_trace_index(part->raw, r.il0, r.xl0),
+            .recorded_pitch = litho_box_size(part->raw->held, 1),
         };
         part->plan->isa->keep(&keep, scratch);
     }

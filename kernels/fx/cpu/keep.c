@@ -16,7 +16,7 @@ typedef struct Maps {
     float *whole;       // [trace]: its energy
     float *products[3]; // [trace]: of the pair that begins there, then of those around it
     float *sum_re, *sum_im, *square, *row; // [trace]
-    float *around;                         // [trace]: live ones around
+    float *around, *sure;                  // [trace]: live ones around, litho_fx_keep_sure()
     float *kept;                           // [trace]: part of the excess that is put back
     uint8_t *live;                         // [trace]
     uint8_t *has;                          // [bin]: 1 = `re` and `im` are set
@@ -46,6 +46,7 @@ static size_t divide(Maps *m, char *memory, int n)
     TAKE(square, n);
     TAKE(row, n);
     TAKE(around, n);
+    TAKE(sure, n);
     TAKE(kept, n);
     TAKE(live, n);
     TAKE(has, BINS);
@@ -208,7 +209,6 @@ static FxV level(const Piece *p)
 static int find_excess(Piece *p, int batch, int bin)
 {
     Maps *m = &p->m;
-    FxMask any = {0};
     for (int il = 0; il < p->n_il; il++)
         for (int xl = 0; xl < p->n_xl; xl++) {
             const int at = il * p->n_xl + xl;
@@ -217,9 +217,15 @@ static int find_excess(Piece *p, int batch, int bin)
             m->energy[at] = m->live[at] ? e : (FxV){0};
         }
     mean_around(p);
-    const FxV twice = 2 * level(p);
+    const FxV noise = level(p);
+    FxV rise = {0}; // at first the most that a mean is above the noise
     for (int k = 0; k < p->n; k++)
-        any |= m->energy[k] > twice;
+        if (m->live[k])
+            rise = fx_max(rise, m->sure[k] * (m->energy[k] - noise));
+    const FxMask any = rise > (LITHO_FX_KEEP_FROM - 1) * noise;
+    if (fx_count(any) > 0)
+        for (int l = 0; l < FX_LANES; l++)
+            rise[l] = litho_fx_keep_rise(rise[l], noise[l]);
     for (int l = 0; l < FX_LANES; l++) {
         m->has[bin + l] = any[l] != 0;
         if (any[l] != 0) {
@@ -232,11 +238,12 @@ static int find_excess(Piece *p, int batch, int bin)
     for (int il = 0; il < p->n_il; il++)
         for (int xl = 0; xl < p->n_xl; xl++) {
             const int at = il * p->n_xl + xl;
-            const FxMask over = m->energy[at] > twice;
+            const FxMask over = (m->energy[at] > noise) & any;
             if (!m->live[at] || fx_count(over) == 0)
                 continue;
             const FxC r = removed(p, batch, il, xl);
-            const FxV w = p->scale * (1 - twice / fx_select(over, m->energy[at], fx_splat(1)));
+            const FxV part = 1 - noise / fx_select(over, m->energy[at], fx_splat(1));
+            const FxV w = p->scale * rise * part;
             const FxV re = w * r.re, im = w * r.im;
             for (int l = 0; l < FX_LANES; l++)
                 if (over[l]) {
@@ -318,13 +325,18 @@ static void compare(const Piece *p, int bins, const int step[2])
         }
 }
 
+FX_INLINE int is_recorded(const Piece *p, int il, int xl)
+{
+    return p->k->recorded[(p->il0 + il) * p->k->recorded_pitch + p->xl0 + xl];
+}
+
 static void put_back(const Piece *p, int batch, int bin)
 {
     const float back = 1 / p->scale;
     for (int il = 0; il < p->n_il; il++)
         for (int xl = 0; xl < p->n_xl; xl++) {
             const int at = il * p->n_xl + xl;
-            const float part = back * p->m.kept[at];
+            const float part = is_recorded(p, il, xl) ? back * p->m.kept[at] : 0;
             FxC *out = out_of(p, batch, il, xl);
             for (int l = 0; l < FX_LANES && part > 0; l++)
                 if (p->m.has[bin + l]) {
@@ -350,6 +362,8 @@ static int find_live(Piece *p)
             n += p->m.live[at];
         }
     sum_around(p, p->m.around, p->m.row);
+    for (int k = 0; k < p->n; k++)
+        p->m.sure[k] = litho_fx_keep_sure(p->m.around[k], p->by_il, p->by_xl);
     return n > 0;
 }
 

@@ -50,6 +50,8 @@ typedef struct FxKeep {
     FxWindow first;
     size_t spectra_pitch, out_pitch; // floats from one batch to the next
     int batches;
+    const uint8_t *recorded;  // from the window's first trace on; 0 = missing, a guess at most
+    ptrdiff_t recorded_pitch; // from one inline to the next
 } FxKeep;
 
 // Arithmetic for one kind of vector unit. No function allocates or fails.

@@ -132,6 +132,7 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
         .spectra = (const LithoFxComplex *)p->spectra.data + (window * p->bins + bin) * traces,
         .plane = traces,
         .present = (const guchar *)p->present.data + window * traces,
+        .recorded = p->recorded.data,
         .bins = bins,
         .tiles = {p->tiles[0].data, p->tiles[1].data},
         .states = {p->states[0].data, p->states[1].data},

@@ -154,7 +154,7 @@ template <int EACH> __global__ void __launch_bounds__(THREADS) excess_kernel(Lit
     float *map = shared, *row = map + p.n, *over = r.over + (long long)bin * g.out_pitch;
     float *largest = g.largest + system_of(g, blockIdx.x, bin) * gridDim.z + blockIdx.z;
     float2 value[EACH];
-    float mean[EACH], most = 0;
+    float mean[EACH], sure[EACH], most = 0;
     short place[EACH][2];
 #pragma unroll
     for (int m = 0; m < EACH; m++) {
@@ -163,6 +163,7 @@ template <int EACH> __global__ void __launch_bounds__(THREADS) excess_kernel(Lit
         place[m][1] = xl;
         value[m] = make_float2(0, 0);
         mean[m] = -1;
+        sure[m] = 0;
         if (k < p.n && r.live(r.trace(il, xl))) {
             value[m] = r(bin, r.trace(il, xl));
             mean[m] = 0;
@@ -202,22 +203,24 @@ template <int EACH> __global__ void __launch_bounds__(THREADS) excess_kernel(Lit
             continue;
         for (int y = max(-p.by_il, -il); y <= min(p.by_il, p.n_il - 1 - il); y++)
             sum += row[k + y * p.n_xl];
-        mean[m] = sum / around(r, il, place[m][1]);
+        const float traces = around(r, il, place[m][1]);
+        mean[m] = sum / traces;
+        sure[m] = litho_fx_keep_sure(traces, p.by_il, p.by_xl);
     }
-    const float twice = 2 * level<EACH>(mean, parts);
-    int any = 0;
+    const float noise = level<EACH>(mean, parts);
+    float peak = 0;
 #pragma unroll
     for (int m = 0; m < EACH; m++)
-        any |= mean[m] > twice;
-    any = __syncthreads_or(any);
+        peak = fmaxf(peak, sure[m] * (mean[m] - noise));
+    const float rise = litho_fx_keep_rise(block_max(peak, peaks), noise);
     if (threadIdx.x == 0)
-        *largest = any ? most : 0;
-    if (!any)
+        *largest = rise > 0 ? most : 0;
+    if (!(rise > 0))
         return;
 #pragma unroll
     for (int m = 0; m < EACH; m++)
         if (threadIdx.x + m * THREADS < p.n)
-            over[r.trace(place[m][0], place[m][1]).at] = mean[m] > twice ? 1 - twice / mean[m] : 0;
+            over[r.trace(place[m][0], place[m][1]).at] = mean[m] > noise ? rise * (1 - noise / mean[m]) : 0;
 }
 
 // Sums of a pair over bins [bin, bin + bins): of |sum conj(a) b|^2 and of independent noise.
@@ -299,9 +302,9 @@ __global__ void __launch_bounds__(THREADS) keep_kernel(LithoFxGroup g, int a_win
         __syncthreads();
     }
     for (int k = threadIdx.x; k < p.n; k += THREADS) {
-        if (!(kept[k] > 0))
-            continue;
         const Trace t = r.trace(k / p.n_xl, k % p.n_xl);
+        if (!(kept[k] > 0) || !g.recorded[t.in])
+            continue;
         for (int b = 0; b < bins; b++)
             if (largest[b * pieces] > 0) {
                 const float2 x = r.excess(bin + b, t, kept[k]);

@@ -51,6 +51,7 @@ typedef struct LithoFxGroup {
     const LithoFxComplex *spectra; // [bin][held], first bin of the chunk
     long long plane;               // numbers from one bin to the next
     const unsigned char *present;  // [held]
+    const unsigned char *recorded; // [held]: 0 = missing in the input, present as a guess at most
     int bins;
 
     // Private tiles: [tile][bin][tile_il][tile_xl], window widened by 2 half; states [tile][...].
