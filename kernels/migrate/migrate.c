@@ -122,13 +122,15 @@ static const LithoParam rows[] = {
                      N_("record: the input is one shot, its traces the image's cells; line: every "
                         "inline is one shot of a 2-D line; headers: sources and receivers from the "
                         "trace headers, summed on a grid given by nx, ny, dx, dy and its origin.")),
-    LITHO_FLOAT(P, dx, .label = N_("Cell along crosslines"), .special_text = N_("from the input"),
+    LITHO_FLOAT(
+        P, dx, .label = N_("Cell along inlines"), .special_text = N_("from the input"), .unit = "m",
+        .def = 0, .max = 1000, .advanced = true, .stage = PLAN,
+        .doc = N_("Distance of neighbouring traces of an inline, a file's --dy; 0 = that of the "
+                  "input.")),
+    LITHO_FLOAT(P, dy, .label = N_("Cell across inlines"), .special_text = N_("from the input"),
                 .unit = "m", .def = 0, .max = 1000, .advanced = true, .stage = PLAN,
                 .doc =
-                    N_("Distance of neighbouring traces of an inline; 0 = what the input says.")),
-    LITHO_FLOAT(P, dy, .label = N_("Cell along inlines"), .special_text = N_("from the input"),
-                .unit = "m", .def = 0, .max = 1000, .advanced = true, .stage = PLAN,
-                .doc = N_("Distance of neighbouring inlines; 0 = what the input says.")),
+                    N_("Distance of neighbouring inlines, a file's --dx; 0 = that of the input.")),
     LITHO_INT(P, nx, .label = N_("Image cells x"), .when = "mode=shot geometry=headers", .def = 0,
               .max = 100000, .advanced = true, .stage = PLAN,
               .doc = N_("Cells of the image along x for geometry = headers.")),
