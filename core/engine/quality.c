@@ -23,6 +23,7 @@ struct LithoJudge {
     LithoNoise probe_noise;
     LithoCube *guesses;  // of y where it bursts; NULL = nowhere
     LithoCube *in, *out; // of the last question, and its area on their grid
+    LithoCube *shown;    // the output over the area alone
     LithoBox area;
 };
 
@@ -51,6 +52,7 @@ void litho_judge_free(LithoJudge *judge)
     g_clear_pointer(&judge->cut, litho_cube_unref);
     g_clear_pointer(&judge->in, litho_cube_unref);
     g_clear_pointer(&judge->out, litho_cube_unref);
+    g_clear_pointer(&judge->shown, litho_cube_unref);
     litho_engine_free(judge->plain);
     litho_engine_free(judge->probed);
     litho_engine_free(judge->hidden);
@@ -59,7 +61,7 @@ void litho_judge_free(LithoJudge *judge)
 
 LithoCube *litho_judge_output(const LithoJudge *judge)
 {
-    return judge->out;
+    return judge->shown;
 }
 
 // --- progress -----------------------------------------------------------------------------------
@@ -99,39 +101,13 @@ static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const Lit
     return out;
 }
 
+// The region of the output that is asked for: NULL = all of it, of flows that make no less.
+static const LithoBox *region_of(const LithoQualityCase *c)
+{
+    return litho_flow_is_local(c->flow) ? &c->area : NULL;
+}
+
 // --- the cube that is judged --------------------------------------------------------------------
-
-// The grid of the samples in `box`: axes and coordinates begin there.
-static LithoGrid grid_of_box(const LithoGrid *grid, LithoBox box)
-{
-    LithoGrid part = *grid;
-    for (int a = 0; a < 3; a++) {
-        part.axis[a].n = litho_box_size(box, a);
-        part.axis[a].first = litho_axis_value(&grid->axis[a], (double)box.lo[a]);
-    }
-    for (int c = 0; c < 2; c++)
-        part.origin[c] += box.lo[0] * grid->inline_step[c] + box.lo[1] * grid->xline_step[c];
-    return part;
-}
-
-LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error)
-{
-    if (!litho_box_contains(cube->held, box)) {
-        litho_refuse(error, LITHO_ERROR_GEOMETRY, "the cube does not hold the area");
-        return NULL;
-    }
-    g_autoptr(LithoCube) part = litho_cube_copy_box(cube, box, error);
-    if (!part)
-        return NULL;
-    const LithoGrid grid = grid_of_box(&cube->grid, box);
-    LithoCube *cut = litho_cube_new(&grid, error);
-    if (!cut)
-        return NULL;
-    memcpy(cut->samples, part->samples, (gsize)litho_box_count(box) * sizeof(float));
-    memcpy(cut->live, part->live, (gsize)litho_grid_traces(&grid));
-    g_strlcpy(cut->name, cube->name, sizeof cut->name);
-    return cut;
-}
 
 gboolean litho_quality_check(const LithoFlow *flow, const LithoGrid *in, GError **error)
 {
@@ -170,27 +146,9 @@ static LithoCube *cut_of(LithoJudge *judge, const LithoCube *in, LithoBox box, g
     return judge->cut;
 }
 
-// Whole blocks: a slightly larger halo does not ask for others.
-gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoBox area,
-                            LithoBox *need, GError **error)
-{
-    enum { BLOCK = 32 };
-    *need = area;
-    if (!litho_flow_is_local(flow))
-        return TRUE;
-    if (!litho_walk_input_box(flow, grid, area, NULL, need, error))
-        return FALSE;
-    *need = litho_box_union(*need, area);
-    for (int a = 0; a < 3; a++) {
-        need->lo[a] = need->lo[a] < 0 ? 0 : need->lo[a] / BLOCK * BLOCK;
-        need->hi[a] = (need->hi[a] + BLOCK - 1) / BLOCK * BLOCK;
-    }
-    *need = litho_box_intersect(*need, litho_box_full(grid));
-    return TRUE;
-}
-
 // A flow that measures its input, or is loaded to a device, is shown what the area depends on and
-// no more: of a flow that is local a part of the same grid, else the area as a cube of its own.
+// no more: of a flow that is local a part of the same grid, else the area and what lies beside it
+// as a cube of its own.
 static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQualityCase *c,
                           GError **error)
 {
@@ -209,9 +167,11 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQu
         return FALSE;
     if (local)
         return TRUE;
-    c->area = litho_box_full(&judge->cut->grid);
-    for (int axis = 0; axis < 3; axis++)
-        c->shift[axis] = area.lo[axis];
+    for (int axis = 0; axis < 3; axis++) {
+        c->area.lo[axis] -= box.lo[axis];
+        c->area.hi[axis] -= box.lo[axis];
+        c->shift[axis] = box.lo[axis];
+    }
     // The cut may be too small for the operator.
     return litho_quality_check(ask->flow, &c->in->grid, error);
 }
@@ -408,7 +368,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     if (!make_probe(judge, ask, c, runs->whole, error))
         return FALSE;
     g_autoptr(LithoCube) moved =
-        run_flow(judge->probed, ask->flow, judge->sum, &c->area, runs, error);
+        run_flow(judge->probed, ask->flow, judge->sum, region_of(c), runs, error);
     if (!moved)
         return FALSE;
     LithoQualityCase weighted = *c;
@@ -531,7 +491,8 @@ static gboolean ask_fold(LithoJudge *judge, const LithoQualityAsk *ask, const Li
                          const LithoFlow *flow, guint fold, Runs *runs, Hidden *h, GError **error)
 {
     g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
-    g_autoptr(LithoCube) out = in ? run_flow(judge->hidden, flow, in, &c->area, runs, error) : NULL;
+    g_autoptr(LithoCube) out =
+        in ? run_flow(judge->hidden, flow, in, region_of(c), runs, error) : NULL;
     if (out)
         add_hidden(ask, c, out, fold, h);
     return out != NULL;
@@ -649,7 +610,7 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         return TRUE;
     }
     const double start = litho_now_ms();
-    LithoCube *out = run_flow(judge->plain, ask->flow, c.in, &c.area, &runs, error);
+    LithoCube *out = run_flow(judge->plain, ask->flow, c.in, region_of(&c), &runs, error);
     if (!out)
         return FALSE;
     q.seconds = (litho_now_ms() - start) * 1e-3;
@@ -659,6 +620,12 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     g_clear_pointer(&judge->in, litho_cube_unref);
     judge->in = c.in;
     judge->area = c.area;
+    g_clear_pointer(&judge->shown, litho_cube_unref);
+    judge->shown = region_of(&c) || litho_box_equal(c.area, out->held)
+                       ? litho_cube_ref(out)
+                       : litho_quality_cut(out, c.area, error);
+    if (!judge->shown)
+        return FALSE;
     LithoQualitySums sums;
     if (!expected) { // else with the sums of the expected SNR
         litho_quality_sum(&c, NULL, NULL, run, &sums);
@@ -671,28 +638,4 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         return FALSE;
     *quality = q;
     return TRUE;
-}
-
-LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area)
-{
-    return litho_quality_part(area, litho_flow_is_local(flow) ? 1 << 20 : 1 << 18);
-}
-
-LithoBox litho_quality_part(LithoBox area, gint64 samples)
-{
-    enum { SIDE = 16 };
-    while (litho_box_count(area) > samples) {
-        // Halve the widest of the three, the time axis only when the others are thin.
-        int axis = litho_box_size(area, 0) >= litho_box_size(area, 1) ? 0 : 1;
-        if (litho_box_size(area, axis) <= SIDE)
-            axis = LITHO_SAMPLE;
-        const gint64 n = litho_box_size(area, axis), other = litho_box_count(area) / n;
-        const gint64 least = axis == LITHO_SAMPLE ? 64 : SIDE;
-        const gint64 keep = MAX(MAX(n / 2, MIN(samples / other, n - 1)), least);
-        if (keep >= n)
-            break;
-        area.lo[axis] += (n - keep) / 2;
-        area.hi[axis] = area.lo[axis] + keep;
-    }
-    return area;
 }

@@ -41,7 +41,7 @@ typedef struct LithoQualityAsk {
     const LithoFlow *flow;   // output on the input's grid; every step with an input
     LithoCube *in;           // held covers what `area` needs (litho_flow_input_box)
     LithoBox area;           // samples that are judged; empty = all that `in` holds. A flow that is
-                             // not local is applied to the area cut out of the cube
+                             // not local is applied to litho_quality_need(), cut out of the cube
     const LithoNoise *noise; // NULL = no expected SNR
     const LithoCube *reference; // truth on the input's grid that holds the area, or NULL
     double hide;                // percent of the traces hidden in a fold; 0 = no hidden traces
@@ -112,8 +112,8 @@ void litho_judge_free(LithoJudge *judge); // NULL is fine
 // fails, or LITHO_ERROR_UNSUPPORTED where output and input cannot be compared.
 gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
                          LithoQuality *quality, GError **error);
-// The output of the last question over its area, on the grid it was computed on; borrowed until
-// the next question. NULL before the first.
+// The output of the last question over its area, on the grid it was computed on, or, of a flow that
+// is not local, on a grid of its own; borrowed until the next question. NULL before the first.
 LithoCube *litho_judge_output(const LithoJudge *judge);
 
 // Events that leave in the last question's area, by bands of time. FALSE: cancelled, no memory.
@@ -128,8 +128,8 @@ LithoBox litho_quality_part(LithoBox area, gint64 samples);
 // ask on this part, so that a setting has one figure wherever it is told.
 LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area);
 // Samples of a survey on `grid` that a judge looks at for figures of `area`: the area and its
-// surroundings in whole blocks. A cube that holds them gives the figures of the whole survey. FALSE:
-// the flow refuses the grid.
+// surroundings in whole blocks, of a flow that is not local twelve samples on all sides. A cube
+// that holds them gives the figures of the whole survey. FALSE: the flow refuses the grid.
 gboolean litho_quality_need(const LithoFlow *flow, const LithoGrid *grid, LithoBox area,
                             LithoBox *need, GError **error);
 // The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.

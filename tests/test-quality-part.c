@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Figures of a part of a survey, of flows that take a survey as a whole.
+#include <math.h>
+
+#include "kernels/kernels.h"
+#include "tests/quality_cubes.h"
+
+// SNR of an output that holds the area, in dB.
+static double snr_there(const LithoCube *out, const LithoCube *truth, LithoBox area)
+{
+    double energy = 0, error = 0;
+    for (gint64 i = area.lo[0]; i < area.hi[0]; i++)
+        for (gint64 j = area.lo[1]; j < area.hi[1]; j++)
+            for (gint64 t = area.lo[2]; t < area.hi[2]; t++) {
+                const double s = litho_cube_trace(truth, i, j)[t];
+                energy += s * s;
+                error += pow(s - litho_cube_trace(out, i, j)[t], 2);
+            }
+    return 10 * log10(energy / error);
+}
+
+// Property: packets of a part have the SNR there that they have in the whole survey, within 0.3 dB,
+// and that is told within 0.5 dB; the part alone, whose faces are not the survey's, comes out with
+// more than a decibel less. The judge's output is that of the part.
+static void test_packets(void)
+{
+    static const char *const kinds[] = {"curved", "conflict", "fault"};
+    const LithoBox area = {{20, 18, 0}, {44, 46, 160}};
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("wavepacket"), "");
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        g_auto(Cubes) c = quality_make(kinds[k], "inlines=64 xlines=64 samples=160 snr=10 seed=6");
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        LithoCube *out = NULL;
+        quality_pass(flow, c.noisy, c.truth, &out);
+        const double whole = snr_there(out, c.truth, area);
+        LithoJudge *judge = litho_judge_new(litho_device_cpu());
+        LithoQualityAsk ask = {.flow = flow,
+                               .in = c.noisy,
+                               .area = area,
+                               .noise = &noise,
+                               .reference = c.truth,
+                               .seed = 1};
+        LithoQuality q;
+        g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+        const LithoCube *shown = litho_judge_output(judge);
+        for (int a = 0; a < 3; a++)
+            g_assert_cmpint(shown->grid.axis[a].n, ==, litho_box_size(area, a));
+        g_autoptr(LithoCube) truth = litho_quality_cut(c.truth, area, NULL);
+        g_assert_cmpfloat_with_epsilon(snr_there(shown, truth, truth->held), q.snr_db, 0.01);
+        g_autoptr(LithoCube) cut = litho_quality_cut(c.noisy, area, NULL);
+        LithoCube *alone = NULL;
+        quality_pass(flow, cut, truth, &alone);
+        const double without = snr_there(alone, truth, truth->held);
+        g_test_message("%s: %.2f dB in the whole survey, judged %.2f, told %.2f, alone %.2f",
+                       kinds[k], whole, q.snr_db, q.expected_snr_db, without);
+        g_assert_cmpfloat_with_epsilon(q.snr_db, whole, 0.3);
+        g_assert_cmpfloat_with_epsilon(q.snr_db, whole, 0.6);
+        g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.5);
+        g_assert_cmpfloat(without, <, whole - 1);
+        litho_cube_unref(out);
+        litho_cube_unref(alone);
+        litho_judge_free(judge);
+        litho_noise_clear(&noise);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/quality-part/packets", test_packets);
+    return g_test_run();
+}
