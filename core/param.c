@@ -202,10 +202,9 @@ static const struct {
                  {"km", "m", 1e3},           {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},
                  {"percent", "%", 1},        {"deg", "degrees", 1}, {"degree", "degrees", 1},
                  {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3},  {"ft", "m", 0.3048},
-                 {"ft/s", "m/s", 0.3048}};
+                 {"ft/s", "m/s", 0.3048},    {"us", "ms", 1e-3}};
 
-// One `word` in units of `unit`; 0 = it is no such unit.
-static double size_in(const char *word, const char *unit)
+double litho_param_unit_size(const char *word, const char *unit)
 {
     if (is_unit(word, unit))
         return 1;
@@ -219,8 +218,8 @@ static double size_in(const char *word, const char *unit)
 // The factor of a number with the unit `word` behind it; 0 = the unit does not fit the row.
 static double unit_factor(const LithoParam *row, const char *word)
 {
-    const double depth = size_in(word, row->depth_unit);
-    return *word == '\0' ? 1 : depth > 0 ? depth : size_in(word, row->unit);
+    const double depth = litho_param_unit_size(word, row->depth_unit);
+    return *word == '\0' ? 1 : depth > 0 ? depth : litho_param_unit_size(word, row->unit);
 }
 
 // The factor of a unit that the sample interval ties to the row's: a time or a depth for samples,
@@ -229,12 +228,14 @@ static double axis_factor(const LithoParam *row, const char *word, const LithoAx
 {
     const double step = axis ? fabs(axis->step) : 1;
     if (g_strcmp0(row->unit, "samples") == 0) {
-        const double one = fmax(axis && strcmp(axis->unit, "s") != 0 ? 0 : size_in(word, "s"),
-                                axis && strcmp(axis->unit, "m") != 0 ? 0 : size_in(word, "m"));
+        const double one =
+            fmax(axis && strcmp(axis->unit, "s") != 0 ? 0 : litho_param_unit_size(word, "s"),
+                 axis && strcmp(axis->unit, "m") != 0 ? 0 : litho_param_unit_size(word, "m"));
         return step > 0 ? one / step : 0;
     }
-    const double of_row = axis ? size_in(axis->unit, row->unit)
-                               : fmax(size_in("s", row->unit), size_in("m", row->unit));
+    const double of_row =
+        axis ? litho_param_unit_size(axis->unit, row->unit)
+             : fmax(litho_param_unit_size("s", row->unit), litho_param_unit_size("m", row->unit));
     return is_unit(word, "samples") ? step * of_row : 0;
 }
 

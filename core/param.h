@@ -125,6 +125,9 @@ double litho_param_get(const LithoParam *row, const void *params);
 gboolean litho_param_set(const LithoParam *row, void *params, double value, GError **error);
 gboolean litho_param_set_text(const LithoParam *row, void *params, const char *value,
                               GError **error);
+// One `word` in units of `unit`, such as 1000 of "s" in "ms", 0.3048 of "ft" in "m"; 0 = it is
+// none. Pure.
+double litho_param_unit_size(const char *word, const char *unit);
 // Parses what a person or a recipe wrote: number (or its special_text), "on/off/true/false/yes/no",
 // choice name, text. A number may carry its unit or one that is a multiple of it: "30%", "0.06kHz".
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,

@@ -13,8 +13,8 @@ enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
 enum { PART = 4, LEAST_PART = 1 << 17 };
 // Time that is kept for the last trial, in times of the slowest one on as many samples.
 #define SPARE 1.25
-// Of the time behind the first trial, which made plans and measured levels, too, no more is kept
-// before another one was timed.
+// No more is kept of the time that the first trial, which made plans and measured levels, too, has
+// left, before another one was timed.
 #define MOST_SPARE 0.5
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05

@@ -511,11 +511,13 @@ static float median_around(const float *log, const gint64 n[2], gint64 i, gint64
     return m > 0 ? litho_select_kth(list, m, m / 2) : NAN;
 }
 
+enum { PIECE = 16 }; // samples of which fourth differences are summed
+
 // Logarithm of the amplitude of the fourth difference of a trace, in which events are faint: that of
 // the median piece. NAN: not known. `list`: a float for each piece.
 static float sharp_of(const LithoCube *cube, gint64 il, gint64 xl, float *list)
 {
-    enum { PIECE = 16, TAPS = 5 };
+    enum { TAPS = 5 };
     const float *x = litho_cube_trace(cube, il, xl);
     const gint64 nt = litho_box_size(cube->held, 2);
     gint64 m = 0;
@@ -531,17 +533,27 @@ static float sharp_of(const LithoCube *cube, gint64 il, gint64 xl, float *list)
     return m > 0 ? 0.5f * logf(litho_select_kth(list, m, m / 2)) : NAN;
 }
 
-static void find_sharp(const LithoCube *cube, LithoBox within, float *to)
+static gboolean find_sharp(const LithoCube *cube, LithoBox within, float *to, LithoRun *run,
+                           GError **error)
 {
-    const gint64 nx = litho_box_size(within, 1);
-    g_autofree float *list = g_new(float, litho_box_size(cube->held, 2) / 16 + 1);
-    for (gint64 il = within.lo[0]; il < within.hi[0]; il++)
-        for (gint64 xl = within.lo[1]; xl < within.hi[1]; xl++)
-            to[(il - within.lo[0]) * nx + xl - within.lo[1]] = sharp_of(cube, il, xl, list);
+    const gint64 nx = litho_box_size(within, 1), traces = nx * litho_box_size(within, 0);
+    int stop = 0; // atomic
+#pragma omp parallel num_threads(litho_run_threads(run))
+    {
+        g_autofree float *list = g_new(float, litho_box_size(cube->held, 2) / PIECE + 1);
+#pragma omp for schedule(static)
+        for (gint64 k = 0; k < traces; k++) {
+            if (!litho_run_checkpoint(run))
+                g_atomic_int_set(&stop, 1);
+            if (!g_atomic_int_get(&stop))
+                to[k] = sharp_of(cube, within.lo[0] + k / nx, within.lo[1] + k % nx, list);
+        }
+    }
+    return !stop || litho_run_stopped(error);
 }
 
-// Faults leave much of a trace beside its events, too, and no guess is right there; but what stands
-// out sharply of the events is not more than in the traces around. The least of both counts.
+// Faults leave much of a trace beside its events, too, and no guess is right there; but fourth
+// differences are no stronger than in the traces around. The least of both counts.
 static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBox within,
                             float *share, LithoRun *run, GError **error)
 {
@@ -554,7 +566,8 @@ static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBo
     for (gint64 k = 0; k < n[0] * n[1]; k++)
         log[k] = level_of(job.sums + k * job.n_times, job.n_times, 1, list, &events[k]);
     g_free(job.sums);
-    find_sharp(cube, job.within, sharp);
+    if (!find_sharp(cube, job.within, sharp, run, error))
+        return FALSE;
     for (gint64 il = within.lo[0]; il < within.hi[0]; il++)
         for (gint64 xl = within.lo[1]; xl < within.hi[1]; xl++) {
             const gint64 i = il - job.within.lo[0], j = xl - job.within.lo[1];

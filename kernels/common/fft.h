@@ -92,7 +92,7 @@ PATCH_FN void patch_dft6(PATCH_T *re, PATCH_T *im)
 
 PATCH_FN void patch_dft7(PATCH_T *re, PATCH_T *im)
 {
-    // Of 2 pi / 7, 4 pi / 7, 6 pi / 7.
+    // Cosines and sines of 2 pi / 7, 4 pi / 7, 6 pi / 7.
     const float c[3] = {0.623489801858734f, -0.222520933956314f, -0.900968867902419f};
     const float s[3] = {0.781831482468030f, 0.974927912181824f, 0.433883739117558f};
     const PATCH_T ar = re[1] + re[6], ai = im[1] + im[6], dr = re[1] - re[6], di = im[1] - im[6];

@@ -64,7 +64,7 @@ static double most_beside(const double *values, int n, int at, int beside)
 }
 
 // Mean over all frequencies, of which the first and the last stand for one each, the others for
-// two. `ratio`: of what amplitudes are times; NULL = 1.
+// two. `ratio`: factors of the amplitudes; NULL = 1.
 static double power_of(const LithoNoise *noise, const double *ratio)
 {
     double sum = 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/io/sample_codec.h"
-#include "core/io/segy_fields.h"
+#include "core/param.h"
 #include "core/text.h"
 #include "ui/import/import_private.h"
 #include "ui/import/import_profile.h"
@@ -120,17 +120,20 @@ static gboolean show_number(GtkSpinButton *spin, gpointer words)
     return TRUE;
 }
 
-// The factor of a unit behind a number: fields with decimals hold metres or milliseconds. 0 = none.
+// The factor of a unit behind a number; 0 = it does not fit the field.
 static double unit_of(GtkSpinButton *spin, const char *word)
 {
-    static const struct {
-        const char *word;
-        double factor;
-    } units[] = {{"ms", 1}, {"m", 1}, {"s", 1000}, {"us", 1e-3}, {"km", 1000}, {"ft", LITHO_FOOT}};
-    for (guint k = 0; gtk_spin_button_get_digits(spin) > 0 && k < G_N_ELEMENTS(units); k++)
-        if (g_ascii_strcasecmp(word, units[k].word) == 0)
-            return units[k].factor;
-    return *word ? 0 : 1;
+    const char *const *units = g_object_get_data(G_OBJECT(spin), "litho-units");
+    double factor = *word ? 0 : 1;
+    for (; units && *units && factor == 0; units++)
+        factor = litho_param_unit_size(word, *units);
+    return factor;
+}
+
+// Units that may stand behind the number, the first of them that of the field.
+static void take_units(GtkWidget *spin, const char *const *units)
+{
+    g_object_set_data(G_OBJECT(spin), "litho-units", (gpointer)units);
 }
 
 static int parse_number(GtkSpinButton *spin, double *value, gpointer words)
@@ -203,6 +206,7 @@ GtkWidget *litho_import_make_form(LithoImport *self)
     const char *const lines[] = {_("From line numbers"), _("Traces in file order"), NULL};
     // Bare samples say nothing.
     const char *said = self->kind == LITHO_IMPORT_RAW ? _("Assumed") : _("As the file says");
+    static const char *const lengths[] = {"m", NULL}, *const intervals[] = {"ms", "m", NULL};
     const char *const domains[] = {said, _("Time"), _("Depth"), NULL};
     const char *const orders[] = {_("Find out"), _("Big endian"), _("Little endian"), NULL};
     const char *const names[] = {_("Inline byte"), _("Crossline byte"), _("X byte"), _("Y byte")};
@@ -236,10 +240,12 @@ GtkWidget *litho_import_make_form(LithoImport *self)
             self->scalar);
     for (int k = 0; k < 2; k++) {
         self->spacing[k] = number(self, 0, 10000, 2, said);
+        take_units(self->spacing[k], lengths);
         add_row(grid, 10 + k, k ? _("Crossline spacing") : _("Inline spacing"),
                 _("Distance from line to line, m"), self->spacing[k]);
     }
     self->interval = number(self, 0, 1000, 3, said);
+    take_units(self->interval, intervals);
     add_row(grid, 12, _("Sample interval"), _("ms, or m for depth"), self->interval);
     self->domain = choice(self, domains);
     add_row(grid, 13, _("Sample axis"), _("Time or depth"), self->domain);

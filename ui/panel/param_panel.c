@@ -126,9 +126,9 @@ static void show_problem(LithoParamPanel *self)
     gtk_widget_set_visible(self->problem, tell);
 }
 
-// What the operators say of the result, such as that cells are too wide for a dip; not of the file,
-// which has its own bar. Sentences stay until the next whole result, and below the rows, so that
-// nothing moves while a slider is dragged.
+// Remarks of the operators on the result, such as that cells are too wide for a dip; the file has a
+// bar of its own. Sentences stay until the next whole result, and below the rows, so that nothing
+// moves while a slider is dragged.
 static void show_remarks(LithoParamPanel *self)
 {
     LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);

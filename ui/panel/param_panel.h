@@ -11,7 +11,7 @@ G_DECLARE_FINAL_TYPE(LithoParamPanel, litho_param_panel, LITHO, PARAM_PANEL, Gtk
 GtkWidget *litho_param_panel_new(LithoSession *session);
 // "needs 0.4 of 6.1 GiB", "" when that is not known. Borrowed until the next change.
 const char *litho_param_panel_memory(LithoParamPanel *self);
-// What the operators say of the result, a line a sentence; "" = nothing. Borrowed until "result".
+// Remarks of the operators on the result, a line a sentence; "" = none. Borrowed until "result".
 const char *litho_param_panel_remarks(LithoParamPanel *self);
 // Keyboard on the number of row `key`, unfolding what hides it. FALSE when there is no such row.
 gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key);

@@ -68,7 +68,7 @@ static const char *compare_tip(LithoShow show)
     return litho_text(tips[show]);
 }
 
-// What is compared is one of five; the similarity lies over any of them, and so stands apart.
+// One of five volumes is compared; the similarity lies over any of them, and so stands apart.
 static GtkWidget *make_compare(LithoHeader *self)
 {
     GtkWidget *all = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
