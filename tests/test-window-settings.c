@@ -9,6 +9,7 @@
 #include "core/suggest.h"
 #include "tests/gui/files.h"
 #include "ui/panel/find_window.h"
+#include "ui/panel/param_format.h"
 #include "ui/window/recent.h"
 #include "ui/window/window_private.h"
 
@@ -263,12 +264,37 @@ static void test_recent(void)
     gui_screenshot(&gui, "settings-long-name");
 }
 
+// Property: sliders of whole numbers stop at their row's step, so that one of even windows never
+// asks for an odd one; both ends can be reached.
+static void test_steps(void)
+{
+    guint stepped = 0;
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        for (guint r = 0; r < (*op)->params.n; r++) {
+            const LithoParam *row = &(*op)->params.rows[r];
+            if (row->type != LITHO_PARAM_INT || row->step <= 1)
+                continue;
+            double lo, hi;
+            litho_param_slider_range(row, &lo, &hi);
+            for (double at = lo; at <= hi; at += 0.37) {
+                const double value = litho_param_slider_to_value(row, at);
+                g_assert_cmpfloat(fmod(value, row->step), ==, 0);
+                g_assert_cmpfloat(fabs(value - at), <=, row->step / 2);
+            }
+            g_assert_cmpfloat(litho_param_slider_to_value(row, lo), ==, lo);
+            g_assert_cmpfloat(litho_param_slider_to_value(row, hi), ==, hi);
+            stepped++;
+        }
+    g_assert_cmpuint(stepped, >, 0);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
     gui_open_sized(&gui);
     g_test_add_func("/settings/colours", test_colours);
     g_test_add_func("/settings/settings", test_settings);
+    g_test_add_func("/settings/steps", test_steps);
     g_test_add_func("/settings/suggest", test_suggest);
     g_test_add_func("/settings/recent", test_recent);
     int status = g_test_run();

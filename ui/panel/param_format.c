@@ -27,8 +27,10 @@ double litho_param_slider_from_value(const LithoParam *row, double value)
 double litho_param_slider_to_value(const LithoParam *row, double position)
 {
     double value = row->log ? pow(10, position) : position;
-    if (row->type == LITHO_PARAM_INT)
-        return CLAMP(rint(value), row->min, row->max);
+    if (row->type == LITHO_PARAM_INT) {
+        const double unit = MAX(row->step, 1); // windows of an even number of samples: steps of 2
+        return CLAMP(rint(value / unit) * unit, row->min, row->max);
+    }
     // Three digits are what a hand on a slider means; the number field takes more.
     double unit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
     if (!row->log && row->step > 0)
