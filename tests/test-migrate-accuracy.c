@@ -179,7 +179,7 @@ static void test_diffractor(void)
 static void test_layers(void)
 {
     static const char *const tables[] = {"0 1800\n290 1800 # top\n290.1 2600\n2000 2600\n",
-                                         "0 1800\n1000 2600\n"};
+                                         "Depth, Velocity\nm, m/s\n0, 1800\n1000, 2600\n"};
     g_autofree char *path = scratch_path("litho-test-vz.txt");
     LithoGrid grid = time_grid(1, 151, 400, 12.5, 0.004);
     g_autoptr(LithoCube) in = litho_cube_new(&grid, NULL);

@@ -301,7 +301,11 @@ static void test_refusals(void)
     g_autofree char *use_text = g_strdup_printf("velocity=%s", text);
     static const char *const tables[][2] = {{"0 2000\n100 -5\n", "line 2"},
                                             {"0 2000\n0 2100\n", "below"},
-                                            {"depth velocity\n", "line 1"},
+                                            {"depth velocity\n", "no line"},
+                                            {"0 2000\ndepth velocity\n", "line 2"},
+                                            {"velocity depth\n2000 0\n", "velocity first"},
+                                            {"TWT (ms), velocity\n0 2000\n", "times"},
+                                            {"depth (ft);velocity\n0 2000\n", "feet"},
                                             {"# nothing\n", "no line"},
                                             {"0 nan\n", "line 1"}};
     for (guint k = 0; k < G_N_ELEMENTS(tables); k++) {

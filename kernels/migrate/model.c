@@ -190,6 +190,26 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
     return TRUE;
 }
 
+// TRUE when a line above the table is a heading, one without a digit. FALSE with a sentence in
+// `error` when it names columns that are not depth and velocity; FALSE alone: a line of numbers.
+static gboolean table_heading(const char *path, const char *text, GError **error)
+{
+    if (strpbrk(text, "0123456789") || strpbrk(text, "-.") == text)
+        return FALSE;
+    g_autofree char *words = g_ascii_strdown(text, -1);
+    const char *why = NULL;
+    if (strstr(words, "time") || strstr(words, "twt"))
+        why = _("names times; lines of depth (m) and velocity (m/s) are needed");
+    else if (strstr(words, "feet") || strstr(words, "ft"))
+        why = _("names feet; lines of depth (m) and velocity (m/s) are needed");
+    else if (*words == 'v')
+        why = _("names the velocity first; lines of depth (m) and velocity (m/s) are needed");
+    if (why)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s: the heading '%.40s' %s"), path,
+                    text, why);
+    return !why;
+}
+
 static LithoMigrateModel *model_table(const char *path, GError **error)
 {
     gsize length = 0;
@@ -209,12 +229,19 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) velocity = g_array_new(FALSE, FALSE, sizeof(double));
     g_auto(GStrv) lines = g_strsplit(content + litho_contents_mark(content, length), "\n", -1);
+    GError *problem = NULL;
     for (guint k = 0; lines[k]; k++) {
         char *comment = strchr(lines[k], '#');
         if (comment)
             *comment = 0;
         g_strstrip(lines[k]);
-        if (*lines[k] && !table_line(path, k + 1, lines[k], depth, velocity, error))
+        if (!*lines[k] || (depth->len == 0 && table_heading(path, lines[k], &problem)))
+            continue;
+        if (problem) {
+            g_propagate_error(error, problem);
+            return NULL;
+        }
+        if (!table_line(path, k + 1, lines[k], depth, velocity, error))
             return NULL;
     }
     if (depth->len == 0) {
