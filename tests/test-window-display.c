@@ -189,8 +189,8 @@ static GtkWidget *history_popover(void)
     }
 }
 
-// Property: the list names every change; going to one gives the flow behind it in one step, and
-// what was taken back stays in the list to go forward to.
+// Property: the list names every change with its values; going to one gives the flow behind it in
+// one step, and what was taken back stays in the list to go forward to.
 static void test_history(void)
 {
     gui_forget_flow(&gui);
@@ -223,6 +223,9 @@ static void test_history(void)
         GtkWidget *name = gui_find_nth(popover, GTK_TYPE_LABEL, &nth);
         g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(GTK_LABEL(name))));
     }
+    int changed = 1; // below the newest name
+    GtkWidget *values = gui_find_nth(popover, GTK_TYPE_LABEL, &changed);
+    g_assert_cmpstr(gtk_label_get_text(GTK_LABEL(values)), ==, "4 \u2192 5");
     int third = 2; // two changes before the newest
     GtkWidget *row = gui_find_nth(popover, GTK_TYPE_BUTTON, &third);
     g_signal_emit_by_name(row, "clicked");

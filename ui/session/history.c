@@ -118,10 +118,20 @@ guint litho_history_length(const LithoHistory *h, gboolean redo)
     return redo ? h->future->len : h->past->len;
 }
 
+static const Entry *entry_at(const LithoHistory *h, gboolean redo, guint k)
+{
+    const GPtrArray *list = redo ? h->future : h->past;
+    return g_ptr_array_index(list, list->len - 1 - k);
+}
+
 const char *litho_history_name(const LithoHistory *h, gboolean redo, guint k)
 {
-    GPtrArray *list = redo ? h->future : h->past;
-    return ((Entry *)g_ptr_array_index(list, list->len - 1 - k))->name;
+    return entry_at(h, redo, k)->name;
+}
+
+const LithoFlow *litho_history_flow(const LithoHistory *h, gboolean redo, guint k)
+{
+    return entry_at(h, redo, k)->flow;
 }
 
 // --- sessions -----------------------------------------------------------------------------------

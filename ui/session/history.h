@@ -23,6 +23,8 @@ LithoFlow *litho_history_redo(LithoHistory *history, const LithoFlow *now);
 // How many steps can be undone (redone), and the name of step `k` of them, 0 = the next one.
 guint litho_history_length(const LithoHistory *history, gboolean redo);
 const char *litho_history_name(const LithoHistory *history, gboolean redo, guint k); // borrowed
+// The flow that step `k` leads to when it is undone (redone). Borrowed until the history changes.
+const LithoFlow *litho_history_flow(const LithoHistory *history, gboolean redo, guint k);
 // [ { "name", "recipe" }, ... ] of what can be undone (redone), oldest first, the newest `most` at
 // the most; and back, leaving out what makes no sense.
 enum { LITHO_HISTORY_KEPT = 50 };
