@@ -84,10 +84,9 @@ static void append(GtkWidget *list, LithoSession *session, const char *name, con
     GtkWidget *button = gtk_button_new(), *lines = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     g_autofree char *spoken = g_strdelimit(g_strdup(changes), "\n", ','),
                     *title = *changes ? g_strdup_printf("%s, %s", name, spoken) : g_strdup(name),
-                    *said = steps == 0 ? g_strdup_printf(_("%s, now"), title)
-                            : steps < 0
-                                ? g_strdup_printf(_("%s, go back to it"), title)
-                                : g_strdup_printf(_("%s, undone; repeat up to it"), title);
+                    *said = steps == 0  ? g_strdup_printf(_("%s, now"), title)
+                            : steps < 0 ? g_strdup_printf(_("%s, go back to it"), title)
+                                        : g_strdup_printf(_("%s, undone; repeat up to it"), title);
     gtk_box_append(GTK_BOX(lines), line_of(name, steps > 0    ? "dim-label"
                                                  : steps == 0 ? "heading"
                                                               : NULL));
