@@ -124,7 +124,8 @@ gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losse
 // thickness is no good for filters, so thin areas stay as they are.
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
 // The part of `area` that the figures of a flow are told of, and its noise level is measured on: a
-// million samples, a quarter of that where the flow is not local. Panel, sweeps, `find` and `run`
+// million samples, or as many as are 1.3 million with the lines beside them (a quarter of a million
+// at least) where the flow is not local. Panel, sweeps, `find` and `run`
 // ask on this part, so that a setting has one figure wherever it is told.
 LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area);
 // Samples of a survey on `grid` that a judge looks at for figures of `area`: the area and its
