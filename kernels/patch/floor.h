@@ -6,13 +6,20 @@
 // alike: data were migrated, or neighbouring traces mixed. The quiet wavenumbers hold next to no
 // noise there, and a level that is taken from them leaves the noise where it is.
 //
+// Dense events fill all windows of a line at many wavenumbers, as noise does, but not evenly: their
+// powers differ from window to window by more than exponentially distributed ones. Where windows
+// have few traces along an axis the tenth part of the windows, with least power, and their half
+// must tell the same mean.
+//
 // All cells of a survey share the shape over the wavenumbers of a frequency, and each has a level
 // of its own. The figures do not depend on the order in which cells are measured.
 #define PATCH_FLOOR_UNIT 0x1p32
 
 typedef struct PatchFloor {
     int n[2], bins, cells; // wavenumbers, frequencies
+    gboolean narrow;       // windows have few traces along an axis
     gint64 *sum;           // [frequency][wavenumber] of all cells, each in units of its mean
+    gint64 *middle;        // the same of the half; zeros where windows are not narrow
     float *mean, *below;   // [cell][frequency]: mean power over the wavenumbers, of all and below
                            // events
     float *scratch;        // a plane
@@ -21,14 +28,17 @@ typedef struct PatchFloor {
 void patch_floor_init(PatchFloor *floor, const LithoPatchGeometry *g, int cells);
 void patch_floor_clear(PatchFloor *floor);
 guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells);
-// Takes the power of a cell, [frequency][wavenumber] of noise_floor().
-void patch_floor_add(PatchFloor *floor, int cell, const float *power);
+// Mean |F|^2 as noise_floor() tells it, by the half of the windows that have least power.
+void patch_floor_middle(const LithoNoiseWindows *windows, int threads, float *middle);
+// Takes the power of a cell, [frequency][wavenumber] of noise_floor(), and `middle` as above.
+void patch_floor_add(PatchFloor *floor, int cell, const float *power, const float *middle);
 // Takes what a device made of the powers of `n` cells, steps of 1 / PATCH_FLOOR_UNIT of their
 // means.
 void patch_floor_add_sums(PatchFloor *floor, const int *cells, int n, const PatchFloorSums *sums);
 PatchFloorSums patch_floor_sums_new(const PatchFloor *floor, int n);
 void patch_floor_sums_clear(PatchFloorSums *sums);
 // Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
-// more below their events than the levels that it has; else leaves it. done[cell] is 1 where the
+// more below their events than the levels that it has, and, in narrow windows, most of that is like
+// noise; else leaves it. done[cell] is 1 where the
 // cell was measured.
 void patch_floor_end(PatchFloor *floor, const guint8 *done, PatchLevels *levels);

@@ -19,8 +19,13 @@ enum {
     WINDOWS_OF_CELLS = 4096, // together, while each has LEAST_CELL_WINDOWS
     ALL_WINDOWS = 2048       // of the whole survey, for its own level
 };
+// A narrow window has fewer traces along an axis (noise_tells_shape()); a long one has frequencies
+// enough to tell the level by (noise_has_neighbours()).
+enum { FEWEST_TRACES = 8, LONG_WINDOW = 32 };
 // Powers of the cells that a device measures at a time.
 enum { DEVICE_BYTES = 128 << 20 };
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoNoiseWindows, litho_noise_windows_free)
 
 // Samples of a cell along the traces: a quarter of a second, which follows noise that grows with
 // time, and 64 at least. Cells of few traces or long windows are longer, up to a second: they hold
@@ -92,19 +97,88 @@ typedef struct Measuring {
     const PatchMeter *cleaner; // of the device, which finds the bursts; NULL: the host does
     const PatchMeter *meter;   // NULL: the host measures
     LithoNoiseWindows *whole;
+    LithoNoiseWindows
+        *sines;   // the same behind plain sines, for the floor of one cell; NULL: `whole`
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
-    float *powers; // of a cell on the host, [frequency][wavenumber]
+    float *powers, *middle; // of a cell on the host, [frequency][wavenumber]
 } Measuring;
 
 static void measuring_clear(Measuring *m)
 {
     litho_noise_windows_free(m->whole);
+    litho_noise_windows_free(m->sines);
     patch_floor_clear(&m->floor);
     g_free(m->done);
     g_free(m->powers);
+    g_free(m->middle);
+}
+
+// --- narrow windows ------------------------------------------------------------------------------
+
+gboolean patch_is_narrow(const int window[2])
+{
+    return MIN(window[0], window[1]) < FEWEST_TRACES;
+}
+
+// Windows of few traces along an axis have few wavenumbers, and next to none is far from dense
+// events: side lobes of the sine at the quiet ones are 50 dB below the events, and their level was
+// up to 8 times too high where the noise is fainter. The cube of the sine, along axes of 8 traces
+// and more, leaves 1.0 to 1.3 times the level at 40 dB. Along time noise differs from frequency to
+// frequency: the filter's sine spreads it, and the level must hold that.
+static void take_cubes(NoiseJob *job)
+{
+    job->energy = 1;
+    for (int a = 0; a < 2; a++) {
+        double energy = 0;
+        for (int k = 0; k < job->n[a]; k++) {
+            const double sine = job->taper[a][k];
+            job->taper[a][k] = job->n[a] < FEWEST_TRACES ? sine : sine * sine * sine;
+            energy += job->taper[a][k] * job->taper[a][k];
+        }
+        job->energy *= energy;
+    }
+}
+
+// TRUE where the level is told behind other tapers than the floor.
+static gboolean has_cubes(const int window[3])
+{
+    return patch_is_narrow(window) && window[2] < LONG_WINDOW;
+}
+
+// The windows of `box`, those of a whole survey where it is NULL. `cubes`: for the level.
+static LithoNoiseWindows *windows_new(const Measuring *m, const LithoBox *box, int most,
+                                      gboolean cubes, GError **error)
+{
+    LithoNoiseWindows *job = litho_noise_windows_new(m->grid, box, m->window, most, error);
+    if (job)
+        job->flat = TRUE; // the floor is told here
+    if (job && cubes)
+        take_cubes(job);
+    return job;
+}
+
+static void tell_floor(const Measuring *m, const LithoNoiseWindows *job, int threads)
+{
+    noise_floor(job, threads, m->powers);
+    if (patch_is_narrow(m->window))
+        patch_floor_middle(job, threads, m->middle);
+}
+
+static gboolean begin_whole(Measuring *m, GError **error)
+{
+    if (m->meter) {
+        m->whole = noise_places_new(m->grid, NULL, m->window, ALL_WINDOWS, error);
+        return m->whole != NULL;
+    }
+    const gboolean cubes = has_cubes(m->window);
+    if (!(m->whole = windows_new(m, NULL, ALL_WINDOWS, cubes, error)))
+        return FALSE;
+    if (cubes && noise_tells_shape(m->window) && patch_levels_cells(m->l) == 1)
+        m->sines = windows_new(m, NULL, ALL_WINDOWS, FALSE, error);
+    return m->sines || !cubes || !noise_tells_shape(m->window) || patch_levels_cells(m->l) > 1;
 }
 
 static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGeometry *g,
@@ -115,27 +189,48 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
                      .grid = grid,
                      .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
                      .done = g_malloc0(patch_levels_cells(l)),
-                     .powers = g_new(float, patch_levels_powers(g))};
+                     .powers = g_new(float, patch_levels_powers(g)),
+                     .middle = g_new0(float, patch_levels_powers(g))};
     patch_floor_init(&m->floor, g, patch_levels_cells(l));
     m->cleaner = meter;
     m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
-    m->whole = m->meter ? noise_places_new(grid, NULL, m->window, ALL_WINDOWS, error)
-                        : litho_noise_windows_new(grid, NULL, m->window, ALL_WINDOWS, error);
-    if (m->whole)
-        m->whole->flat = TRUE; // cells have a floor of their own
-    return m->whole != NULL;
+    return begin_whole(m, error);
+}
+
+// Level and floor of the box of a cell.
+static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const guint8 *recorded,
+                              LithoBox box, LithoRun *run, LithoNoise *noise, GError **error)
+{
+    const gboolean cubes = has_cubes(m->window);
+    const int threads = litho_run_threads(run);
+    for (int pass = 0; pass <= cubes; pass++) {
+        g_autoptr(LithoNoiseWindows) job =
+            windows_new(m, &box, cell_windows(m->l), cubes && pass == 0, error);
+        if (!job || !litho_noise_windows_add(job, part, recorded, box, run, error) ||
+            !noise_has_enough(job, error))
+            return FALSE;
+        job->run = run;
+        if (pass == 0)
+            noise_fill(job, threads, FALSE, noise);
+        if (pass == cubes)
+            tell_floor(m, job, threads);
+        if (!litho_run_step(run, 1, 1, error)) {
+            litho_noise_clear(noise);
+            return FALSE;
+        }
+    }
+    return TRUE;
 }
 
 static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *recorded, int k,
                              LithoBox box, LithoRun *run, GError **error)
 {
     g_autoptr(GError) trouble = NULL;
-    LithoNoise noise;
-    if (litho_noise_measure_level(part, recorded, &box, m->window, cell_windows(m->l), run, &noise,
-                                  m->powers, &trouble)) {
+    LithoNoise noise = {0};
+    if (level_of_cell(m, part, recorded, box, run, &noise, &trouble)) {
         put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
-        patch_floor_add(&m->floor, k, m->powers);
+        patch_floor_add(&m->floor, k, m->powers, m->middle);
         litho_noise_clear(&noise);
         m->done[k] = 1;
     } else if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
@@ -168,6 +263,8 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                                litho_noise_windows_memory(&cell, window, cell_windows(&l)) +
                                MIN(threads, g->bins) * // each takes a frequency
                                    litho_noise_thread_memory(&cell, window, cell_windows(&l)));
+    else if (has_cubes(window) && noise_tells_shape(window))
+        *peak += litho_noise_powers_memory(grid, window, ALL_WINDOWS);
     *peak += patch_floor_bytes(g, patch_levels_cells(&l));
     g_free(l.sigma);
 }
@@ -176,7 +273,7 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
 
 gboolean patch_meter_takes(const int window[3])
 {
-    return window[2] < 32 && window[0] * window[1] <= 3072;
+    return window[2] < LONG_WINDOW && window[0] * window[1] <= 3072 && !patch_is_narrow(window);
 }
 
 guint64 patch_meter_bytes(const LithoPatchGeometry *g)
@@ -278,7 +375,8 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *
                       .cancel = run ? run->cancel : NULL,
                       .superseded = run ? run->superseded : NULL,
                       .superseded_data = run ? run->superseded_data : NULL};
-    if (!litho_noise_windows_add(m->whole, part, recorded, within, &quiet, error))
+    if (!litho_noise_windows_add(m->whole, part, recorded, within, &quiet, error) ||
+        (m->sines && !litho_noise_windows_add(m->sines, part, recorded, within, &quiet, error)))
         return FALSE;
     for (int k = 0; k < cells; k++) {
         const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
@@ -339,8 +437,8 @@ static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
             put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
     litho_noise_clear(&whole);
     if (alone && !m->meter) {
-        noise_floor(m->whole, litho_run_threads(run), m->powers);
-        patch_floor_add(&m->floor, 0, m->powers);
+        tell_floor(m, m->sines ? m->sines : m->whole, litho_run_threads(run));
+        patch_floor_add(&m->floor, 0, m->powers, m->middle);
     }
     if (alone)
         m->done[0] = 1;

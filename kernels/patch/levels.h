@@ -32,6 +32,8 @@ typedef struct PatchMeter {
                        LithoNoise *noise, PatchFloorSums *floor, LithoRun *run, GError **error);
 } PatchMeter;
 
+// TRUE where a window has few traces along an axis, as those of lines and of surveys of few traces.
+gboolean patch_is_narrow(const int window[2]);
 // TRUE when a device takes windows of this size; else the host measures, whatever the device.
 gboolean patch_meter_takes(const int window[3]);
 // Bytes of a device that a measurement needs beside the input.
