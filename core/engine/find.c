@@ -94,12 +94,25 @@ static void ends(const Search *s, guint k, double *lo, double *hi)
 
 // --- trials -------------------------------------------------------------------------------------
 
+// TRUE where a level that tells no SNR ranks settings by both ends of its interval.
+static gboolean only_ranks(const LithoQuality *q)
+{
+    return q->is_rough || q->is_varying;
+}
+
+// A level that is known at each place counts noise where it is; one at each wavenumber may be too
+// low where events are, its third end.
+static guint n_ends(const LithoQuality *q)
+{
+    return q->is_rough ? 3 : 2;
+}
+
 // Gain in dB, whatever the noise level within its interval.
-static double least_gain(const Present *before, const LithoQuality *after)
+static double least_gain(const double before[3], const LithoQuality *after, guint n)
 {
     double least = INFINITY;
-    for (guint k = 0; k < G_N_ELEMENTS(before->mse_ends); k++) {
-        const double gain = 10 * log10(before->mse_ends[k] / after->mse_ends[k]);
+    for (guint k = 0; k < n; k++) {
+        const double gain = 10 * log10(before[k] / after->mse_ends[k]);
         least = isfinite(gain) ? MIN(least, gain) : -INFINITY;
     }
     return least;
@@ -111,8 +124,8 @@ static double score_of(const Search *s, const LithoQuality *q)
 {
     if (!s->question.noise)
         return isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
-    if (s->find->now.is_rough)
-        return least_gain(&s->present, q);
+    if (only_ranks(&s->find->now))
+        return least_gain(s->present.mse_ends, q, n_ends(&s->find->now));
     return isfinite(q->mse) ? -q->mse : -INFINITY;
 }
 
@@ -161,7 +174,7 @@ static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
 
 static double ratio_db(const Search *s, double before, double after)
 {
-    if (!s->question.noise || s->find->now.is_rough)
+    if (!s->question.noise || only_ranks(&s->find->now))
         return after - before;
     // Scores are errors with a minus; an error below zero is one that cannot be told from none.
     return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
@@ -466,6 +479,8 @@ static void keep_now(LithoFind *find)
 
 static double gain_of(const Search *s, const LithoFind *find)
 {
+    if (find->now.is_varying)
+        return least_gain(find->now.mse_ends, &find->found, n_ends(&find->now));
     return s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
                              : find->found.hidden_snr_db - find->now.hidden_snr_db;
 }
@@ -490,7 +505,7 @@ static void tell_interval(const Search *s, LithoFind *find)
     find->gain_low_db = find->gain_high_db = s->question.noise ? find->gain_db : NAN;
     if (!(find->gain_db > 0))
         return;
-    for (int k = 0; k < (find->now.is_rough ? 3 : 2); k++) {
+    for (guint k = 0; k < n_ends(&find->now); k++) {
         const double gain = 10 * log10(find->now.mse_ends[k] / find->found.mse_ends[k]);
         if (!isfinite(gain))
             continue;
@@ -521,7 +536,7 @@ static gboolean search(Search *s, GError **error)
     }
     // Nothing tells one setting from another.
     if ((find->now.is_filtered && !find->now.is_rough) ||
-        (s->question.noise && !isfinite(find->now.expected_snr_db))) {
+        (s->question.noise && !isfinite(find->now.expected_snr_db) && !find->now.is_varying)) {
         keep_now(find);
         return TRUE;
     }

@@ -49,6 +49,7 @@ gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
 void litho_quality_tell_varying(LithoQuality *q)
 {
     forget_figures(q);
+    q->is_varying = TRUE;
     g_strlcpy(q->why,
               _("the noise varies from place to place or stands in lines of the spectrum: its level"
                 " is not known well enough to tell so small an error"),

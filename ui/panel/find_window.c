@@ -319,14 +319,15 @@ static void done(gpointer result, const GError *error, gpointer data)
         isfinite(q->expected_snr_db) && !q->is_filtered && !q->counts_steep
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
+    const gboolean only_ranks = q->is_rough || q->is_varying;
     g_autofree char *text =
-        q->is_rough && find->gain_db > 0.05
+        only_ranks && find->gain_db > 0.05
             ? litho_text_printf(
                   _("No SNR can be told of these data. Together %s, and %.1f to %.1f dB "
                     "with any level of the noise that is likely: %u settings in %.1f "
                     "s."),
                   gain, find->gain_low_db, find->gain_high_db, find->trials, find->seconds)
-        : q->is_rough
+        : only_ranks
             ? litho_text_printf(_("No SNR can be told of these data, and no values gain with any "
                                   "level of the noise that is likely: %u settings in %.1f s."),
                                 find->trials, find->seconds)
