@@ -33,11 +33,9 @@ static Searched search_on(Cubes *c, const char *op, const char *what)
         sum += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
     g_assert_true(litho_quality_noise(c->noisy, NULL, NULL, &noise, NULL));
     s.level = noise.total / sqrt(sum / (double)n);
-    const LithoFindAsk ask = {.quality = {.flow = flow,
-                                          .in = c->noisy,
-                                          .noise = &noise,
-                                          .reference = c->truth,
-                                          .seed = 1}};
+    const LithoFindAsk ask = {
+        .quality = {
+            .flow = flow, .in = c->noisy, .noise = &noise, .reference = c->truth, .seed = 1}};
     g_assert_true(litho_find(judge, &ask, NULL, &s.find, NULL));
     g_test_message("%s %s: level %.3f, true %.2f -> %.2f dB, told %+.2f (%.2f to %.2f), %u trials",
                    op, what, s.level, s.find.now.snr_db, s.find.found.snr_db, s.find.gain_db,
