@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Predictions from the filters (fx.md section 5), one block of threads a system (a part of it for
-// windows beyond 32 x 32 traces). A thread predicts ROWS traces of a column: it keeps the column of
-// the tile in registers while the taps pass by. 400 x 48 complex multiply-adds a system of 20 x 20
-// traces and 48 taps; 5.4 kB read, 3.2 kB written.
+// Predictions from the filters (fx.md section 5), one block of threads for a window's next BINS
+// bins (for a part of it where windows are beyond 32 x 32 traces). A thread predicts ROWS traces of
+// a column: it keeps the column of the tile in registers while the taps pass by. 400 x 48 complex
+// multiply-adds a system of 20 x 20 traces and 48 taps; 5.4 kB read, 3.2 kB written.
+#include <cuda_pipeline.h>
+
 #include "kernels/fx/cuda/device.cuh"
 
-enum { THREADS = 96, ROWS = 5, PART = 32, FILL_THREADS = 128, FILL_BINS = 4 };
+enum { THREADS = 128, BINS = 3, PART = 32, FILL_THREADS = 128, FILL_BINS = 4 };
 
 // A rectangle of traces in shared memory, with their states when they are not all live.
 struct Tile {
@@ -121,11 +123,35 @@ __device__ static inline const float2 *taps_of(const LithoFxGroup &g, const Lith
 
 // --- centred predictions ------------------------------------------------------------------------
 
+// For blocks that are not square: load_taps() has left their shape before the taps.
+template <int ROWS>
+__device__ static void predict_any(const float2 *at, int pitch, const float2 *taps, float2 *out)
+{
+    const int height = (int)taps[-1].x, width = (int)taps[-1].y;
+    for (int k = 0; k < ROWS; k++)
+        out[k] = make_float2(0, 0);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const float2 h = taps[y * width + x];
+#pragma unroll
+            for (int k = 0; k < ROWS; k++) {
+                const float2 d = at[(k + y) * pitch + x];
+                out[k].x += h.x * d.x - h.y * d.y;
+                out[k].y += h.x * d.y + h.y * d.x;
+            }
+        }
+}
+
 // ROWS traces below one another, the first at `at` (its block's corner), from taps in shared
 // memory.
-template <int H>
-__device__ static void predict_rows(const float2 *at, int pitch, const float2 *taps, float2 *out)
+template <int H, int ROWS>
+__device__ static inline void predict_rows(const float2 *at, int pitch, const float2 *taps,
+                                           float2 *out)
 {
+    if constexpr (H == 0) {
+        predict_any<ROWS>(at, pitch, taps, out);
+        return;
+    }
     constexpr int W = 2 * H + 1;
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
@@ -149,25 +175,6 @@ __device__ static void predict_rows(const float2 *at, int pitch, const float2 *t
     }
 }
 
-// predict_rows() for blocks that are not square.
-template <>
-__device__ void predict_rows<0>(const float2 *at, int pitch, const float2 *taps, float2 *out)
-{
-    const int height = (int)taps[-1].x, width = (int)taps[-1].y; // left there by load_taps()
-    for (int k = 0; k < ROWS; k++)
-        out[k] = make_float2(0, 0);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            const float2 h = taps[y * width + x];
-#pragma unroll
-            for (int k = 0; k < ROWS; k++) {
-                const float2 d = at[(k + y) * pitch + x];
-                out[k].x += h.x * d.x - h.y * d.y;
-                out[k].y += h.x * d.y + h.y * d.x;
-            }
-        }
-}
-
 // --- one system ---------------------------------------------------------------------------------
 
 // A part of a spot's window: traces [il0, il1) x [xl0, xl1).
@@ -186,31 +193,35 @@ __device__ static Part part_of(const LithoFxSpot &s, int number)
     return p;
 }
 
-__device__ static void load_tile(const LithoFxGroup &g, const LithoFxSpot &s, int bin, int pass,
-                                 Part p, int height, Tile *tile, float2 *values,
+// The part with the traces around it for several bins, `area` numbers from one to the next, and
+// its states. Each thread's own traces have arrived after __pipeline_wait_prior(0).
+__device__ static Tile load_tile(const LithoFxGroup &g, const LithoFxSpot &s, int bin, int bins,
+                                 int pass, Part p, int height, float2 *values, int area,
                                  unsigned char *states)
 {
     const Source source = source_of(g, s, bin, pass);
-    tile->at = values;
-    tile->states = s.tile >= 0 ? states : NULL;
-    tile->il0 = p.il0 - g.half_il;
-    tile->xl0 = p.xl0 - g.half_xl;
-    tile->width = p.xl1 - p.xl0 + 2 * g.half_xl;
-    tile->n_il = g.n_il;
-    tile->n_xl = g.n_xl;
+    const long long plane = s.tile >= 0 ? g.tile_il * g.tile_xl : g.plane;
+    const int width = p.xl1 - p.xl0 + 2 * g.half_xl, valid = p.il1 - p.il0 + 2 * g.half_il;
+    const Tile tile = {values, s.tile >= 0 ? states : NULL, p.il0 - g.half_il, p.xl0 - g.half_xl,
+                       width,  g.n_il,                      g.n_xl};
     const unsigned char *from =
         g.states[pass % 2] + (long long)max(s.tile, 0) * g.tile_il * g.tile_xl;
-    const int valid = p.il1 - p.il0 + 2 * g.half_il;
-    for (int k = threadIdx.x; k < height * tile->width; k += THREADS) {
-        const int il = tile->il0 + k / tile->width, xl = tile->xl0 + k % tile->width;
+    for (int k = threadIdx.x; k < height * width; k += THREADS) {
+        const int il = tile.il0 + k / width, xl = tile.xl0 + k % width;
         const bool inside =
-            k / tile->width < valid && il >= 0 && il < g.n_il && xl >= 0 && xl < g.n_xl;
-        values[k] = inside ? source(il, xl) : make_float2(0, 0);
+            k / width < valid && il >= 0 && il < g.n_il && xl >= 0 && xl < g.n_xl;
+        const float2 *at = source.at + (inside ? (long long)il * source.pitch + xl : 0);
+        for (int b = 0; b < bins; b++)
+            if (inside)
+                __pipeline_memcpy_async(values + b * area + k, at + b * plane, sizeof(float2));
+            else
+                values[b * area + k] = make_float2(0, 0);
         if (s.tile >= 0)
             states[k] =
                 inside ? from[(il - s.il0 + 2 * g.half_il) * g.tile_xl + xl - s.xl0 + 2 * g.half_xl]
                        : LITHO_FX_OUTSIDE;
     }
+    return tile;
 }
 
 // FxWindow.out of the CPU: prediction or prediction minus input; the prediction alone where
@@ -247,72 +258,133 @@ __device__ static void outside_at(Part p, Part r, int k, int *il, int *xl)
     *xl = p.xl0 + k % width;
 }
 
-template <int H> __global__ void __launch_bounds__(THREADS) apply_kernel(LithoFxGroup g, int pass)
+// TRUE when blocks of traces [lo, hi) that are moved inside a survey of n lie in a tile that goes
+// from lo - half to hi + half.
+__device__ static inline bool close(int lo, int hi, int n, int half)
+{
+    const int first = min(max(lo, half), n - 1 - half), last = min(max(hi - 1, half), n - 1 - half);
+    return first >= lo && last < hi;
+}
+
+// predict() where all neighbours are there; `at`: the block's corner in shared memory.
+template <int H>
+__device__ static inline float2 predict_whole(const LithoFxGroup &g, const float2 *at, int pitch,
+                                              const float2 *taps)
+{
+    const int height = H ? 2 * H + 1 : 2 * g.half_il + 1, width = H ? 2 * H + 1 : 2 * g.half_xl + 1;
+    float2 sum = make_float2(0, 0);
+    for (int y = 0; y < height; y++)
+#pragma unroll
+        for (int x = 0; x < width; x++) {
+            const float2 h = taps[y * width + x], d = at[y * pitch + x];
+            sum.x = fmaf(h.x, d.x, sum.x);
+            sum.x = fmaf(-h.y, d.y, sum.x);
+            sum.y = fmaf(h.x, d.y, sum.y);
+            sum.y = fmaf(h.y, d.x, sum.y);
+        }
+    return sum;
+}
+
+// A still absent trace in the window's box.
+__device__ static bool finds_absent(const LithoFxGroup &g, const LithoFxSpot &s, int pass)
+{
+    int absent = 0;
+    const unsigned char *states =
+        g.states[pass % 2] + (long long)max(s.tile, 0) * g.tile_il * g.tile_xl;
+    for (int k = threadIdx.x; k < g.tile_il * g.tile_xl && s.tile >= 0; k += THREADS) {
+        const int il = k / g.tile_xl - g.half_il, xl = k % g.tile_xl - g.half_xl;
+        absent |= il >= 0 && il < s.n_il + 2 * g.half_il && xl >= 0 &&
+                  xl < s.n_xl + 2 * g.half_xl && states[k] == LITHO_FX_ABSENT;
+    }
+    return __syncthreads_or(absent) != 0;
+}
+
+// Traces whose block is centred on them: none when a trace is absent still, all when what lies
+// outside the survey is zero.
+__device__ static Part centred_part(const LithoFxGroup &g, const LithoFxSpot &s, Part p,
+                                    bool absent)
+{
+    Part r = p;
+    if (g.edge != LITHO_FX_ZERO) {
+        r.il0 = min(max(p.il0, s.c_il0), p.il1);
+        r.xl0 = min(max(p.xl0, s.c_xl0), p.xl1);
+        r.il1 = max(min(p.il1, s.c_il1), r.il0);
+        r.xl1 = max(min(p.xl1, s.c_xl1), r.xl0);
+    }
+    if (absent)
+        r.il1 = r.il0;
+    return r;
+}
+
+template <int H, int ROWS>
+__global__ void __launch_bounds__(THREADS) apply_kernel(LithoFxGroup g, int pass)
 {
     extern __shared__ float4 shared[];
     const LithoFxSpot s = g.spots[blockIdx.x];
-    const int bin = blockIdx.y;
+    const int first = blockIdx.y * BINS, bins = min(g.bins - first, (int)BINS);
     if ((int)blockIdx.z >= (s.n_il + PART - 1) / PART * ((s.n_xl + PART - 1) / PART))
         return;
     const Part p = part_of(s, blockIdx.z);
     const int groups = (p.il1 - p.il0 + ROWS - 1) / ROWS, columns = p.xl1 - p.xl0;
-    const int height = groups * ROWS + 2 * g.half_il;
-    float2 *taps = (float2 *)shared + 1, *values = taps + g.size;
-    Tile tile;
-    load_tile(g, s, bin, pass, p, height, &tile, values,
-              (unsigned char *)(values + height * (columns + 2 * g.half_xl)));
-    const float2 *all_taps = taps_of(g, s, bin);
-    const float2 *from = all_taps + (-s.d_il0 * (s.d_xl1 - s.d_xl0 + 1) - s.d_xl0) * g.size;
-    for (int k = threadIdx.x; k < g.size; k += THREADS)
-        taps[k] = from[k];
-    if (threadIdx.x == 0)
-        taps[-1] = make_float2(2 * g.half_il + 1, 2 * g.half_xl + 1);
-    int absent = 0;
-    if (s.tile >= 0) { // a trace still absent in the window's box spoils the fast way
-        const unsigned char *states =
-            g.states[pass % 2] + (long long)s.tile * g.tile_il * g.tile_xl;
-        for (int k = threadIdx.x; k < g.tile_il * g.tile_xl; k += THREADS) {
-            const int il = k / g.tile_xl - g.half_il, xl = k % g.tile_xl - g.half_xl;
-            absent |= il >= 0 && il < s.n_il + 2 * g.half_il && xl >= 0 &&
-                      xl < s.n_xl + 2 * g.half_xl && states[k] == LITHO_FX_ABSENT;
-        }
+    const int height = groups * ROWS + 2 * g.half_il, area = height * (columns + 2 * g.half_xl);
+    float2 *taps = (float2 *)shared + 1, *values = taps + BINS * (g.size + 1);
+    Tile tile = load_tile(g, s, first, bins, pass, p, height, values, area,
+                          (unsigned char *)(values + BINS * area));
+    const int centre = (-s.d_il0 * (s.d_xl1 - s.d_xl0 + 1) - s.d_xl0) * g.size;
+    for (int b = 0; b < bins; b++) {
+        const float2 *from = taps_of(g, s, first + b) + centre;
+        for (int k = threadIdx.x; k < g.size; k += THREADS)
+            __pipeline_memcpy_async(taps + b * (g.size + 1) + k, from + k, sizeof(float2));
+        if (threadIdx.x == 0)
+            taps[b * (g.size + 1) - 1] = make_float2(2 * g.half_il + 1, 2 * g.half_xl + 1);
     }
-    absent = __syncthreads_or(absent);
-
-    const bool good = g.good[system_of(g, blockIdx.x, bin)] != 0;
-    float2 *out = (float2 *)g.out + ((long long)s.out * g.out_bins + bin) * g.out_pitch;
-    Part centred = p; // with zeros outside the survey every trace is like any other
-    if (g.edge != LITHO_FX_ZERO) {
-        centred.il0 = min(max(p.il0, s.c_il0), p.il1);
-        centred.xl0 = min(max(p.xl0, s.c_xl0), p.xl1);
-        centred.il1 = max(min(p.il1, s.c_il1), centred.il0);
-        centred.xl1 = max(min(p.xl1, s.c_xl1), centred.xl0);
-    }
-    if (absent)
-        centred.il1 = centred.il0;
-    for (int task = threadIdx.x; task < groups * columns && !absent; task += THREADS) {
-        const int row = task / columns * ROWS, xl = p.xl0 + task % columns;
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    const bool absent = finds_absent(g, s, pass);
+    const Part centred = centred_part(g, s, p, absent);
+    float2 *out = (float2 *)g.out + ((long long)s.out * g.out_bins + first) * g.out_pitch;
+    const int each = groups * columns;
+    for (int task = threadIdx.x; task < bins * each && !absent; task += THREADS) {
+        const int b = task / each, row = task % each / columns * ROWS, xl = task % each % columns;
         float2 prediction[ROWS];
-        predict_rows<H>(values + row * tile.width + task % columns, tile.width, taps, prediction);
+        tile.at = values + b * area;
+        predict_rows<H, ROWS>(tile.at + row * tile.width + xl, tile.width,
+                              taps + b * (g.size + 1), prediction);
+        const bool good = g.good[system_of(g, blockIdx.x, first + b)] != 0;
+        const bool column = p.xl0 + xl >= centred.xl0 && p.xl0 + xl < centred.xl1;
+        float2 *to = out + b * g.out_pitch + (p.il0 - s.il0 + row) * s.n_xl + p.xl0 - s.xl0 + xl;
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             const int il = p.il0 + row + k;
-            if (il >= centred.il0 && il < centred.il1 && xl >= centred.xl0 && xl < centred.xl1)
-                out[(il - s.il0) * s.n_xl + xl - s.xl0] =
-                    result_of(g, tile, il, xl, good, prediction[k]);
+            if (column && il >= centred.il0 && il < centred.il1)
+                to[k * s.n_xl] = result_of(g, tile, il, p.xl0 + xl, good, prediction[k]);
         }
     }
     const int rest =
         (p.il1 - p.il0) * columns - (centred.il1 - centred.il0) * (centred.xl1 - centred.xl0);
-    const Tile wide = rest > 0 ? everything(g, s, bin, pass) : tile;
-    for (int k = threadIdx.x; k < rest; k += THREADS) {
+    const bool whole = g.edge == LITHO_FX_FIT && s.tile < 0 &&
+                       close(p.il0, p.il1, g.n_il, g.half_il) &&
+                       close(p.xl0, p.xl1, g.n_xl, g.half_xl);
+    for (int k = threadIdx.x; k < bins * rest; k += THREADS) {
+        const int b = k / rest;
         int il, xl, c_il, c_xl, number;
-        outside_at(p, centred, k, &il, &xl);
-        const float2 *h = filter_at(g, s, all_taps, il, xl, &c_il, &c_xl, &number);
+        outside_at(p, centred, k % rest, &il, &xl);
+        const float2 *h =
+            filter_at(g, s, taps_of(g, s, first + b), il, xl, &c_il, &c_xl, &number);
         float2 prediction;
-        const bool done = predict(g, wide, h, c_il, c_xl, number, &prediction);
-        out[(il - s.il0) * s.n_xl + xl - s.xl0] =
-            result_of(g, tile, il, xl, good && done, prediction);
+        bool use = g.good[system_of(g, blockIdx.x, first + b)] != 0;
+        tile.at = values + b * area;
+        if (whole)
+            prediction = predict_whole<H>(g,
+                                          tile.at + (c_il - g.half_il - tile.il0) * tile.width +
+                                              c_xl - g.half_xl - tile.xl0,
+                                          tile.width, h);
+        else
+            use = predict(g, everything(g, s, first + b, pass), h, c_il, c_xl, number,
+                          &prediction) &&
+                  use;
+        out[b * g.out_pitch + (il - s.il0) * s.n_xl + xl - s.xl0] =
+            result_of(g, tile, il, xl, use, prediction);
     }
 }
 
@@ -448,19 +520,30 @@ int litho_fx_guess(const LithoFxGroup *g, int pass, cudaStream_t stream)
     return (int)cudaGetLastError();
 }
 
-template <int H> static int launch_apply(const LithoFxGroup *g, int pass, cudaStream_t stream)
+template <int H, int ROWS>
+static int launch_rows(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
     const int n_il = g->tile_il - 4 * g->half_il, n_xl = g->tile_xl - 4 * g->half_xl;
     const int part_il = n_il < PART ? n_il : PART, part_xl = n_xl < PART ? n_xl : PART;
     const int height = (part_il + ROWS - 1) / ROWS * ROWS + 2 * g->half_il;
-    const int bytes = 8 * (1 + g->size) + 9 * height * (part_xl + 2 * g->half_xl);
+    const int area = height * (part_xl + 2 * g->half_xl);
+    const int bytes = 8 * (1 + BINS * (1 + g->size)) + (8 * BINS + 1) * area;
     const int parts = (n_il + PART - 1) / PART * ((n_xl + PART - 1) / PART);
-    cudaError_t status =
-        cudaFuncSetAttribute(apply_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t status = cudaFuncSetAttribute(
+        apply_kernel<H, ROWS>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    apply_kernel<H><<<dim3(g->n_spots, g->bins, parts), THREADS, bytes, stream>>>(*g, pass);
+    apply_kernel<H, ROWS><<<dim3(g->n_spots, (g->bins + BINS - 1) / BINS, parts), THREADS, bytes,
+                            stream>>>(*g, pass);
     return (int)cudaGetLastError();
+}
+
+// Ten rows a thread read less, five leave fewer of them idle.
+template <int H> static int launch_apply(const LithoFxGroup *g, int pass, cudaStream_t stream)
+{
+    const int n = g->tile_il - 4 * g->half_il, length = n < PART ? n : PART;
+    return length > 5 && (length - 1) % 10 >= 5 ? launch_rows<H, 10>(g, pass, stream)
+                                                : launch_rows<H, 5>(g, pass, stream);
 }
 
 int litho_fx_apply(const LithoFxGroup *g, int pass, cudaStream_t stream)

@@ -11,7 +11,7 @@
 enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well inside an L2 cache
 
 #define FX_CHUNK_BYTES ((guint64)3 << 29) // of the filter stage's arrays
-#define FX_BATCH_SYSTEMS 65536 // of several time windows at once: 16 rounds of a card's blocks
+#define FX_BATCH_SYSTEMS (1 << 17) // of several time windows at once: 20 rounds of a card's blocks
 #define FX_CHUNK_FLOPS 1.6e9 // per multiprocessor: about 10 ms between two looks at the cancel flag
 
 typedef struct FxPlan {

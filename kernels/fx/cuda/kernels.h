@@ -191,6 +191,14 @@ int litho_fx_update(const LithoFxGroup *group, int max_il, int max_xl, int most,
 int litho_fx_solve(const LithoFxGroup *group, int first, int count, int edges, int last,
                    cudaStream_t stream);
 
+// --- cuda/solve_rows.cu ---------------------------------------------------------------------------
+
+// 1 when litho_fx_solve_rows() can solve the group's systems.
+int litho_fx_rows_serve(const LithoFxGroup *group);
+// litho_fx_solve() for them.
+int litho_fx_solve_rows(const LithoFxGroup *group, int first, int count, int edges, int last,
+                        cudaStream_t stream);
+
 // --- cuda/apply.cu -------------------------------------------------------------------------------
 
 // Fills both tiles and states from the spectra.

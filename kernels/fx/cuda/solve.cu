@@ -5,44 +5,25 @@
 // inverse (fx.md sections 4 and 5).
 //
 // The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring
-// threads take neighbouring rows. For 5 x 5 and 7 x 7 traces half a warp takes a system without
-// edges: a panel's own factor, which all threads compute alike, serves two systems, and short
-// columns leave fewer threads idle. 30 systems share a multiprocessor, which hides the chain of 49
-// pivots. 5.8 kB read and 0.4 kB written a system; 49^3 / 3 operations for the factor and 2 * 49^2
-// a right-hand side.
-#include "kernels/fx/cuda/device.cuh"
+// threads take neighbouring rows. The usual blocks have a faster way (solve_rows.cu). 49^3 / 3
+// operations for the factor and 2 * 49^2 a right-hand side.
+#include "kernels/fx/cuda/solve.cuh"
 
-enum { HALF = 16, SMALL = 32, LARGE = 128, RIGHT = 32, CENTRE = 2, MAX_STEPS = 100 };
+enum { SMALL = 32, LARGE = 128, RIGHT = 32, CENTRE = 2, MAX_STEPS = 100 };
 
 // A tile of the trailing matrix: its place and its rows' and columns' offsets in a panel.
 struct TileAt {
     unsigned short place, pitch, row, column;
 };
 
-// State of a system's threads. SIZE: order of the matrix when known at compile time, else 0. LANES:
-// HALF when two systems share a warp, 0 when a block has one.
-template <int SIZE, int LANES> struct Shared {
+// State of a system's threads. SIZE: order of the matrix when known at compile time, else 0.
+template <int SIZE> struct Shared {
     float *a;      // the matrix
     float *x;      // RIGHT right-hand sides of pitch(); CENTRE vectors when no edge needs more
     float *part;   // one float a warp
     TileAt *tiles; // of the whole triangle but its first block column, last rows first
     int n;
 
-    __device__ int lane() const
-    {
-        return LANES ? threadIdx.x % LANES : threadIdx.x;
-    }
-    __device__ int lanes() const
-    {
-        return LANES ? LANES : blockDim.x;
-    }
-    __device__ void sync() const
-    {
-        if (LANES)
-            __syncwarp();
-        else
-            __syncthreads();
-    }
     __device__ int size() const
     {
         return SIZE ? SIZE : n;
@@ -58,11 +39,11 @@ template <int SIZE, int LANES> struct Shared {
 };
 
 // Sum over the system's threads, the same in every thread and in the same order every time.
-template <int LANES> __device__ static float block_sum(float value, float *part)
+__device__ static float block_sum(float value, float *part)
 {
-    for (int k = LANES ? LANES / 2 : 16; k > 0; k /= 2)
+    for (int k = 16; k > 0; k /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, k);
-    if (LANES || blockDim.x == 32)
+    if (blockDim.x == 32)
         return value;
     __syncthreads();
     if (threadIdx.x % 32 == 0)
@@ -75,50 +56,20 @@ template <int LANES> __device__ static float block_sum(float value, float *part)
 }
 
 // Copies the triangle, `lambda` added; the rows that rounding up adds become the unit matrix.
-template <int SIZE, int LANES>
-__device__ static void load(Shared<SIZE, LANES> s, const float *matrix, float lambda)
+template <int SIZE>
+__device__ static void load(Shared<SIZE> s, const float *matrix, float lambda)
 {
     const int n = litho_fx_packed_size(s.pitch()) / 4;
 #pragma unroll 6
-    for (int k = s.lane(); k < n; k += s.lanes())
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
         ((float4 *)s.a)[k] = ((const float4 *)matrix)[k];
-    s.sync();
-    for (int k = s.lane(); k < s.pitch(); k += s.lanes())
+    __syncthreads();
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
         *s.at(k, k) += k < s.size() ? lambda : 1.0f;
-    s.sync();
+    __syncthreads();
 }
 
 // --- Cholesky -----------------------------------------------------------------------------------
-
-// The lower factor of a 4 x 4 tile in registers, reciprocals on the diagonal.
-struct Tile {
-    float r0, r1, r2, r3, l10, l20, l30, l21, l31, l32;
-};
-
-__device__ static inline float reciprocal_root(float pivot, bool *good)
-{
-    *good = *good && pivot > 0;
-    const float p = pivot > 0 ? pivot : 1.0f, r = rsqrtf(p);
-    return r * fmaf(-0.5f * p * r, r, 1.5f); // one step of Newton: rsqrtf alone is two bits short
-}
-
-__device__ static inline Tile factor_tile(const float *at, int pitch, bool *good)
-{
-    const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + pitch);
-    const float4 c2 = *(const float4 *)(at + 2 * pitch), c3 = *(const float4 *)(at + 3 * pitch);
-    Tile t;
-    t.r0 = reciprocal_root(c0.x, good);
-    t.l10 = c0.y * t.r0;
-    t.l20 = c0.z * t.r0;
-    t.l30 = c0.w * t.r0;
-    t.r1 = reciprocal_root(c1.y - t.l10 * t.l10, good);
-    t.l21 = (c1.z - t.l20 * t.l10) * t.r1;
-    t.l31 = (c1.w - t.l30 * t.l10) * t.r1;
-    t.r2 = reciprocal_root(c2.z - t.l20 * t.l20 - t.l21 * t.l21, good);
-    t.l32 = (c2.w - t.l30 * t.l20 - t.l31 * t.l21) * t.r2;
-    t.r3 = reciprocal_root(c3.w - t.l30 * t.l30 - t.l31 * t.l31 - t.l32 * t.l32, good);
-    return t;
-}
 
 __device__ static inline void store_tile(float *at, int pitch, Tile t)
 {
@@ -163,7 +114,7 @@ __device__ static inline void update_tile(float *a, const float *panel, int pitc
 
 // Tiles of the trailing triangle, from its end: those behind any panel come first, and threads that
 // follow one another take rows that do.
-template <int SIZE, int LANES> __device__ static void list_tiles(Shared<SIZE, LANES> s)
+template <int SIZE> __device__ static void list_tiles(Shared<SIZE> s)
 {
     const int blocks = s.pitch() / 4 - 1;
     for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += blockDim.x) {
@@ -178,20 +129,19 @@ template <int SIZE, int LANES> __device__ static void list_tiles(Shared<SIZE, LA
 
 // Tiles behind the panels that one thread of a warp keeps in registers while panels pass; they
 // return to shared memory when they become a panel themselves.
-template <int SIZE, int LANES> struct Kept {
+template <int SIZE> struct Kept {
     enum {
-        EACH = LANES ? LANES : SMALL,
         BLOCKS = (SIZE + 3) / 4 - 1,
         TILES = BLOCKS * (BLOCKS + 1) / 2,
-        OWN = (TILES + EACH - 1) / EACH,
+        OWN = (TILES + SMALL - 1) / SMALL,
     };
     float4 tile[OWN][4];
 
-    __device__ void load(Shared<SIZE, LANES> s)
+    __device__ void load(Shared<SIZE> s)
     {
 #pragma unroll
         for (int j = 0; j < OWN; j++) {
-            const int k = s.lane() + EACH * j;
+            const int k = threadIdx.x + SMALL * j;
             if (k < TILES) {
                 const TileAt t = s.tiles[k];
 #pragma unroll
@@ -202,12 +152,12 @@ template <int SIZE, int LANES> struct Kept {
     }
 
     // a -= panel rows * panel columns^T for the tiles behind the panel, `behind` of them.
-    __device__ void update(Shared<SIZE, LANES> s, const float *panel, int pitch, int next,
+    __device__ void update(Shared<SIZE> s, const float *panel, int pitch, int next,
                            int behind)
     {
 #pragma unroll
         for (int j = 0; j < OWN; j++) {
-            const int k = s.lane() + EACH * j;
+            const int k = threadIdx.x + SMALL * j;
             if (k >= behind)
                 continue;
             const TileAt t = s.tiles[k];
@@ -230,44 +180,45 @@ template <int SIZE, int LANES> struct Kept {
 };
 
 // Sizes that the compiler does not know stay in shared memory.
-template <> struct Kept<0, 0> {
-    __device__ void load(Shared<0, 0>)
+template <> struct Kept<0> {
+    __device__ void load(Shared<0>)
     {
     }
-    __device__ void update(Shared<0, 0> s, const float *panel, int pitch, int, int behind)
+    __device__ void update(Shared<0> s, const float *panel, int pitch, int, int behind)
     {
-        for (int k = s.lane(); k < behind; k += s.lanes())
+        for (int k = threadIdx.x; k < behind; k += blockDim.x)
             update_tile(s.a, panel, pitch, s.tiles[k]);
     }
 };
 
 // a = L L^T in place, reciprocals on the diagonal. FALSE: a pivot was not positive.
-template <int SIZE, int LANES> __device__ static bool cholesky(Shared<SIZE, LANES> s)
+template <int SIZE> __device__ static bool cholesky(Shared<SIZE> s)
 {
     bool good = true;
-    Kept<SIZE, LANES> kept;
+    Kept<SIZE> kept;
     kept.load(s);
     for (int panel = 0; panel < s.pitch(); panel += 4) {
         const int pitch = s.pitch() - panel; // from column to column of the panel
         float *first = s.at(panel, panel) - panel;
-        const Tile t = factor_tile(first + panel, pitch, &good);
-        for (int r = panel + 4 + s.lane(); r < s.pitch(); r += s.lanes()) {
+        const float *at = first + panel;
+        const Tile t = factor_tile(*(const float4 *)at, *(const float4 *)(at + pitch),
+                                   *(const float4 *)(at + 2 * pitch),
+                                   *(const float4 *)(at + 3 * pitch), &good);
+        for (int r = panel + 4 + threadIdx.x; r < s.pitch(); r += blockDim.x) {
             float *x = first + r;
-            const float y0 = x[0] * t.r0;
-            const float y1 = (x[pitch] - y0 * t.l10) * t.r1;
-            const float y2 = (x[2 * pitch] - y0 * t.l20 - y1 * t.l21) * t.r2;
-            const float y3 = (x[3 * pitch] - y0 * t.l30 - y1 * t.l31 - y2 * t.l32) * t.r3;
-            x[0] = y0;
-            x[pitch] = y1;
-            x[2 * pitch] = y2;
-            x[3 * pitch] = y3;
+            const float4 y =
+                behind_tile(t, make_float4(x[0], x[pitch], x[2 * pitch], x[3 * pitch]));
+            x[0] = y.x;
+            x[pitch] = y.y;
+            x[2 * pitch] = y.z;
+            x[3 * pitch] = y.w;
         }
-        s.sync();
-        if (s.lane() == 0)
+        __syncthreads();
+        if (threadIdx.x == 0)
             store_tile(first + panel, pitch, t);
         const int blocks = pitch / 4 - 1;
         kept.update(s, first, pitch, panel + 4, blocks * (blocks + 1) / 2);
-        s.sync();
+        __syncthreads();
     }
     return good;
 }
@@ -292,32 +243,32 @@ __device__ static inline float dot4(float4 a, float4 b)
 }
 
 // The centred filter: the factor's last row, which is L^{-1} g, backwards through L^T; into s.x.
-template <int SIZE, int LANES> __device__ static void solve_centre(Shared<SIZE, LANES> s)
+template <int SIZE> __device__ static void solve_centre(Shared<SIZE> s)
 {
     const int n = s.size() - 1;
     float *left = s.x + s.pitch(); // what is still to be solved
-    for (int k = s.lane(); k < s.pitch(); k += s.lanes())
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
         left[k] = k < n ? *s.at(n, k) : 0;
-    s.sync();
+    __syncthreads();
     for (int panel = (n - 1) / 4 * 4; panel >= 0; panel -= 4) {
         const float4 y =
             back_tile(s.at(panel, panel), s.pitch() - panel, *(float4 *)(left + panel), n - panel);
-        if (s.lane() == 0)
+        if (threadIdx.x == 0)
             *(float4 *)(s.x + panel) = y;
-        for (int j = s.lane(); j < panel; j += s.lanes())
+        for (int j = threadIdx.x; j < panel; j += blockDim.x)
             left[j] -= dot4(*(const float4 *)s.at(panel, j), y);
-        s.sync();
+        __syncthreads();
     }
 }
 
 // L X = B and L^T X = B for n right-hand sides x[k * pitch]. Eight of them side by side, so that
 // the factor's numbers are read once for all.
-template <int SIZE, int LANES> __device__ static void forward(Shared<SIZE, LANES> s, int n)
+template <int SIZE> __device__ static void forward(Shared<SIZE> s, int n)
 {
     for (int panel = 0; panel < s.pitch(); panel += 4) {
         const int pitch = s.pitch() - panel;
         const float *first = s.at(panel, panel) - panel;
-        for (int k = s.lane(); k < n; k += s.lanes()) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
             float4 *x = (float4 *)(s.x + k * s.pitch() + panel), y = *x;
             const float *at = first + panel;
             y.x = y.x * at[0];
@@ -327,9 +278,10 @@ template <int SIZE, int LANES> __device__ static void forward(Shared<SIZE, LANES
                   at[3 * pitch + 3];
             *x = y;
         }
-        s.sync();
-        for (int k = s.lane() % 8; k < n; k += 8)
-            for (int row = panel + 4 + s.lane() / 8 * 4; row < s.pitch(); row += s.lanes() / 2) {
+        __syncthreads();
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int row = panel + 4 + threadIdx.x / 8 * 4; row < s.pitch();
+                 row += (int)blockDim.x / 2) {
                 float *x = s.x + k * s.pitch();
                 const float4 b = *(const float4 *)(x + panel);
                 float4 to = *(float4 *)(x + row);
@@ -339,20 +291,20 @@ template <int SIZE, int LANES> __device__ static void forward(Shared<SIZE, LANES
                 subtract_outer(&to, *(const float4 *)(first + 3 * pitch + row), b.w);
                 *(float4 *)(x + row) = to;
             }
-        s.sync();
+        __syncthreads();
     }
 }
 
-template <int SIZE, int LANES> __device__ static void backward(Shared<SIZE, LANES> s, int n)
+template <int SIZE> __device__ static void backward(Shared<SIZE> s, int n)
 {
     for (int panel = s.pitch() - 4; panel >= 0; panel -= 4) {
-        for (int k = s.lane(); k < n; k += s.lanes()) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
             float4 *x = (float4 *)(s.x + k * s.pitch() + panel);
             *x = back_tile(s.at(panel, panel), s.pitch() - panel, *x, s.size() - panel);
         }
-        s.sync();
-        for (int k = s.lane() % 8; k < n; k += 8)
-            for (int j = s.lane() / 8 * 4; j < panel; j += s.lanes() / 2) {
+        __syncthreads();
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int j = threadIdx.x / 8 * 4; j < panel; j += (int)blockDim.x / 2) {
                 float *x = s.x + k * s.pitch();
                 const float4 b = *(const float4 *)(x + panel);
                 const float *column = s.at(panel, j);
@@ -364,14 +316,14 @@ template <int SIZE, int LANES> __device__ static void backward(Shared<SIZE, LANE
                 to.w -= dot4(*(const float4 *)(column + 3 * pitch), b);
                 *(float4 *)(x + j) = to;
             }
-        s.sync();
+        __syncthreads();
     }
 }
 
 // --- iteration ----------------------------------------------------------------------------------
 
-template <int SIZE, int LANES>
-__device__ static float product_row(Shared<SIZE, LANES> s, const float *x, int row, int n)
+template <int SIZE>
+__device__ static float product_row(Shared<SIZE> s, const float *x, int row, int n)
 {
     float sum = 0;
     for (int k = 0; k < n; k++)
@@ -381,20 +333,20 @@ __device__ static float product_row(Shared<SIZE, LANES> s, const float *x, int r
 
 // Jacobi on the complex equations, as the paper has it: Richardson's iteration in the real unknowns
 // with the mean diagonal of every pair.
-template <int SIZE, int LANES> __device__ static bool jacobi(Shared<SIZE, LANES> s)
+template <int SIZE> __device__ static bool jacobi(Shared<SIZE> s)
 {
     const int n = s.size() - 1;
     float *beta = s.x, *image = beta + s.pitch();
-    for (int k = s.lane(); k < n; k += s.lanes())
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
         beta[k] = k % 2 == 0 ? 0.02f * 0.70710678f : 0;
-    s.sync();
+    __syncthreads();
     for (int step = 0; step < MAX_STEPS; step++) {
-        for (int k = s.lane(); k < n; k += s.lanes())
+        for (int k = threadIdx.x; k < n; k += blockDim.x)
             image[k] = product_row(s, beta, k, n);
-        s.sync();
+        __syncthreads();
         float change = 0;
         bool finite = true;
-        for (int k = 2 * s.lane(); k < n; k += 2 * s.lanes()) {
+        for (int k = 2 * threadIdx.x; k < n; k += 2 * blockDim.x) {
             const float scale = 1 / fmaxf(0.5f * (*s.at(k, k) + *s.at(k + 1, k + 1)), 1e-30f);
             const float u = (*s.at(n, k) - image[k]) * scale;
             const float v = (*s.at(n, k + 1) - image[k + 1]) * scale;
@@ -414,57 +366,48 @@ template <int SIZE, int LANES> __device__ static bool jacobi(Shared<SIZE, LANES>
 
 // --- filters ------------------------------------------------------------------------------------
 
-// Factor that stretches a damped filter to least squares: h.b / (h.b - lambda h.h), 1 .. 3.
-__device__ static float stretch(float hb, float hh, float lambda)
-{
-    const float left = hb - lambda * hh;
-    return left > 0 ? fminf(fmaxf(hb / left, 1.0f), 3.0f) : 3.0f;
-}
-
 // Taps of the centred filter from the real unknowns in s.x.
-template <int SIZE, int LANES>
-__device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE, LANES> s,
+template <int SIZE>
+__device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE> s,
                                     const float *matrix, float lambda, float2 *taps)
 {
     const int c = s.size() / 2;
     float alpha = 0.70710678f;
     if (g.post) {
         float hb = 0, hh = 0;
-        for (int k = s.lane(); k < s.size() - 1; k += s.lanes()) {
+        for (int k = threadIdx.x; k < s.size() - 1; k += blockDim.x) {
             hb = fmaf(s.x[k], matrix[litho_fx_packed(s.pitch(), s.size() - 1, k)], hb);
             hh = fmaf(s.x[k], s.x[k], hh);
         }
-        hb = block_sum<LANES>(hb, s.part);
-        hh = block_sum<LANES>(hh, s.part);
+        hb = block_sum(hb, s.part);
+        hh = block_sum(hh, s.part);
         alpha *= stretch(hb, hh, lambda);
     }
-    for (int q = s.lane(); q < c; q += s.lanes()) {
+    for (int q = threadIdx.x; q < c; q += blockDim.x) {
         const float2 beta = *(const float2 *)(s.x + 2 * q);
         taps[c + q + 1] = make_float2(alpha * beta.x, alpha * beta.y);
         taps[c - q - 1] = make_float2(alpha * beta.x, -alpha * beta.y);
     }
-    if (s.lane() == 0)
+    if (threadIdx.x == 0)
         taps[c] = make_float2(0, 0);
 }
 
 // Automatic prewhitening after a design with `lambda`, whose centred filter is in s.x: the share of
 // the mean diagonal for the next one.
-template <int SIZE, int LANES>
-__device__ static float automatic_share(const LithoFxSpot &spot, Shared<SIZE, LANES> s,
+template <int SIZE>
+__device__ static float automatic_share(const LithoFxSpot &spot, Shared<SIZE> s,
                                         const float *matrix, float lambda, float mean, bool third)
 {
     const int e = s.size() - 1;
     float taken = 0, energy = 0;
-    for (int k = s.lane(); k < e; k += s.lanes()) {
+    for (int k = threadIdx.x; k < e; k += blockDim.x) {
         taken += s.x[k] * (matrix[litho_fx_packed(s.pitch(), e, k)] + lambda * s.x[k]);
         energy += s.x[k] * s.x[k];
     }
-    taken = block_sum<LANES>(taken, s.part);
-    energy = block_sum<LANES>(energy, s.part);
+    taken = block_sum(taken, s.part);
+    energy = block_sum(energy, s.part);
     const float left = matrix[litho_fx_packed(s.pitch(), e, e)] - taken;
-    const int points = (spot.c_il1 - spot.c_il0) * (spot.c_xl1 - spot.c_xl0) - spot.missing;
-    return third ? litho_fx_third(left, mean, energy, e, points)
-                 : litho_fx_second(left, mean, e, points);
+    return share_after(spot, left, mean, energy, e, third);
 }
 
 // Block number that the spot's filter `slot` predicts.
@@ -528,25 +471,25 @@ __device__ static float edge_own(int size, int pitch, int place, const float *ma
 }
 
 // Filters for the places that traces near the survey's edge take, RIGHT / 2 at a time.
-template <int SIZE, int LANES>
+template <int SIZE>
 __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &spot,
-                                    Shared<SIZE, LANES> s, const float *matrix, float lambda,
+                                    Shared<SIZE> s, const float *matrix, float lambda,
                                     float2 *taps)
 {
     const int size = s.size(), pitch = s.pitch(), c = size / 2;
     const int slots = (spot.d_il1 - spot.d_il0 + 1) * (spot.d_xl1 - spot.d_xl0 + 1);
     for (int first = 0; first < slots; first += RIGHT / 2) {
         const int n = min(slots - first, RIGHT / 2);
-        s.sync();
-        for (int t = s.lane(); t < 2 * n * pitch; t += s.lanes())
+        __syncthreads();
+        for (int t = threadIdx.x; t < 2 * n * pitch; t += blockDim.x)
             s.x[t] = 0;
-        s.sync();
-        for (int k = s.lane(); k < 2 * n; k += s.lanes()) {
+        __syncthreads();
+        for (int k = threadIdx.x; k < 2 * n; k += blockDim.x) {
             const int place = place_of(g, spot, first + k / 2);
             if (place != c)
                 s.x[k * pitch + 2 * (abs(place - c) - 1) + k % 2] = 1;
         }
-        s.sync();
+        __syncthreads();
         forward(s, 2 * n);
         backward(s, 2 * n);
         for (int slot = 0; slot < n; slot++) {
@@ -556,7 +499,7 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
             const EdgeFilter f = edge_filter(size, pitch, place, s.x + 2 * slot * pitch);
             const float alpha = g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
             const float own = edge_own(size, pitch, place, matrix);
-            for (int number = s.lane(); number < size; number += s.lanes()) {
+            for (int number = threadIdx.x; number < size; number += blockDim.x) {
                 const float2 h = number == place ? make_float2(0, 0) : edge_tap(f, size, number);
                 taps[(first + slot) * size + number] =
                     number == place ? make_float2(own, 0) : make_float2(alpha * h.x, alpha * h.y);
@@ -565,38 +508,60 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
     }
 }
 
+// Where a block's system lies, and its threads' shared memory.
+template <int SIZE>
+__device__ static Shared<SIZE> shared_of(const LithoFxGroup &g, float *memory, int vectors)
+{
+    Shared<SIZE> s;
+    s.n = g.size;
+    s.a = memory;
+    s.x = s.a + litho_fx_packed_size(s.pitch());
+    s.tiles = (TileAt *)(s.x + vectors * s.pitch());
+    const int blocks = s.pitch() / 4 - 1;
+    s.part = (float *)(s.tiles + blocks * (blocks + 1) / 2);
+    list_tiles(s);
+    __syncthreads();
+    return s;
+}
+
+__device__ static inline float2 *taps_of(const LithoFxGroup &g, const LithoFxSpot &spot, int bin)
+{
+    return (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * g.size;
+}
+
+// What a system adds to the counters.
+__device__ static inline void count_system(const LithoFxGroup &g, bool fell_back, bool good,
+                                           float share)
+{
+    atomicAdd(g.counters + LITHO_FX_SYSTEMS, 1ull);
+    if (fell_back)
+        atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1ull);
+    if (!good)
+        atomicAdd(g.counters + LITHO_FX_FAILED, 1ull);
+    if (g.automatic)
+        atomicAdd(g.counters + LITHO_FX_OCTAVES,
+                  (unsigned long long)(long long)litho_fx_octaves(share));
+}
+
 // AUTOMATIC: prewhitening from the data. A kernel of its own keeps its two more designs out of the
 // registers of the other.
-template <int SIZE, bool AUTOMATIC, int LANES>
-__global__ void __launch_bounds__(LANES ? SMALL : LARGE)
+template <int SIZE, bool AUTOMATIC>
+__global__ void __launch_bounds__(LARGE)
     solve_kernel(LithoFxGroup g, int first, int edges, int last)
 {
     extern __shared__ float4 shared[];
-    Shared<SIZE, LANES> s;
-    s.n = g.size;
-    constexpr int SYSTEMS = LANES ? SMALL / LANES : 1;
-    const int part = LANES ? threadIdx.x / LANES : 0, vectors = edges ? RIGHT : CENTRE;
-    const int each = litho_fx_packed_size(s.pitch()) + vectors * s.pitch();
-    s.a = (float *)shared + part * each;
-    s.x = s.a + litho_fx_packed_size(s.pitch());
-    s.tiles = (TileAt *)((float *)shared + SYSTEMS * each);
-    const int blocks = s.pitch() / 4 - 1;
-    s.part = (float *)(s.tiles + blocks * (blocks + 1) / 2);
-    // An odd number of bins leaves the last one to both halves of a warp, which write alike.
-    const int number = first + blockIdx.x, wanted = blockIdx.y * SYSTEMS + part;
-    const int bin = min(wanted, g.bins - 1);
+    const Shared<SIZE> s = shared_of<SIZE>(g, (float *)shared, edges ? RIGHT : CENTRE);
+    const int number = first + blockIdx.x, bin = blockIdx.y;
     const LithoFxSpot spot = g.spots[number];
     const float *matrix = g.matrix + system_of(g, number, bin) * g.matrix_pitch;
-    float2 *taps = (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * s.size();
+    float2 *taps = taps_of(g, spot, bin);
     const int across = spot.d_xl1 - spot.d_xl0 + 1;
     float2 *centre = taps + (-spot.d_il0 * across - spot.d_xl0) * s.size();
 
-    list_tiles(s);
-    __syncthreads();
     float trace = 0;
-    for (int k = s.lane(); k < s.size(); k += s.lanes())
+    for (int k = threadIdx.x; k < s.size(); k += blockDim.x)
         trace += matrix[litho_fx_packed(s.pitch(), k, k)];
-    trace = block_sum<LANES>(trace, s.part);
+    trace = block_sum(trace, s.part);
     const bool alive = trace > 0;
     float lambda = alive ? g.share * trace : 1.0f, share = 1;
     bool done = false;
@@ -607,56 +572,51 @@ __global__ void __launch_bounds__(LANES ? SMALL : LARGE)
         solve_centre(s);
         share = automatic_share(spot, s, matrix, lambda, mean, third);
         lambda = share * mean;
-        s.sync();
+        __syncthreads();
     }
-    if constexpr (LANES == 0)
-        if (g.solver != LITHO_FX_CHOLESKY) {
-            load(s, matrix, lambda);
-            done = jacobi(s);
-            if (done)
-                write_centre(g, s, matrix, lambda, centre);
-            __syncthreads();
-        }
+    if (g.solver != LITHO_FX_CHOLESKY) {
+        load(s, matrix, lambda);
+        done = jacobi(s);
+        if (done)
+            write_centre(g, s, matrix, lambda, centre);
+        __syncthreads();
+    }
     load(s, matrix, lambda);
     const bool factored = cholesky(s);
     if (!done) {
         solve_centre(s);
         write_centre(g, s, matrix, lambda, centre);
     }
-    if constexpr (LANES == 0)
-        if (edges)
-            edge_filters(g, spot, s, matrix, lambda, taps);
-    if (s.lane() > 0 || wanted > bin)
+    if (edges)
+        edge_filters(g, spot, s, matrix, lambda, taps);
+    if (threadIdx.x > 0)
         return;
     const bool good = alive && (done || factored);
     g.good[system_of(g, number, bin)] = good;
-    if (last && alive) {
-        atomicAdd(g.counters + LITHO_FX_SYSTEMS, 1ull);
-        if (g.solver != LITHO_FX_CHOLESKY && !done)
-            atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1ull);
-        if (!good)
-            atomicAdd(g.counters + LITHO_FX_FAILED, 1ull);
-        if (AUTOMATIC)
-            atomicAdd(g.counters + LITHO_FX_OCTAVES,
-                      (unsigned long long)(long long)litho_fx_octaves(share));
-    }
+    if (last && alive)
+        count_system(g, g.solver != LITHO_FX_CHOLESKY && !done, good, share);
 }
 
-template <int SIZE, int LANES>
+// --- launchers ----------------------------------------------------------------------------------
+
+static int shared_bytes(const LithoFxGroup *g, int vectors)
+{
+    const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
+    return 4 * (litho_fx_packed_size(pitch) + vectors * pitch + LARGE / 32) +
+           (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
+}
+
+template <int SIZE>
 static int launch(const LithoFxGroup *g, int first, int count, int edges, int last,
                   cudaStream_t stream)
 {
-    const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
-    const int vectors = edges ? RIGHT : CENTRE, systems = LANES ? SMALL / LANES : 1;
-    const int bytes = 4 * (systems * (litho_fx_packed_size(pitch) + vectors * pitch) + LARGE / 32) +
-                      (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
-    const auto kernel =
-        g->automatic ? solve_kernel<SIZE, true, LANES> : solve_kernel<SIZE, false, LANES>;
+    const int bytes = shared_bytes(g, edges ? RIGHT : CENTRE);
+    const auto kernel = g->automatic ? solve_kernel<SIZE, true> : solve_kernel<SIZE, false>;
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    kernel<<<dim3(count, (g->bins + systems - 1) / systems), pitch <= 64 ? SMALL : LARGE, bytes,
+    kernel<<<dim3(count, g->bins), litho_fx_round4(g->size) <= 64 ? SMALL : LARGE, bytes,
              stream>>>(*g, first, edges, last);
     return (int)cudaGetLastError();
 }
@@ -666,15 +626,14 @@ int litho_fx_solve(const LithoFxGroup *g, int first, int count, int edges, int l
 {
     if (count == 0)
         return (int)cudaSuccess;
-    const bool halves = !edges && g->solver == LITHO_FX_CHOLESKY;
+    if (litho_fx_rows_serve(g))
+        return litho_fx_solve_rows(g, first, count, edges, last, stream);
     switch (g->size) {
     case 25:
-        return halves ? launch<25, HALF>(g, first, count, edges, last, stream)
-                      : launch<25, 0>(g, first, count, edges, last, stream);
+        return launch<25>(g, first, count, edges, last, stream);
     case 49:
-        return halves ? launch<49, HALF>(g, first, count, edges, last, stream)
-                      : launch<49, 0>(g, first, count, edges, last, stream);
+        return launch<49>(g, first, count, edges, last, stream);
     default:
-        return launch<0, 0>(g, first, count, edges, last, stream);
+        return launch<0>(g, first, count, edges, last, stream);
     }
 }
