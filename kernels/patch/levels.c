@@ -101,6 +101,7 @@ typedef struct Measuring {
         *sines;   // the same behind plain sines, for the floor of one cell; NULL: `whole`
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
+    gboolean any;         // a part that was read holds a sample that is not zero
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
     float *powers, *middle; // of a cell on the host, [frequency][wavenumber]
@@ -398,22 +399,38 @@ static gboolean has_shape(const LithoPatchParams *params)
     return params->mode != LITHO_PATCH_FILL;
 }
 
-// Filling needs no level: where there is nothing to measure it on, it takes zeros.
-static gboolean do_without(PatchLevels *l, GError *trouble, GError **error)
+// TRUE where a sample is neither zero nor without a number.
+static gboolean holds_any(const LithoCube *cube)
 {
-    if (l->params.mode != LITHO_PATCH_FILL ||
+    const LithoBox held = cube->held;
+    if (!litho_cube_host(cube, NULL))
+        return TRUE;
+    for (gint64 il = held.lo[0]; il < held.hi[0]; il++)
+        for (gint64 xl = held.lo[1]; xl < held.hi[1]; xl++) {
+            const float *trace = litho_cube_trace(cube, il, xl);
+            for (gint64 t = 0; litho_cube_is_live(cube, il, xl) && t < litho_box_size(held, 2); t++)
+                if (trace[t] != 0 && isfinite(trace[t]))
+                    return TRUE;
+        }
+    return FALSE;
+}
+
+// Filling needs no level, and zeros have none: where there is nothing to measure it on, it is 0.
+static gboolean do_without(PatchLevels *l, gboolean any, GError *trouble, GError **error)
+{
+    if ((l->params.mode != LITHO_PATCH_FILL && any) ||
         !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         g_propagate_error(error, trouble);
         return FALSE;
     }
     g_error_free(trouble);
     memset(l->sigma, 0, sizeof(float) * patch_levels_cells(l) * l->table.bins);
-    l->absent = TRUE;
+    l->absent = any ? PATCH_TOO_FEW : PATCH_ALL_ZERO;
     return TRUE;
 }
 
-// Cells without a live trace take the level of the whole.
-static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
+// Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.
+static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, GError **error)
 {
     PatchLevels *l = m->l;
     LithoNoise whole = {0};
@@ -428,7 +445,7 @@ static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
         patch_floor_add_sums(&m->floor, &(int){0}, 1, &sums);
     patch_floor_sums_clear(&sums);
     if (!ok)
-        return do_without(l, trouble, error);
+        return do_without(l, in ? holds_any(in) : m->any, trouble, error);
     l->total = whole.total;
     l->low = whole.low;
     l->high = whole.high;
@@ -454,7 +471,7 @@ static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const Litho
     Measuring m;
     const gboolean ok = measuring_begin(&m, l, g, &in->grid, meter, run, error) &&
                         measure_part(&m, in, recorded, in->held, run, error) &&
-                        measuring_end(&m, run, error);
+                        measuring_end(&m, in, run, error);
     measuring_clear(&m);
     return ok;
 }
@@ -513,6 +530,7 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
     if (raw && is_uneven(m) && !balance_part(m, &raw, around, &quiet, error))
         return FALSE;
+    m->any = m->any || (raw && holds_any(raw));
     LithoCleanRule rule = litho_patch_clean_rule(params);
     rule.share = m->l->of.share;
     rule.share_of = rule.share ? 1 : 0;
@@ -584,7 +602,8 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoRea
     make_cells(&l, reader->grid, &g);
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         find_scatter(&m, reader, run, error) &&
-                        measure_parts(&m, reader, run, error) && measuring_end(&m, run, error);
+                        measure_parts(&m, reader, run, error) &&
+                        measuring_end(&m, NULL, run, error);
     LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);
@@ -598,7 +617,7 @@ static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
 {
     if (!l->sigma || l->table.bins != g->bins || l->params.sigma != p->sigma ||
         l->params.level != p->level || has_shape(&l->params) != has_shape(p) ||
-        (l->absent && p->mode != LITHO_PATCH_FILL))
+        (l->absent == PATCH_TOO_FEW && p->mode != LITHO_PATCH_FILL))
         return FALSE;
     if (p->sigma > 0)
         return TRUE;
@@ -668,25 +687,5 @@ void patch_levels_clear(PatchLevels *l)
 
 gboolean patch_levels_are_there(const PatchLevels *l, const LithoPatchGeometry *g, GError **error)
 {
-    return !l->absent || noise_too_few(g->axis[0].length, g->axis[1].length, error);
-}
-
-gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, LithoCleanRule rule,
-                           const LithoGrid *grid, const LithoPass *pass, LithoRun *run,
-                           LithoCube *out, GError **error)
-{
-    const LithoPatchParams *params = pass->params;
-    const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
-    if (!litho_cube_host(pass->in, error))
-        return FALSE;
-    const LithoCube *in = litho_clean(clean, rule, pass->in, run, error);
-    if (!in ||
-        !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error) ||
-        !patch_levels_are_there(l, &g, error))
-        return FALSE;
-    if (!patch_levels_volume(l, pass->region, out, run, error))
-        return FALSE;
-    if (run)
-        patch_levels_report(l, grid, params, run->report);
-    return TRUE;
+    return l->absent != PATCH_TOO_FEW || noise_too_few(g->axis[0].length, g->axis[1].length, error);
 }

@@ -88,7 +88,11 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
     static const char *const lengths[] = {"window_il", "window_xl", "window_t"};
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
     for (int k = 0; k < 3; k++)
-        litho_report_used(report, "patch", lengths[k], litho_patch_window_length(params, k));
+        litho_report_used(report, "patch", lengths[k], litho_patch_grid_window(grid, params, k));
+    if (l->absent == PATCH_ALL_ZERO) {
+        litho_report_remark(report, "patch: all samples are 0 and stay so");
+        return;
+    }
     if (l->absent) {
         litho_report_remark(report,
                             "patch: no window of %d x %d traces has a quarter of them live, so "
@@ -117,4 +121,24 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
     litho_report_curve(report, N_("noise_level"), N_("Level of the noise"),
                        grid->is_depth ? N_("wavenumber (1/km)") : N_("frequency (Hz)"),
                        N_("standard deviation"), l->table.bins, x, y);
+}
+
+gboolean patch_levels_exec(PatchLevels *l, LithoClean *clean, LithoCleanRule rule,
+                           const LithoGrid *grid, const LithoPass *pass, LithoRun *run,
+                           LithoCube *out, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
+    if (!litho_cube_host(pass->in, error))
+        return FALSE;
+    const LithoCube *in = litho_clean(clean, rule, pass->in, run, error);
+    if (!in ||
+        !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run, error) ||
+        !patch_levels_are_there(l, &g, error))
+        return FALSE;
+    if (!patch_levels_volume(l, pass->region, out, run, error))
+        return FALSE;
+    if (run)
+        patch_levels_report(l, grid, params, run->report);
+    return TRUE;
 }

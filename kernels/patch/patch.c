@@ -32,7 +32,8 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     if (in && litho_grid_traces(in) == 1 && !(p->sigma > 0))
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "one trace does not tell its noise from its events: this filter needs "
-                            "sigma, the standard deviation of the noise, or more traces");
+                            "Noise level (sigma), the standard deviation of the noise, or more "
+                            "traces");
     return TRUE;
 }
 
@@ -122,7 +123,8 @@ static const LithoParam rows[] = {
     PATCH_INT(window_t, .label = N_("Window, time"), .special_text = N_("as Window"),
               .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
-              .doc = N_("Window along time or depth; 0 = as Window.")),
+              .doc = N_("Window along time or depth; 0 = as Window, but on lines and surveys of 2 "
+                        "to 7 lines at least 60 ms for a Window of 16, up to 30 samples.")),
     PATCH_INT(overlap, .label = N_("Overlap"), .def = 4, .min = 2, .max = 8, .advanced = true,
               .stage = FILTER,
               .doc =
