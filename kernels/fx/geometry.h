@@ -225,9 +225,10 @@ LITHO_FX_FN float litho_fx_keep_rise(float most, float noise)
 // of the products of their energies (`whole`) and of those of independent noise (`noise`).
 LITHO_FX_FN float litho_fx_kept(float alike, float whole, float noise)
 {
-    // A single frequency is always alike.
+    // A single frequency is always alike, and few are by chance more often than many.
     const float sure = 4 * (whole - 1.25f * noise) / (noise > 0 ? noise : 1);
-    const float part = sure > 0 ? 10 * (alike - noise) / (whole - noise) - 3 : 0;
+    const float from = 22 * noise < 3 * whole ? 22 * noise / whole : 3;
+    const float part = sure > 0 ? 10 * (alike - noise) / (whole - noise) - from : 0;
     const float least = sure < part ? sure : part;
     return least > 1 ? 1 : least > 0 ? least : 0;
 }
