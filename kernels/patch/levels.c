@@ -12,11 +12,15 @@
 
 enum {
     CELL_TRACES = 64,
+    FINEST_TRACES = 16,
+    FINE_CELLS = 256,   // at most, of fewer traces than CELL_TRACES
+    FINE_BOX = 32 * 32, // traces that their boxes hold at least
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
     CELL_WINDOWS = 256, // at most
     LEAST_CELL_WINDOWS = 64,
-    WINDOWS_OF_CELLS = 4096, // together, while each has LEAST_CELL_WINDOWS
+    LEAST_FINE_WINDOWS = 40,
+    WINDOWS_OF_CELLS = 4096, // together, while each has the least
     ALL_WINDOWS = 2048       // of the whole survey, for its own level
 };
 // A narrow window has fewer traces along an axis (noise_tells_shape()); a long one has frequencies
@@ -31,13 +35,42 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoNoiseWindows, litho_noise_windows_free)
 // time, and 64 at least. Cells of few traces or long windows are longer, up to a second: they hold
 // as many samples as one of 32 x 32 traces, and four windows. On depth axes, and where a second is
 // fewer than 64 samples, a second stands for 256.
-static gint64 cell_samples(const LithoGrid *grid, const LithoPatchGeometry *g)
+static gint64 cell_samples(const LithoGrid *grid, const LithoPatchGeometry *g, gint64 traces)
 {
     const double axis = 1 / fabs(grid->axis[2].step);
     const gint64 second = grid->is_depth || axis < 64 ? 256 : (gint64)(axis + 0.5);
-    const gint64 traces = MIN(grid->axis[0].n, CELL_TRACES) * MIN(grid->axis[1].n, CELL_TRACES);
-    const gint64 least = MAX(MAX(second / 4, SHORTEST), CELL_SAMPLES / MAX(traces, 1));
+    const gint64 held = MIN(grid->axis[0].n, traces) * MIN(grid->axis[1].n, traces);
+    gint64 least = MAX(second / 4, SHORTEST);
+    if (traces == CELL_TRACES)
+        least = MAX(least, CELL_SAMPLES / MAX(held, 1));
     return MIN(MAX(least, 4 * g->axis[2].length), MAX(second, SHORTEST));
+}
+
+// Cells along the axes, of so many traces along both of theirs.
+static void count_cells(const LithoGrid *grid, const LithoPatchGeometry *g, gint64 traces, int n[3])
+{
+    const gint64 wish[3] = {traces, traces, cell_samples(grid, g, traces)};
+    for (int a = 0; a < 3; a++) {
+        const gint64 length = grid->axis[a].n, most = a == 2 ? length / SHORTEST : length;
+        n[a] = (int)MAX(MIN((length + wish[a] / 2) / wish[a], most), 1);
+    }
+}
+
+// Noise that is three times as loud in a part of 24 x 24 traces passes where cells are wider: 64 x
+// 64 traces at 3 dB came out with 8.7 dB, with cells of 16 traces with 17.1. So cells are as small
+// as leaves FINE_CELLS of them, windows room, and their boxes, half a cell wider on all sides,
+// FINE_BOX traces.
+static gint64 cell_traces(const LithoGrid *grid, const LithoPatchGeometry *g)
+{
+    for (gint64 traces = FINEST_TRACES; traces < CELL_TRACES; traces *= 2) {
+        int n[3];
+        count_cells(grid, g, traces, n);
+        const gint64 held = MIN(grid->axis[0].n, 2 * traces) * MIN(grid->axis[1].n, 2 * traces);
+        if (held >= FINE_BOX && MAX(g->axis[0].length, g->axis[1].length) <= 2 * traces &&
+            (gint64)n[0] * n[1] * n[2] <= FINE_CELLS)
+            return traces;
+    }
+    return CELL_TRACES;
 }
 
 // The number of cells along an axis changes their places, not what they cover.
@@ -51,19 +84,18 @@ void patch_levels_divide(PatchLevels *l, int axis, int n)
 
 static void make_cells(PatchLevels *l, const LithoGrid *grid, const LithoPatchGeometry *g)
 {
-    const gint64 wish[3] = {CELL_TRACES, CELL_TRACES, cell_samples(grid, g)};
+    int n[3] = {1, 1, 1};
+    if (l->params.level == LITHO_PATCH_LOCAL)
+        count_cells(grid, g, cell_traces(grid, g), n);
     for (int a = 0; a < 3; a++) {
-        const gint64 n = grid->axis[a].n;
-        const gboolean local = l->params.level == LITHO_PATCH_LOCAL;
-        const gint64 most = a == 2 ? n / SHORTEST : n, rounded = (n + wish[a] / 2) / wish[a];
         l->table.n[a] = 1;
-        l->table.step[a] = (float)n;
-        patch_levels_divide(l, a, local ? (int)MAX(MIN(rounded, most), 1) : 1);
+        l->table.step[a] = (float)grid->axis[a].n;
+        patch_levels_divide(l, a, n[a]);
     }
     l->table.bins = g->bins;
     for (int a = 0; a < 2; a++)
         l->table.window[a] = g->axis[a].length;
-    l->sigma = g_new0(float, (gsize)l->table.n[0] * l->table.n[1] * l->table.n[2] * g->bins);
+    l->sigma = g_new0(float, (gsize)patch_levels_cells(l) * g->bins);
     l->table.sigma = l->sigma;
 }
 
@@ -86,7 +118,9 @@ static void put(float *to, const LithoNoise *noise, int bins)
 // Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
 static int cell_windows(const PatchLevels *l)
 {
-    return CLAMP(WINDOWS_OF_CELLS / patch_levels_cells(l), LEAST_CELL_WINDOWS, CELL_WINDOWS);
+    const int cells = patch_levels_cells(l);
+    const int least = cells <= FINE_CELLS ? LEAST_FINE_WINDOWS : LEAST_CELL_WINDOWS;
+    return CLAMP(WINDOWS_OF_CELLS / cells, least, CELL_WINDOWS);
 }
 
 // A survey that is measured: whole, or part by part.
@@ -461,6 +495,8 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
         m->done[0] = 1;
     if (has_shape(&l->params))
         patch_floor_end(&m->floor, m->done, l);
+    if (MIN(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES)
+        patch_levels_settle(l);
     return TRUE;
 }
 

@@ -102,12 +102,16 @@ static gboolean take_levels(float *to, const guint8 *bytes, gsize n)
     return good;
 }
 
-// Cells of earlier recipes are four times as long.
-static void take_longer_cells(PatchLevels *l, int n)
+// Cells of earlier recipes have 64 x 64 traces in any survey, and may be four times as long.
+static void take_earlier_cells(PatchLevels *l, const LithoPatchGeometry *g, const gint32 n[3])
 {
-    if (n < 1 || n >= l->table.n[2])
-        return;
-    patch_levels_divide(l, 2, n);
+    enum { TRACES = 64 };
+    gboolean wide = TRUE;
+    for (int a = 0; a < 2; a++)
+        wide &= n[a] == MAX((g->axis[a].n + TRACES / 2) / TRACES, 1);
+    for (int a = 0; a < 3; a++)
+        if (a == 2 ? n[2] >= 1 && n[2] < l->table.n[2] : wide)
+            patch_levels_divide(l, a, n[a]);
     l->sigma = g_renew(float, l->sigma, (gsize)patch_levels_cells(l) * l->table.bins);
     l->table.sigma = l->sigma;
 }
@@ -121,7 +125,7 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     gboolean good = n >= sizeof head;
     if (good)
         memcpy(&head, bytes, sizeof head);
-    take_longer_cells(l, head.n[2]);
+    take_earlier_cells(l, g, head.n);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const guint32 kind = head.version & ~(guint32)(WITH_GAINS | WITH_SHARES);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;

@@ -102,8 +102,9 @@ static const LithoParam rows[] = {
                           "coefficient; 0.003 is typical. None falls below that of the noise.")),
     PATCH_CHOICE(level, N_("local") "\0" N_("whole") "\0", .label = N_("Level varies"),
                  .advanced = true, .stage = LEVEL,
-                 .doc = N_("The measured level follows place and time (cells of 64 x 64 traces and "
-                           "0.25 s), or is one for the whole survey.")),
+                 .doc = N_("The measured level follows place and time (cells of 16 x 16 to 64 x 64 "
+                           "traces, by the size of the survey, and 0.25 s), or is one for the "
+                           "whole survey.")),
     PATCH_CHOICE(
         balance, N_("auto") "\0" N_("off") "\0", .label = N_("Balance traces"), .advanced = true,
         .stage = LEVEL, .when = "mode=denoise",
