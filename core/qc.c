@@ -524,8 +524,26 @@ gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *ru
     return litho_qc_noise_windows(cube, box, (const int[3]){16, 16, 16}, 2048, run, noise, error);
 }
 
+void litho_noise_map_clear(LithoNoiseMap *map)
+{
+    g_free(map->at);
+    g_free(map->level);
+    *map = (LithoNoiseMap){0};
+}
+
+LithoNoiseMap litho_noise_map_copy(const LithoNoiseMap *map)
+{
+    const gsize knots = (gsize)map->n[0] + map->n[1] + map->n[2];
+    const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
+    LithoNoiseMap copy = *map;
+    copy.at = g_memdup2(map->at, knots * sizeof *map->at);
+    copy.level = g_memdup2(map->level, cells * sizeof *map->level);
+    return copy;
+}
+
 void litho_noise_clear(LithoNoise *noise)
 {
+    litho_noise_map_clear(&noise->map);
     g_clear_pointer(&noise->sigma, g_free);
     g_clear_pointer(&noise->shape, g_free);
     g_clear_pointer(&noise->local, g_free);
@@ -543,6 +561,7 @@ LithoNoise litho_noise_copy(const LithoNoise *noise)
     copy.local = noise->local ? g_memdup2(noise->local, sizeof *noise->local * noise->n *
                                                             places[0] * places[1] * places[2])
                               : NULL;
+    copy.map = litho_noise_map_copy(&noise->map);
     return copy;
 }
 

@@ -100,6 +100,15 @@ void litho_fk_clear(LithoFk *fk);
 enum { LITHO_NOISE_TIMES = 64 };
 
 // Standard deviation of the random noise, per frequency.
+// Noise that varies from place to place, at all frequencies alike: the logarithm of its deviation
+// in units of LithoNoise.sigma, [inline][crossline][sample] at knots along the axes, straight lines
+// between them and one step beyond. NULL = alike.
+typedef struct LithoNoiseMap {
+    int n[3];
+    float *at; // knots along the axes, one axis behind the other: samples of the grid
+    float *level;
+} LithoNoiseMap;
+
 typedef struct LithoNoise {
     guint n;       // frequencies 0, df, 2 df, ... up to Nyquist
     double df;     // Hz for time, 1/m for depth
@@ -128,6 +137,7 @@ typedef struct LithoNoise {
     int n_places[3];
     double first_place[3], place_step[3];
     float *local;
+    LithoNoiseMap map; // of a filter's own level, which tells no `local`
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known
     double ends;  // energy of the noise over that in these windows, which see less of the ends
     // Coherent noise of low frequency, as ground roll is: its energy as a part of that of all
@@ -153,6 +163,8 @@ gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *ru
 gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
                                 int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_noise_clear(LithoNoise *noise);
+void litho_noise_map_clear(LithoNoiseMap *map);
+LithoNoiseMap litho_noise_map_copy(const LithoNoiseMap *map);
 LithoNoise litho_noise_copy(const LithoNoise *noise);
 // The shape at a frequency of `xi` cycles per trace along inlines and crosslines and per sample, of
 // any period and sign, between its values; 1 where there is none.

@@ -501,6 +501,43 @@ static void test_level(void)
     }
 }
 
+// Property: where the noise varies from place to place, the GPU follows it as the CPU does, in one
+// piece and in segments, and its bits are those of another run.
+static void test_varies(void)
+{
+    const gint64 sizes[][3] = {{64, 48, 192}, {1, 300, 400}};
+    for (guint k = 0; k < 2 * G_N_ELEMENTS(sizes); k++) {
+        const gint64 *size = sizes[k / 2], n = size[0] * size[1] * size[2];
+        g_autoptr(LithoCube) in = test_cube(size[0], size[1], size[2], TRUE);
+        g_autofree float *noise = g_new(float, n);
+        wp_test_noise(noise, n, 5);
+        for (gint64 i = 0; i < n; i++)
+            in->samples[i] += noise[i] * expf(3 * (float)(i % size[2]) / (float)size[2]);
+        LithoCube *out[3];
+        double sigma[3];
+        for (int i = 0; i < 3; i++) {
+            Side s = side_on(i ? gpu : litho_device_cpu());
+            s.p->block = k % 2 ? 48 : 0;
+            out[i] = apply(&s, in);
+            sigma[i] = report(&s, "sigma");
+            g_autoptr(GPtrArray) remarks = litho_report_remarks(s.run.report);
+            gboolean told = FALSE;
+            for (guint r = 0; r < remarks->len; r++)
+                told |= strstr(g_ptr_array_index(remarks, r), "varies from place") != NULL;
+            g_assert_true(told);
+            clear(&s);
+        }
+        const double error = wp_test_error(out[1]->samples, out[0]->samples, n);
+        g_test_message("%d x %d x %d, block %d: GPU - CPU %.1e, level %.1e", (int)size[0],
+                       (int)size[1], (int)size[2], k % 2 ? 48 : 0, error, sigma[1] / sigma[0] - 1);
+        g_assert_cmpfloat(error, <, 2e-3);
+        g_assert_cmpfloat(fabs(sigma[1] / sigma[0] - 1), <, 2e-5);
+        g_assert_cmpmem(out[1]->samples, n * sizeof(float), out[2]->samples, n * sizeof(float));
+        for (int i = 0; i < 3; i++)
+            litho_cube_unref(out[i]);
+    }
+}
+
 typedef struct Stopper {
     GCancellable *cancel;
     gint64 at_us;
@@ -590,6 +627,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/transform", test_transform);
     g_test_add_func("/wavepacket-cuda/modes", test_modes);
     g_test_add_func("/wavepacket-cuda/level", test_level);
+    g_test_add_func("/wavepacket-cuda/varies", test_varies);
     g_test_add_func("/wavepacket-cuda/edges", test_edges);
     g_test_add_func("/wavepacket-cuda/amplitudes", test_amplitudes);
     g_test_add_func("/wavepacket-cuda/several", test_several);

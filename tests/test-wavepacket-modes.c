@@ -131,13 +131,24 @@ static LithoCube *read_box(const LithoBox *box, LithoRun *run, gpointer data, GE
     return litho_cube_copy_box(data, *box, error);
 }
 
+// White noise of `part` of the signal's amplitude on the second half of the inlines.
+static void add_to_half(LithoCube *cube, double part)
+{
+    const gint64 half = litho_grid_samples(&cube->grid) / 2;
+    g_autoptr(LithoCube) more = litho_cube_copy_box(cube, cube->held, NULL);
+    add_some_noise(more, part, 9);
+    memcpy(cube->samples + half, more->samples + half, half * sizeof(float));
+}
+
 // Property: the noise measured part by part, whatever the parts, is that of the whole, and exec()
-// gives the same samples with it, also where leak of events was taken off it; numbers of another
-// layout are refused.
-static void test_measured_of(double part, int missing)
+// gives the same samples with it, also where leak of events was taken off it and where the noise
+// varies from place to place; numbers of another layout are refused.
+static void test_measured_of(double part, double more, int missing)
 {
     g_autoptr(LithoCube) noisy = events_cube(90, 40, 70);
     add_some_noise(noisy, part, 3);
+    if (more > 0)
+        add_to_half(noisy, more);
     kill_traces(noisy, missing, 6);
     Bench b = bench();
     g_autoptr(LithoCube) expected = apply(&b, noisy);
@@ -165,9 +176,11 @@ static void test_measured_of(double part, int missing)
 
 static void test_measured(void)
 {
-    test_measured_of(1, 0);
-    test_measured_of(0.01, 0);
-    test_measured_of(0.01, 30);
+    test_measured_of(1, 0, 0);
+    test_measured_of(0.01, 0, 0);
+    test_measured_of(0.01, 0, 30);
+    test_measured_of(0.3, 1.5, 0);
+    test_measured_of(0.3, 1.5, 20);
 }
 
 // Property: one correction with a 7-tap kernel gives the input back to 2e-5 (single precision), and
@@ -364,21 +377,28 @@ static void test_segments(void)
 }
 
 // Property: a part of a volume in segments has the bits of the whole, whether the noise level is
-// given (then its segments alone are computed) or estimated; also behind other parts.
+// given (then its segments alone are computed), measured before, or estimated; also behind other
+// parts. The noise varies from place to place.
 static void test_regions(void)
 {
-    g_autoptr(LithoCube) in = events_cube(72, 48, 32);
-    add_noise(in, 5);
+    enum { ESTIMATED, GIVEN, MEASURED };
+    g_autoptr(LithoCube) in = events_cube(72, 48, 64);
+    add_some_noise(in, 0.3, 5);
+    add_to_half(in, 1.5);
     kill_traces(in, 15, 8);
-    for (int given = 0; given < 2; given++) {
+    for (int how = ESTIMATED; how <= MEASURED; how++) {
         Bench b = bench();
         b.p->block = 32;
         b.p->overlap = 12;
-        b.p->sigma = given ? 0.3 : 0;
+        b.p->sigma = how == GIVEN ? 0.3 : 0;
         g_autoptr(LithoCube) whole = apply(&b, in);
-        const LithoBox parts[] = {{{37, 0, 0}, {38, 48, 32}},
-                                  {{66, 44, 31}, {72, 48, 32}},
-                                  {{5, 5, 5}, {60, 6, 9}}};
+        if (how == MEASURED) {
+            const LithoReader reader = {&in->grid, 0, read_box, in};
+            litho_flow_step(b.flow, 0)->measured =
+                litho_operator_wavepacket.measure(b.p, &reader, NULL, NULL);
+        }
+        const LithoBox parts[] = {
+            {{37, 0, 0}, {38, 48, 64}}, {{66, 44, 31}, {72, 48, 32}}, {{5, 5, 5}, {60, 6, 9}}};
         for (guint k = 0; k < G_N_ELEMENTS(parts); k++) {
             g_autoptr(GError) error = NULL;
             g_autoptr(LithoCube) part =

@@ -58,10 +58,25 @@ static double unmuted_share(const NoiseJob *job, const float *trace)
     return seen < job->least * whole ? 0 : seen / whole;
 }
 
+// Samples of a trace in a window that belong to mutes.
+static int count_muted(const float *trace, int n)
+{
+    int muted = 0;
+    for (int t = 0; t < n;) {
+        const int begin = t;
+        while (t < n && trace[t] == 0)
+            t++;
+        if (begin == 0 || t == n || t - begin >= LITHO_MUTE_RUN)
+            muted += t - begin;
+        t += t < n;
+    }
+    return muted;
+}
+
 // One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there or a
 // guess, and in `known` also of a guess.
 static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
-                        double *known)
+                        double *known, gint64 *muted)
 {
     const gint64 il = at[0] + i, xl = at[1] + j;
     gboolean any = FALSE, finite = TRUE;
@@ -80,6 +95,7 @@ static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, f
     const double seen = job->judging ? unmuted_share(job, trace) : 1;
     if (!(seen > 0))
         return 0;
+    *muted += count_muted(trace, job->n[2]);
     const double w = job->taper[0][i] * job->taper[1][j];
     for (int t = 0; t < job->n[2]; t++)
         to[t] = (float)(w * job->taper[2][t] * trace[t]);
@@ -121,7 +137,8 @@ static float leak_of(const NoiseJob *job, const gint64 at[3], float *in, fftwf_c
     for (gint64 k = 0; k < nk; k++) {
         float *trace = in + k * job->n[2];
         double known;
-        put_trace(job, at, k / job->n[1], k % job->n[1], trace, &known);
+        gint64 muted = 0;
+        put_trace(job, at, k / job->n[1], k % job->n[1], trace, &known, &muted);
         memset(trace, 0, job->n[2] * sizeof *trace);
         trace[0] = (float)sqrt(known);
     }
@@ -140,12 +157,12 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
     for (int axis = 0; axis < 3; axis++)
         at[axis] = noise_start_of(job, axis, noise_place_of(job, number, axis));
     double energy = 0, time_energy = 0;
-    gint64 present = 0, there = 0, inside = 1;
+    gint64 present = 0, there = 0, inside = 1, muted = 0;
     for (int i = 0; i < job->n[0]; i++)
         for (int j = 0; j < job->n[1]; j++) {
             double known;
-            const double share =
-                put_trace(job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2], &known);
+            const double share = put_trace(
+                job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2], &known, &muted);
             energy += share;
             present += share > 0;
             there += known > 0;
@@ -170,6 +187,7 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
         }
     }
     job->share[number] = (float)(energy / job->energy);
+    job->muted[number] = (float)muted / (float)(there * job->n[2]);
     if (noise_has_neighbours(job) && there < inside)
         job->leak[number] = leak_of(job, at, in, out);
 }
@@ -217,6 +235,7 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
         job->energy *= job->n[a] > 1 ? 0.5 * job->n[a] : 1;
     job->share = g_new0(float, job->windows);
     job->leak = g_new0(float, job->windows);
+    job->muted = g_new0(float, job->windows);
     job->taken = g_malloc0(job->windows);
     return TRUE;
 }
@@ -269,6 +288,7 @@ static void job_clear(NoiseJob *job)
         g_free(job->taper[a]);
     g_free(job->share);
     g_free(job->leak);
+    g_free(job->muted);
     g_free(job->taken);
     g_free(job->power);
     g_free(job->smooth);

@@ -31,6 +31,7 @@ struct LithoNoiseWindows {
                    // traces
     float *smooth; // of its size, for noise_quiet_levels(); NULL where neighbours tell nothing
     float *share;  // of that energy in the whole taper's, per window; 0 = the window is left out
+    float *muted;  // share of the window's samples in runs of zeros, on live traces
     float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
     gboolean flat; // nobody asks for the level at each wavenumber: noise_take_floor()
@@ -212,6 +213,26 @@ void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *
 // Rank correlation of the windows' noise with their events where it is clearly below 0, as behind
 // automatic gain control; else 0.
 double noise_levelled(const NoiseJob *job, const NoiseLocal *local);
+
+// --- noise_map.c ---------------------------------------------------------------------------------
+
+// Frequencies 1, 3, 5, ... tell of the noise at a place; those between are much alike.
+static inline int noise_map_bands(const NoiseJob *job)
+{
+    return job->n[2] / 4;
+}
+static inline int noise_map_frequency(int band)
+{
+    return 2 * band + 1;
+}
+static inline gint64 noise_map_rank(const NoiseJob *job)
+{
+    return (gint64)(NOISE_QUIET * (double)noise_wavenumbers(job));
+}
+// The power that NOISE_QUIET of a window's wavenumbers do not exceed: [band][window]. g_free().
+float *noise_map_quiet(const NoiseJob *job, int threads);
+// Where the noise varies, map of noise_map_quiet(); noise->ends, and the levels are known.
+void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise);
 
 // --- noise_steep.c -------------------------------------------------------------------------------
 

@@ -381,6 +381,8 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->lumps = 0;
     noise->shape = NULL;
     noise->local = NULL;
+    noise->map = (LithoNoiseMap){0};
+    noise->ends = 1;
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
         noise_quiet_levels(job, threads, sigma, leaking, noise);

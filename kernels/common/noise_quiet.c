@@ -595,7 +595,8 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
     level_of_time(job, loud, noise);
     for (int f = 0; f < job->nf; f++)
         quiet_level_of(job, sums, f, unequal, sigma, leaking);
-    const double ends = unequal ? sqrt(energy_at_ends(job, loud)) : 1;
+    noise->ends = unequal ? energy_at_ends(job, loud) : 1;
+    const double ends = sqrt(noise->ends);
     for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
         sigma[k] *= ends;
     for (int f = 0; f < job->nf; f++)
@@ -629,6 +630,10 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     noise_spread_clear(&m.spread);
     noise->lumps = lumps_of(job, lumps);
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
+    if (!job->judging && !job->flat && litho_run_checkpoint(job->run)) {
+        g_autofree float *quiet = noise_map_quiet(job, threads);
+        noise_map_find(job, quiet, noise);
+    }
     // Filtered data have an uneven floor of their own; few wavenumbers scatter like uneven noise.
     const gsize enough = 128;
     if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&

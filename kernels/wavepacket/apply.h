@@ -97,6 +97,7 @@ typedef struct WpJob {
     gboolean transformed;
     int segment; // size of the segments where the job chose it, else 0
     gboolean keeps; // coefficients of all segments at once, where the engines have room
+    LithoNoiseMap map; // `volume` is over the deviation of the noise; level NULL = as it came
     double input_energy;
     double sigma;        // estimated noise level
     WpLevelFunc level;   // of the machine
@@ -123,8 +124,7 @@ void wp_job_free(WpJob *job);
 void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3]);
 // Arrays that no pass can do without; those and the coefficients of `in`; the mode's work on them.
 gboolean wp_job_reserve(WpJob *job, GError **error);
-gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
-                        LithoRun *run, GError **error);
+gboolean wp_job_forward(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 gboolean wp_job_apply(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // Bytes of the machine's memory that a job needs at least, input and output included, with the
@@ -276,6 +276,18 @@ void wp_forget_noise(WpJob *job);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
 float *wp_noise_levels(WpJob *job, double k, int threads);
 
+// --- places.c ------------------------------------------------------------------------------------
+
+// Where noise that is removed varies from place to place, job->volume becomes the input over its
+// deviation; the level is measured for that.
+gboolean wp_places_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// TRUE in *current: job->volume is over the deviation that a pass would take now.
+gboolean wp_places_current(WpJob *job, const LithoPass *pass, gboolean *current, LithoRun *run,
+                           GError **error);
+// job->result times the deviation that job->volume is over.
+gboolean wp_places_end(WpJob *job, GError **error);
+void wp_places_report(const WpJob *job, LithoReport *report);
+
 // --- leak.c --------------------------------------------------------------------------------------
 
 enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
@@ -283,6 +295,8 @@ enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
 // level; takes it off by the level in windows of half the size. `missing`: part of the traces;
 // `line`: of a survey of lines that are transformed one by one.
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power);
+// Leaves out the map of noise so weak that it may be of something else.
+void wp_noise_check_map(LithoNoise *noise, double power);
 void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing,
                         gboolean line);
 

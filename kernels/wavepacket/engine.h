@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
+#include "core/qc.h"
 #include "kernels/common/erratic.h"
 #include "kernels/wavepacket/boxes.h"
 
@@ -111,6 +112,10 @@ typedef struct WpEngineClass {
     // y = y (1 - m) + m x with one m per trace; x NULL = zeros.
     gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
                        gint64 n3, GError **error);
+    // Samples of a volume of n[] that begins at sample at[] of the survey, over the deviation of
+    // the map, or times it (places.h).
+    gboolean (*scale)(WpEngine *engine, const LithoNoiseMap *map, gboolean over, const gint64 at[3],
+                      const gint64 n[3], float *volume, GError **error);
     // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the
     // block lies beyond a thin volume is zero.
     gboolean (*cut)(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *block,

@@ -444,6 +444,7 @@ void wp_job_free(WpJob *job)
     wp_lanes_free(job);
     wp_probes_free(job);
     wp_forget_noise(job);
+    litho_noise_map_clear(&job->map);
     litho_clean_clear(&job->clean);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
@@ -540,9 +541,8 @@ static gboolean load(WpJob *job, const LithoWavepacketParams *p, const LithoCube
     return clean && (clean == in || k->load(job->engine, clean, job->volume, run, error));
 }
 
-// The input, and its energy; nothing of it is looked at yet.
-static gboolean begin_looking(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
-                              LithoRun *run, GError **error)
+// The input, its energy, and that its noise is alike everywhere; nothing of it is looked at yet.
+static gboolean begin_looking(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     for (int i = 0; i < job->n_lanes; i++) {
         job->lanes[i].current = -1;
@@ -550,16 +550,16 @@ static gboolean begin_looking(WpJob *job, const LithoWavepacketParams *p, const 
         memset(job->lanes[i].counts, 0, WP_BINS * sizeof(double));
     }
     job->lanes_hold_volume = FALSE;
-    return load(job, p, in, run, error) &&
+    return load(job, pass->params, pass->in, run, error) &&
            job->engine->class->dot(job->engine, job->volume, job->volume, job->samples,
-                                   &job->input_energy, error);
+                                   &job->input_energy, error) &&
+           wp_places_begin(job, pass, run, error);
 }
 
-static gboolean stage_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
-                              LithoRun *run, GError **error)
+static gboolean stage_forward(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
-    if (!begin_looking(job, p, in, run, error) || !wp_lanes_work(job, &work, run, error))
+    if (!begin_looking(job, pass, run, error) || !wp_lanes_work(job, &work, run, error))
         return FALSE;
     wp_job_looked(job);
     job->transformed = TRUE;
@@ -608,23 +608,21 @@ gboolean wp_job_apply(WpJob *job, const LithoPass *pass, LithoRun *run, GError *
     }
 }
 
-gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
-                        LithoRun *run, GError **error)
+gboolean wp_job_forward(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     job->transformed = FALSE;
-    return wp_job_reserve(job, error) && stage_forward(job, p, in, run, error);
+    return wp_job_reserve(job, error) && stage_forward(job, pass, run, error);
 }
 
 // Coefficients that a file holds are not made of the input, which is compared with.
-static gboolean take_input(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
-                           LithoRun *run, GError **error)
+static gboolean take_input(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    if (!wp_reads_file(p))
-        return wp_job_forward(job, p, in, run, error);
+    if (!wp_reads_file(pass->params))
+        return wp_job_forward(job, pass, run, error);
     job->transformed = FALSE;
     return wp_reserve(job->engine, &job->volume, job->samples, error) &&
            wp_reserve(job->engine, &job->result, job->samples, error) &&
-           wp_lanes_attach(job, error) && begin_looking(job, p, in, run, error);
+           wp_lanes_attach(job, error) && begin_looking(job, pass, run, error);
 }
 
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
@@ -638,15 +636,16 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         return wp_region_run(job, pass, run, error);
     wp_job_window(job, litho_box_full(&job->survey));
     const gboolean whole = litho_box_count(pass->out->held) == litho_grid_samples(&job->survey);
-    const gboolean anew = pass->first_stage <= WP_STAGE_FORWARD || !job->transformed;
+    gboolean known = pass->first_stage > WP_STAGE_FORWARD && job->transformed;
     // A small difference to the input tells nothing good of a filter's result.
     const gboolean keeps = p->mode == WP_COMPRESS || p->mode == WP_RECONSTRUCT;
-    if (!wp_lanes_begin(job, run, error))
+    if (!wp_lanes_begin(job, run, error) ||
+        (known && !wp_places_current(job, pass, &known, run, error)))
         return FALSE;
-    if (!anew)
+    if (known)
         wp_report_spectrum(job, run); // each pass has a report of its own
-    if ((anew && !take_input(job, p, pass->in, run, error)) ||
-        !wp_job_apply(job, pass, run, error) || (keeps && !wp_report_error(job, run, error)) ||
+    if ((!known && !take_input(job, pass, run, error)) || !wp_job_apply(job, pass, run, error) ||
+        (keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
         !wp_leave_alone(job, p, pass->in, run, error) ||
         !(whole ? k->store(job->engine, job->result, pass->out, error)

@@ -25,6 +25,8 @@ static const double LITTLE_LEAK = 8;
 // windows of a line hold 8 wavenumbers: events leak more into these, and its bounds are its own.
 enum { BESIDE = 3, BESIDE_LINE = 1 };
 static const double POWER = 2, POWER_LINE = 2.6; // small windows' power over the other, from here on
+// dB of the data over the noise beyond which its variation may be that of leak or of rounding.
+static const double CLEAREST = 35;
 
 static double clamp01(double x)
 {
@@ -75,6 +77,18 @@ static double power_of(const LithoNoise *noise, const double *ratio)
     return sum / (noise->n - 1);
 }
 
+// In steps: sums of parts of a survey differ in their last digits.
+static double decibels_over(const LithoNoise *noise, double power)
+{
+    return rint(40 * log10(power / (noise->total * noise->total))) / 4;
+}
+
+void wp_noise_check_map(LithoNoise *noise, double power)
+{
+    if (noise->map.level && decibels_over(noise, power) > CLEAREST)
+        litho_noise_map_clear(&noise->map);
+}
+
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power)
 {
     return power > WP_CLEAR * noise->total * noise->total;
@@ -98,8 +112,7 @@ void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power
     const double from = 17 - 10 * MIN(missing, 0.5);
     g_autofree double *ratio = ratios_of(noise, small);
     const double least = quantile(noise->sigma, noise->n, 0.15);
-    // In steps: sums of parts of a survey differ in their last digits.
-    const double decibels = rint(40 * log10(power / (noise->total * noise->total))) / 4;
+    const double decibels = decibels_over(noise, power);
     const double all = leaked(noise, ratio, decibels, from, line);
     const double before = power_of(noise, NULL);
     for (guint f = 0; f < noise->n; f++) {

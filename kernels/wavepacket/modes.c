@@ -100,7 +100,8 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         level[0] = G_MAXFLOAT; // what stays comes from its windows
     wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
                         run);
-    if (!drop_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error))
+    if (!drop_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error) ||
+        !wp_places_end(job, error))
         return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);
@@ -108,6 +109,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
             litho_report_used(run->report, "wavepacket", "sigma", sigma);
         litho_report_number(run->report, "sigma_estimated", "Noise level, estimated", "",
                             job->sigma);
+        wp_places_report(job, run->report);
         litho_clean_report(&job->clean, pass->in, run->report);
     }
     wp_report_kept(job, run);

@@ -68,9 +68,10 @@ float *wp_noise_levels(WpJob *job, double k, int threads)
 
 // --- as numbers of the recipe --------------------------------------------------------------------
 
-enum { VERSION = 1, WITH_SHAPE = 2, MOST = 4096 };
+enum { VERSION = 1, WITH_SHAPE = 2, WITH_MAP = 4, MOST = 4096 };
 
-// Followed by n doubles; with a shape, by two whole numbers of wavenumbers and their floats.
+// Followed by n doubles; with a shape, by two whole numbers of wavenumbers and their floats; with a
+// map, by three whole numbers, its knots and its levels: WITH_MAP is added to the version.
 typedef struct Head {
     guint32 version, n;
     double df, total, low, high;
@@ -91,9 +92,25 @@ static gsize shape_bytes(const LithoNoise *noise)
     return sizeof *noise->shape * noise->n * noise->window[0] * noise->window[1];
 }
 
+static gsize knots_of(const LithoNoiseMap *map)
+{
+    return (gsize)map->n[0] + map->n[1] + map->n[2];
+}
+
+static gsize cells_of(const LithoNoiseMap *map)
+{
+    return (gsize)map->n[0] * map->n[1] * map->n[2];
+}
+
+static void add(GByteArray *to, gconstpointer from, gsize bytes)
+{
+    g_byte_array_append(to, from, (guint)bytes);
+}
+
 static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
 {
-    const Head head = {noise->shape ? WITH_SHAPE : VERSION,
+    const LithoNoiseMap *map = &noise->map;
+    const Head head = {(noise->shape ? WITH_SHAPE : VERSION) + (map->level ? WITH_MAP : 0),
                        noise->n,
                        noise->df,
                        noise->total,
@@ -102,55 +119,96 @@ static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autofree char *key = wp_measure_key(params);
     g_autofree char *text = litho_text_printf(_("noise level %.4g"), noise->total);
-    g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
-    g_byte_array_append(bytes, (const guint8 *)noise->sigma,
-                        (guint)(noise->n * sizeof *noise->sigma));
+    add(bytes, &head, sizeof head);
+    add(bytes, noise->sigma, noise->n * sizeof *noise->sigma);
     if (noise->shape) {
-        g_byte_array_append(bytes, (const guint8 *)noise->window, sizeof noise->window);
-        g_byte_array_append(bytes, (const guint8 *)noise->shape, (guint)shape_bytes(noise));
+        add(bytes, noise->window, sizeof noise->window);
+        add(bytes, noise->shape, shape_bytes(noise));
+    }
+    if (map->level) {
+        add(bytes, map->n, sizeof map->n);
+        add(bytes, map->at, knots_of(map) * sizeof *map->at);
+        add(bytes, map->level, cells_of(map) * sizeof *map->level);
     }
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
 
-// The shape in the last `left` of the bytes. FALSE where it is none.
-static gboolean take_shape(LithoNoise *noise, const guint8 *bytes, gsize left)
+// Numbers that are read one behind the other.
+typedef struct Bytes {
+    const guint8 *at;
+    gsize left;
+} Bytes;
+
+static gboolean take(Bytes *from, gpointer to, gsize bytes)
 {
-    gboolean good = left > sizeof noise->window;
-    if (good)
-        memcpy(noise->window, bytes, sizeof noise->window);
+    if (from->left < bytes)
+        return FALSE;
+    memcpy(to, from->at, bytes);
+    from->at += bytes;
+    from->left -= bytes;
+    return TRUE;
+}
+
+// FALSE where they are no shape.
+static gboolean take_shape(LithoNoise *noise, Bytes *from)
+{
+    gboolean good = take(from, noise->window, sizeof noise->window);
     for (int a = 0; a < 2; a++)
         good = good && noise->window[a] > 0 && noise->window[a] <= TRACES;
-    if (!good || left != sizeof noise->window + shape_bytes(noise))
+    if (!good || from->left < shape_bytes(noise))
         return FALSE;
-    noise->shape = g_memdup2(bytes + sizeof noise->window, shape_bytes(noise));
+    noise->shape = g_malloc(shape_bytes(noise));
+    take(from, noise->shape, shape_bytes(noise));
     for (gsize k = 0; k < shape_bytes(noise) / sizeof *noise->shape; k++)
         good &= isfinite(noise->shape[k]) && noise->shape[k] >= 0;
     return good;
 }
 
+// FALSE where they are no map.
+static gboolean take_map(LithoNoiseMap *map, Bytes *from)
+{
+    const float most = 50; // of a logarithm
+    gboolean good = take(from, map->n, sizeof map->n);
+    for (int a = 0; a < 3; a++)
+        good = good && map->n[a] > 0 && map->n[a] <= MOST;
+    const gsize knots = knots_of(map) * sizeof *map->at, cells = cells_of(map) * sizeof *map->level;
+    if (!good || from->left < knots + cells)
+        return FALSE;
+    map->at = g_malloc(knots);
+    map->level = g_malloc(cells);
+    take(from, map->at, knots);
+    take(from, map->level, cells);
+    const float *at = map->at;
+    for (int a = 0; a < 3; at += map->n[a++])
+        for (int k = 0; k < map->n[a]; k++)
+            good &= isfinite(at[k]) && (k == 0 || at[k] > at[k - 1]);
+    for (gsize k = 0; k < cells_of(map); k++)
+        good &= isfinite(map->level[k]) && fabsf(map->level[k]) < most;
+    return good;
+}
+
 static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError **error)
 {
-    gsize n;
+    Bytes from = {0};
     Head head = {0};
-    const guint8 *bytes = litho_measured_bytes(measured, &n);
-    if (n >= sizeof head)
-        memcpy(&head, bytes, sizeof head);
+    from.at = litho_measured_bytes(measured, &from.left);
+    gboolean good = take(&from, &head, sizeof head);
+    const guint32 kind = head.version & ~(guint32)WITH_MAP;
     const gsize levels = head.n * sizeof *noise->sigma;
-    const gboolean shaped = head.version == WITH_SHAPE;
-    gboolean good = (head.version == VERSION || shaped) && head.n > 1 && head.n <= MOST &&
-                    (shaped ? n > sizeof head + levels : n == sizeof head + levels) &&
-                    head.df > 0 && isfinite(head.total) && head.total >= 0;
+    good = good && (kind == VERSION || kind == WITH_SHAPE) && head.n > 1 && head.n <= MOST &&
+           from.left >= levels && head.df > 0 && isfinite(head.total) && head.total >= 0;
     if (good) {
         *noise = (LithoNoise){.n = head.n,
                               .df = head.df,
                               .total = head.total,
                               .low = head.low,
                               .high = head.high,
-                              .sigma = g_memdup2(bytes + sizeof head, levels)};
+                              .sigma = g_malloc(levels)};
+        take(&from, noise->sigma, levels);
         for (guint k = 0; k < noise->n; k++)
             good &= isfinite(noise->sigma[k]) && noise->sigma[k] >= 0;
-        good = good && (!shaped ||
-                        take_shape(noise, bytes + sizeof head + levels, n - sizeof head - levels));
+        good = good && (kind == VERSION || take_shape(noise, &from)) &&
+               (kind == head.version || take_map(&noise->map, &from)) && from.left == 0;
         if (!good)
             litho_noise_clear(noise);
     }
@@ -258,6 +316,7 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
         }
         ok = ok || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
     }
+    wp_noise_check_map(&noise, power);
     if (ok)
         measured = to_measured(&noise, params);
     else
@@ -378,28 +437,37 @@ static gboolean measure_in(const WpJob *job, const LithoCube *in, const LithoCub
            litho_noise_measure(in, NULL, size, WINDOWS, run, noise, error);
 }
 
-// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. No small ones: the level stays. `filling`:
-// missing traces are zero.
-static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
-                              gboolean filling, LithoRun *run, GError **error)
+// The level of the large windows, less what leaks. No small windows: the level stays.
+static gboolean take_leak(WpJob *job, const LithoCube *in, const LithoCube *clean, double recorded,
+                          double power, LithoRun *run, GError **error)
 {
     g_autoptr(GError) none = NULL;
-    const double recorded =
-        (double)litho_cube_count_live(in) / (double)litho_grid_traces(&job->grid);
-    const double power = job->input_energy / (double)job->samples / (filling ? recorded : 1);
     LithoNoise other;
-    if (!measure_in(job, in, clean, window, run, &job->noise, error))
-        return FALSE;
-    if (!wp_noise_may_leak(&job->noise, power))
-        return TRUE;
     if (measure_in(job, in, clean, small, run, &other, &none)) {
         wp_noise_take_leak(&job->noise, &other, power, 1 - recorded, is_line(&job->grid));
         litho_noise_clear(&other);
     } else if (!g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
-        litho_noise_clear(&job->noise);
         g_propagate_error(error, g_steal_pointer(&none));
         return FALSE;
     }
+    return TRUE;
+}
+
+// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. `filling`: missing traces are zero.
+static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
+                              gboolean filling, LithoRun *run, GError **error)
+{
+    const double recorded =
+        (double)litho_cube_count_live(in) / (double)litho_grid_traces(&job->grid);
+    const double power = job->input_energy / (double)job->samples / (filling ? recorded : 1);
+    if (!measure_in(job, in, clean, window, run, &job->noise, error))
+        return FALSE;
+    if (wp_noise_may_leak(&job->noise, power) &&
+        !take_leak(job, in, clean, recorded, power, run, error)) {
+        litho_noise_clear(&job->noise);
+        return FALSE;
+    }
+    wp_noise_check_map(&job->noise, power);
     return TRUE;
 }
 

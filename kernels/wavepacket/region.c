@@ -180,11 +180,14 @@ gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError 
         job->lanes[i].current = -1;
     job->transformed = job->lanes_hold_volume = FALSE;
     if (!wp_job_reserve(job, error) || !load(job, pass, in, run, error) ||
-        !wp_job_apply(job, pass, &quiet, error) || !wp_bury(job, in, error) ||
-        !wp_leave_alone(job, p, pass->in, run, error) || !wp_region_store(job, pass, in, error))
+        !wp_places_begin(job, pass, &quiet, error) || !wp_job_apply(job, pass, &quiet, error) ||
+        !wp_bury(job, in, error) || !wp_leave_alone(job, p, pass->in, run, error) ||
+        !wp_region_store(job, pass, in, error))
         return FALSE;
     if (run && p->mode == WP_DENOISE)
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "",
                             p->sigma > 0 ? p->sigma : job->noise.total);
+    if (run)
+        wp_places_report(job, run->report);
     return wp_lanes_finish(job, run, error);
 }

@@ -4,12 +4,14 @@
 // that no result depends on the number of threads, none waits for another's large box, and a cancel
 // is seen soon.
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
+#include "kernels/wavepacket/places.h"
 
 enum {
     PIECE = 1 << 16, // floats at a time, and per partial sum
@@ -336,6 +338,33 @@ static gboolean cpu_insert(WpEngine *engine, const float *x, const float *m, flo
     return TRUE;
 }
 
+static gboolean cpu_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean over,
+                          const gint64 at[3], const gint64 n[3], float *volume, GError **error)
+{
+    const float *knots = map->at;
+    const WpPlaces p = {.n = {map->n[0], map->n[1], map->n[2]},
+                        .at = {knots, knots + map->n[0], knots + map->n[0] + map->n[1]},
+                        .level = map->level};
+    g_autofree float *columns = g_new(float, (gsize)threads_of(engine) * p.n[2]);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 t = 0; t < n[0] * n[1]; t++) {
+        int k[3] = {0};
+        float share[3] = {0};
+        k[0] = wp_place(p.at[0], p.n[0], (float)(at[0] + t / n[1]), &share[0]);
+        k[1] = wp_place(p.at[1], p.n[1], (float)(at[1] + t % n[1]), &share[1]);
+        float *column = columns + (gsize)omp_get_thread_num() * p.n[2];
+        for (k[2] = 0; k[2] < p.n[2]; k[2]++)
+            column[k[2]] = wp_place_level(&p, k, share);
+        for (gint64 i = 0; i < n[2]; i++) {
+            k[2] = wp_place(p.at[2], p.n[2], (float)(at[2] + i), &share[2]);
+            const float *level = column + k[2];
+            const float own = share[2] != 0 ? level[0] + share[2] * (level[1] - level[0]) : *level;
+            volume[t * n[2] + i] *= expf(over ? -own : own);
+        }
+    }
+    return goes_on(engine, error);
+}
+
 static float taper_at(const WpBlock *block, int axis, gint64 i)
 {
     return block->taper[axis] ? block->taper[axis][i] : 1;
@@ -486,6 +515,7 @@ const WpEngineClass wp_cpu_arrays = {
     .dot = cpu_dot,
     .distance = cpu_distance,
     .insert = cpu_insert,
+    .scale = cpu_scale,
     .cut = cpu_cut,
     .paste = cpu_paste,
     .load = cpu_load,

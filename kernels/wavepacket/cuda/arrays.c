@@ -364,6 +364,24 @@ static gboolean cuda_insert(WpEngine *engine, const float *x, const float *m, fl
     return LITHO_CUDA(wp_cuda_insert(x, m, y, traces, n3, stream_of((WpCuda *)engine)), error);
 }
 
+static gboolean cuda_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean over,
+                           const gint64 at[3], const gint64 n[3], float *volume, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const gsize knots = (gsize)map->n[0] + map->n[1] + map->n[2];
+    const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
+    g_autofree float *both = g_new(float, knots + cells);
+    memcpy(both, map->at, knots * sizeof *both);
+    memcpy(both + knots, map->level, cells * sizeof *both);
+    if (!wp_cuda_send(cuda, &cuda->places, both, (knots + cells) * sizeof *both, error))
+        return FALSE;
+    const float *sent = cuda->places.data;
+    const WpPlaces p = {.n = {map->n[0], map->n[1], map->n[2]},
+                        .at = {sent, sent + map->n[0], sent + map->n[0] + map->n[1]},
+                        .level = sent + knots};
+    return LITHO_CUDA(wp_cuda_scale(&p, over, at, n, volume, stream_of(cuda)), error);
+}
+
 static gboolean send_tapers(WpCuda *cuda, const WpBlock *b, const float *taper[3], GError **error)
 {
     for (int a = 0; a < 3; a++) {
@@ -529,6 +547,7 @@ const WpEngineClass wp_cuda_arrays = {
     .dot = cuda_dot,
     .distance = cuda_distance,
     .insert = cuda_insert,
+    .scale = cuda_scale,
     .cut = cuda_cut,
     .paste = cuda_paste,
     .load = cuda_load,

@@ -207,6 +207,37 @@ int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int
     return (int)cudaGetLastError();
 }
 
+typedef struct Cube {
+    int64_t at[3], n[3];
+} Cube;
+
+static __global__ void scale(const WpPlaces p, int over, const Cube c, float *volume)
+{
+    EACH(i, c.n[0] * c.n[1] * c.n[2])
+    {
+        const int64_t line = i / c.n[2];
+        const int64_t own[3] = {line / c.n[1], line % c.n[1], i - line * c.n[2]};
+        int k[3];
+        float share[3];
+        for (int a = 0; a < 3; a++)
+            k[a] = wp_place(p.at[a], p.n[a], (float)(c.at[a] + own[a]), &share[a]);
+        const float level = wp_place_level(&p, k, share);
+        volume[i] *= expf(over ? -level : level);
+    }
+}
+
+int wp_cuda_scale(const WpPlaces *places, int over, const int64_t at[3], const int64_t n[3],
+                  float *volume, cudaStream_t stream)
+{
+    Cube c;
+    for (int a = 0; a < 3; a++) {
+        c.at[a] = at[a];
+        c.n[a] = n[a];
+    }
+    scale<<<blocks_for(n[0] * n[1] * n[2]), THREADS, 0, stream>>>(*places, over, c, volume);
+    return (int)cudaGetLastError();
+}
+
 typedef struct Part {
     int64_t n[3], at[3], m[3];
     int mirror;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
 #include "kernels/cuda/floor.h"
@@ -42,6 +43,7 @@ typedef struct Level {
     WpLevelClasses classes;
     WpLevelAll all;
     float *loud;          // per window, and behind it per frequency: results of selections
+    float *quiet;         // noise_map_quiet()
     float *median, *bare; // per frequency: of all coefficients, without real ones
     char *tables;         // what the host knows beforehand
     gsize table_bytes;
@@ -66,6 +68,8 @@ static void lay_out(Level *l, Room *room)
     t->share = take(room, windows * sizeof(float));
     t->scale = take(room, windows * sizeof(float));
     t->leak = take(room, windows * sizeof(float));
+    t->muted = take(room, windows * sizeof(float));
+    l->quiet = take(room, noise_map_bands(job) * windows * sizeof(float));
     t->holes = take(room, windows);
     l->loud = take(room, windows * sizeof(float));
     l->median = take(room, nf * sizeof(float));
@@ -149,6 +153,7 @@ static void set_constants(Level *l)
     }
     t->nf = job->nf;
     t->windows = (int)job->windows;
+    t->mute_run = LITHO_MUTE_RUN;
     t->energy = job->energy;
     for (int i = 0; i < job->n[2]; i++)
         t->time_energy += job->taper[2][i] * job->taper[2][i];
@@ -218,7 +223,8 @@ static gboolean spectra(Level *l, GError **error)
                        error) &&
            LITHO_CUDA(wp_level_power(&l->task), error) &&
            fetch(l, l->job->share, l->task.share, l->job->windows * sizeof(float), error) &&
-           fetch(l, l->job->leak, l->task.leak, l->job->windows * sizeof(float), error);
+           fetch(l, l->job->leak, l->task.leak, l->job->windows * sizeof(float), error) &&
+           fetch(l, l->job->muted, l->task.muted, l->job->windows * sizeof(float), error);
 }
 
 static gint64 live_windows(const NoiseJob *job)
@@ -297,6 +303,9 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     g_autofree double *all = g_new0(double, nf), *leaking = g_new0(double, nf);
     g_autofree double *sigma = g_new0(double, (NOISE_GROUPS + 1) * nf);
     g_autofree float *floor = g_new(float, nf *noise_wavenumbers(job));
+    const int bands = noise_map_bands(job);
+    const gsize n_quiet = (gsize)bands * job->windows;
+    g_autofree float *quiet = g_new(float, n_quiet);
     if (!select_rank(l, l->task.power, FALSE, 0.5, l->median, error) ||
         !select_rank(l, l->task.power, FALSE, NAN, l->bare, error) ||
         !LITHO_CUDA(wp_level_all(&l->task, &l->all), error) ||
@@ -307,12 +316,15 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
         !select_rank(l, l->task.near, FALSE, NOISE_QUIET, (float *)l->classes.limit, error) ||
         !LITHO_CUDA(wp_level_classes(&l->task, &l->classes), error) ||
         !fetch(l, sums, l->classes.sums, n_sums * sizeof *sums, error) ||
-        !fetch(l, all, l->all.mean, nf * sizeof *all, error) || !fetch_floor(l, floor, error))
+        !fetch(l, all, l->all.mean, nf * sizeof *all, error) ||
+        !LITHO_CUDA(wp_level_quiet(&l->task, bands, (int)noise_map_rank(job), l->quiet), error) ||
+        !fetch(l, quiet, l->quiet, n_quiet * sizeof *quiet, error) || !fetch_floor(l, floor, error))
         return FALSE;
     for (gsize f = 0; f < nf; f++)
         all[f] = sqrt(all[f]);
     *noise = (LithoNoise){0};
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
+    noise_map_find(job, quiet, noise);
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
     noise_take_floor(job, floor, noise);
     return TRUE;

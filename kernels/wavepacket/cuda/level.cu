@@ -60,13 +60,29 @@ template <int N> __device__ double sum_of_block(double x)
 
 // --- spectra -------------------------------------------------------------------------------------
 
+// Samples of a trace in a window that belong to mutes.
+__device__ int muted_samples(const float *trace, int n, int mute_run)
+{
+    int muted = 0, zeros = 0;
+    for (int i = 0; i <= n; i++) {
+        if (i < n && trace[i] == 0) {
+            zeros++;
+            continue;
+        }
+        if (i == zeros || i == n || zeros >= mute_run)
+            muted += zeros;
+        zeros = 0;
+    }
+    return muted;
+}
+
 // One block a window, one thread a trace.
 __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
 {
     const int w = blockIdx.x, k = threadIdx.x, nk = wavenumbers(t);
     const long long *at = t.at + 3 * (long long)w;
     double energy = 0;
-    int there = 0, counts = 0;
+    int there = 0, counts = 0, muted = 0;
     if (k < nk) {
         const long long il = at[0] + k / t.n[1], xl = at[1] + k % t.n[1];
         const bool inside = il >= t.box_lo[0] && il < t.box_hi[0] && xl >= t.box_lo[1] &&
@@ -82,6 +98,7 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
         const double taper = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
         there = finite && any;
         counts = there && (!t.recorded || t.recorded[trace]);
+        muted = there ? muted_samples(from, t.n[2], t.mute_run) : 0;
         for (int i = 0; i < t.n[2]; i++)
             to[i] = there ? (float)(taper * t.taper[2][i] * from[i]) : 0;
         energy = counts ? taper * taper : 0;
@@ -89,6 +106,7 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
     energy = sum_of_block<THREADS>(energy);
     const int present = (int)sum_of_block<THREADS>(counts);
     const int known = (int)sum_of_block<THREADS>(there);
+    const int zeros = (int)sum_of_block<THREADS>(muted);
     if (k > 0)
         return;
     long long inside = 1;
@@ -99,6 +117,7 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
     t.scale[w] = enough ? (float)(1 / (energy * t.time_energy)) : 0;
     t.leak[w] = 0;
     t.holes[w] = enough && known < inside;
+    t.muted[w] = enough ? (float)zeros / (float)(known * t.n[2]) : 0;
 }
 
 // One block a window: its power, transposed to a field.
@@ -477,6 +496,28 @@ __global__ void begin_all_kernel(const WpLevelTask t, const WpLevelAll a)
     a.arrived[f] = a.rests[f] = 0;
 }
 
+// One block a window and band: the value that so many wavenumbers come before.
+__global__ void __launch_bounds__(THREADS)
+    quiet_kernel(const WpLevelTask t, int rank, float *quiet)
+{
+    __shared__ float power[THREADS];
+    const int w = blockIdx.x, band = blockIdx.y, k = threadIdx.x, nk = wavenumbers(t);
+    float *to = quiet + (long long)band * t.windows + w;
+    if (!(t.share[w] > 0)) {
+        if (k == 0)
+            *to = 0;
+        return;
+    }
+    if (k < nk)
+        power[k] = t.power[at_window(t, 2 * band + 1, w) + k];
+    __syncthreads();
+    int before = 0;
+    for (int i = 0; k < nk && i < nk; i++)
+        before += power[i] < power[k] || (power[i] == power[k] && i < k);
+    if (k < nk && before == rank)
+        *to = power[k];
+}
+
 dim3 each_window(const WpLevelTask *t)
 {
     return dim3((unsigned)t->windows, (unsigned)t->nf);
@@ -494,6 +535,13 @@ int wp_level_power(const WpLevelTask *t)
 {
     power_kernel<<<(unsigned)t->windows, THREADS, 0, t->stream>>>(*t);
     leak_kernel<<<(unsigned)t->windows, THREADS, 0, t->stream>>>(*t);
+    return (int)cudaGetLastError();
+}
+
+int wp_level_quiet(const WpLevelTask *t, int bands, int rank, float *quiet)
+{
+    const dim3 blocks((unsigned)t->windows, (unsigned)bands);
+    quiet_kernel<<<blocks, THREADS, 0, t->stream>>>(*t, rank, quiet);
     return (int)cudaGetLastError();
 }
 

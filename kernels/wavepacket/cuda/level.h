@@ -21,7 +21,7 @@ typedef struct WpLevelTask {
     long long lo[3], size[3];  // held
     long long box_lo[3], box_hi[3];
     const unsigned char *live, *recorded; // traces of `held`; recorded NULL = all that are live
-    int n[3], nf, windows;
+    int n[3], nf, windows, mute_run;
     const long long *at;       // [window][3]
     const double *taper[3];
     double energy, time_energy; // of the taper, over traces and along time
@@ -29,6 +29,7 @@ typedef struct WpLevelTask {
     const float2 *spectra;     // [window][wavenumber][nf]
     float *power, *smooth, *near;
     float *share, *scale, *leak; // per window
+    float *muted;                // per window, as NoiseJob has it
     unsigned char *holes;        // per window: a trace inside the box is missing
 } WpLevelTask;
 
@@ -36,6 +37,9 @@ typedef struct WpLevelTask {
 int wp_level_load(const WpLevelTask *task);
 // Power from the spectra, and the leak of windows with holes.
 int wp_level_power(const WpLevelTask *task);
+
+// noise_map_quiet(): value `rank` of the wavenumbers at frequencies 1, 3, 5, ..., [band][window].
+int wp_level_quiet(const WpLevelTask *task, int bands, int rank, float *quiet);
 
 // Selection by rank in segments: by frequency of a field, or by window. Windows without a share are
 // left out.

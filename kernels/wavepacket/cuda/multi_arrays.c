@@ -384,6 +384,13 @@ static gboolean multi_insert(WpEngine *engine, const float *x, const float *m, f
                                 wp_part_of(y, 0), traces, n3, error);
 }
 
+static gboolean multi_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean over,
+                            const gint64 at[3], const gint64 n[3], float *volume, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->scale(first, map, over, at, n, wp_part_of(volume, 0), error);
+}
+
 static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
                            GError **error)
 {
@@ -454,6 +461,7 @@ const WpEngineClass wp_multi_arrays = {
     .dot = multi_dot,
     .distance = multi_distance,
     .insert = multi_insert,
+    .scale = multi_scale,
     .cut = multi_cut,
     .paste = multi_paste,
     .load = multi_load,

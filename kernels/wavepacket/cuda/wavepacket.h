@@ -69,7 +69,7 @@ typedef struct WpCuda {
     LithoCudaArray work[WP_STREAMS]; // shared by the FFTs of a stream
     LithoCudaArray small;            // levels, bins, partial sums
     LithoCudaArray mask;             // live traces
-    LithoCudaArray taper[3];
+    LithoCudaArray taper[3], places;
     LithoCudaArray table, dense; // the papers' adjoint only
     guint64 *counted;            // what the last shrink() counted, in pinned memory
     guint64 *counts_to;          // shrink()'s `kept`, until they are added to it; NULL: they are
