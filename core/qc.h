@@ -138,7 +138,8 @@ typedef struct LithoNoise {
     double first_place[3], place_step[3];
     float *local;
     LithoNoiseMap map; // of a filter's own level, which tells no `local`
-    double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known
+    double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,
+                  // 1 = of so few windows it says nothing
     double ends;  // energy of the noise over that in these windows, which see less of the ends
     // Coherent noise of low frequency, as ground roll is: its energy as a part of that of all
     // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of

@@ -351,6 +351,8 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
     else if (noise->local &&
              (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
         litho_quality_tell_varying(q);
+    else if (!noise->local && litho_quality_is_doubtful(noise, told))
+        litho_quality_tell_small(noise, q);
     else if (noise->steep > 0)
         litho_quality_tell_steep(noise, q);
 }

@@ -70,8 +70,9 @@ typedef struct LithoQuality {
                              // gain
     gboolean is_rough;       // so they look, but the noise is seen beside the events: its level at
                              // each wavenumber ranks settings
-    gboolean is_varying;   // the noise's level varies from place to place, which ranks settings and
-                           // tells no SNR, nor its interval and a gain
+    gboolean is_varying;   // the noise's level varies from place to place, or is known less well in
+                           // a small survey, which ranks settings and tells no SNR, nor its
+                           // interval and a gain
     gboolean counts_steep; // the SNR counts noise as signal that is steep and of low frequency, as
                            // ground roll is (LithoNoise.steep): it has no interval and no gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:

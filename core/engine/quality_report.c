@@ -53,7 +53,8 @@ static void add_number(JsonObject *object, const char *key, double value)
 void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
 {
     add_number(object, "expected_snr_db", q->expected_snr_db);
-    if (isfinite(q->expected_low_db) && isfinite(q->expected_high_db)) {
+    if (isfinite(q->expected_snr_db) && isfinite(q->expected_low_db) &&
+        isfinite(q->expected_high_db)) {
         JsonArray *interval = json_array_new();
         json_array_add_double_element(interval, q->expected_low_db);
         json_array_add_double_element(interval, q->expected_high_db);

@@ -56,6 +56,21 @@ void litho_quality_tell_varying(LithoQuality *q)
               sizeof q->why);
 }
 
+void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
+{
+    const double low = q->expected_low_db, high = q->expected_high_db;
+    q->is_varying = TRUE;
+    q->is_clean = FALSE;
+    forget_figures(q);
+    q->expected_low_db = low;
+    q->expected_high_db = high;
+    if (noise->doubt >= 1) // nor does the level tell what the input has
+        q->input_snr_db = NAN;
+    g_strlcpy(q->why,
+              _("so few samples do not tell the level of their noise well enough to tell an SNR"),
+              sizeof q->why);
+}
+
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
 {
     q->counts_steep = TRUE;

@@ -11,6 +11,9 @@ void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *quality)
 void litho_quality_tell_uneven(LithoQuality *quality);
 // The level of noise that varies from place to place, or stands in lines, is known less well.
 void litho_quality_tell_varying(LithoQuality *quality);
+// Windows of a survey that is small, or has short traces, tell it less well, too. The interval
+// stays, which is wide, but is not told.
+void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 // Ground roll passes for events: the SNR is that of what is left of the random noise.
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
 // TRUE where that makes the mean squared error `mse` uncertain by 1.5 dB.
