@@ -13,14 +13,13 @@
 enum {
     CELL_TRACES = 64,
     FINEST_TRACES = 16,
-    FINE_CELLS = 256,   // at most, of fewer traces than CELL_TRACES
+    FINE_CELLS = 128,   // at most, of FINEST_TRACES; of twice that as many again
     FINE_BOX = 32 * 32, // traces that their boxes hold at least
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
     CELL_WINDOWS = 256, // at most
     LEAST_CELL_WINDOWS = 64,
-    LEAST_FINE_WINDOWS = 40,
-    WINDOWS_OF_CELLS = 4096, // together, while each has the least
+    WINDOWS_OF_CELLS = 4096, // together, while each has LEAST_CELL_WINDOWS
     ALL_WINDOWS = 2048       // of the whole survey, for its own level
 };
 // A narrow window has fewer traces along an axis (noise_tells_shape()); a long one has frequencies
@@ -67,7 +66,7 @@ static gint64 cell_traces(const LithoGrid *grid, const LithoPatchGeometry *g)
         count_cells(grid, g, traces, n);
         const gint64 held = MIN(grid->axis[0].n, 2 * traces) * MIN(grid->axis[1].n, 2 * traces);
         if (held >= FINE_BOX && MAX(g->axis[0].length, g->axis[1].length) <= 2 * traces &&
-            (gint64)n[0] * n[1] * n[2] <= FINE_CELLS)
+            (gint64)n[0] * n[1] * n[2] <= FINE_CELLS * traces / FINEST_TRACES)
             return traces;
     }
     return CELL_TRACES;
@@ -118,9 +117,7 @@ static void put(float *to, const LithoNoise *noise, int bins)
 // Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
 static int cell_windows(const PatchLevels *l)
 {
-    const int cells = patch_levels_cells(l);
-    const int least = cells <= FINE_CELLS ? LEAST_FINE_WINDOWS : LEAST_CELL_WINDOWS;
-    return CLAMP(WINDOWS_OF_CELLS / cells, least, CELL_WINDOWS);
+    return CLAMP(WINDOWS_OF_CELLS / patch_levels_cells(l), LEAST_CELL_WINDOWS, CELL_WINDOWS);
 }
 
 // A survey that is measured: whole, or part by part.

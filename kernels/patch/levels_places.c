@@ -38,7 +38,7 @@ static float around(const PatchLevels *l, const float *sigma, int i, int j, int 
 // The part of a factor that is no chance: factors of stationary noise scatter by 2 %.
 static float certain(float louder)
 {
-    const float chance = 0.04f, sure = 0.12f, by = logf(MAX(louder, 1e-6f)), size = fabsf(by);
+    const float chance = 0.04f, sure = 0.2f, by = logf(MAX(louder, 1e-6f)), size = fabsf(by);
     const float part = CLAMP((size - chance) / (sure - chance), 0, 1);
     return expf(copysignf(size < sure ? part * sure : size, by));
 }
