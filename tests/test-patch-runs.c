@@ -413,6 +413,26 @@ static void test_level_looks(void)
     litho_noise_windows_free(job);
 }
 
+// Property: zeros have no noise to measure and pass in every mode.
+static void test_zeros(void)
+{
+    static const char *const words[] = {"", "mode=both iterations=2", "mode=fill iterations=2"};
+    g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, 20, 24, 64, 0, 1);
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
+        g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
+        const LithoPatchParams p = patch_settings(words[k]);
+        gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
+        const LithoPass pass = {
+            .params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};
+        g_autoptr(GError) error = NULL;
+        g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, &error));
+        g_assert_no_error(error);
+        litho_patch_cpu.destroy(plan);
+        for (gint64 i = 0; i < litho_box_count(out->held); i++)
+            g_assert_cmpfloat(out->samples[i], ==, 0);
+    }
+}
+
 // Property: a filling whose level is known guesses no missing traces, which begin at zero: without
 // bursts nothing else asks for guesses. With the level to be measured they are guessed.
 static void test_fill_guesses_nothing(void)
@@ -480,6 +500,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-runs/fill-rule", test_fill_rule);
     g_test_add_func("/patch-runs/kept-blocks", test_kept_blocks);
     g_test_add_func("/patch-runs/fill-guesses-nothing", test_fill_guesses_nothing);
+    g_test_add_func("/patch-runs/zeros", test_zeros);
     g_test_add_func("/patch-runs/slabs-fill-once", test_slabs_fill_once);
     g_test_add_func("/patch-runs/mute", test_mute);
     g_test_add_func("/patch-runs/level-volume", test_level_volume);
