@@ -492,7 +492,7 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
         m->done[0] = 1;
     if (has_shape(&l->params))
         patch_floor_end(&m->floor, m->done, l);
-    if (MIN(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES)
+    if (MAX(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES)
         patch_levels_settle(l);
     return TRUE;
 }

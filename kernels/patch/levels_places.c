@@ -9,8 +9,10 @@
 // medians over 5 x 5 cells of one time, times one factor: the lower quartile over the frequencies
 // of what it has more than these.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/sort.h"
 #include "kernels/common/select.h"
 #include "kernels/patch/levels.h"
 
@@ -43,11 +45,26 @@ static float certain(float louder)
     return expf(copysignf(size < sure ? part * sure : size, by));
 }
 
+// Around the lower quartile: the mean of the ratios between the eighth part and three of them, of
+// which no single one decides.
+static float lower_quartile(double *ratio, int n)
+{
+    double sum = 0;
+    const int from = n / 8, upto = MAX(3 * n / 8 + 1, from + 1);
+    if (n == 0)
+        return 1;
+    qsort(ratio, n, sizeof *ratio, litho_compare_double);
+    for (int k = from; k < upto; k++)
+        sum += ratio[k];
+    return (float)(sum / (upto - from));
+}
+
 void patch_levels_settle(PatchLevels *l)
 {
     const int bins = l->table.bins;
     const gsize bytes = sizeof(float) * patch_levels_cells(l) * bins;
-    g_autofree float *own = g_memdup2(l->sigma, bytes), *ratio = g_new(float, bins);
+    g_autofree float *own = g_memdup2(l->sigma, bytes);
+    g_autofree double *ratio = g_new(double, bins);
     for (int i = 0; i < l->table.n[0]; i++)
         for (int j = 0; j < l->table.n[1]; j++)
             for (int t = 0; t < l->table.n[2]; t++) {
@@ -58,7 +75,7 @@ void patch_levels_settle(PatchLevels *l)
                     if (to[f] > 0)
                         ratio[n++] = own[cell_at(l, i, j, t) + f] / to[f];
                 }
-                const float louder = n > 0 ? certain(litho_select_kth(ratio, n, n / 4)) : 1;
+                const float louder = certain(lower_quartile(ratio, n));
                 for (int f = 0; f < bins; f++)
                     to[f] *= louder;
             }
