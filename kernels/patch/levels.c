@@ -57,15 +57,15 @@ static void count_cells(const LithoGrid *grid, const LithoPatchGeometry *g, gint
 
 // Noise that is three times as loud in a part of 24 x 24 traces passes where cells are wider: 64 x
 // 64 traces at 3 dB came out with 8.7 dB, with cells of 16 traces with 17.1. So cells are as small
-// as leaves FINE_CELLS of them, windows room, and their boxes, half a cell wider on all sides,
-// FINE_BOX traces.
+// as leaves FINE_CELLS of them, no smaller than windows, which leaves these room beside the faces,
+// and their boxes, half a cell wider on all sides, FINE_BOX traces.
 static gint64 cell_traces(const LithoGrid *grid, const LithoPatchGeometry *g)
 {
     for (gint64 traces = FINEST_TRACES; traces < CELL_TRACES; traces *= 2) {
         int n[3];
         count_cells(grid, g, traces, n);
         const gint64 held = MIN(grid->axis[0].n, 2 * traces) * MIN(grid->axis[1].n, 2 * traces);
-        if (held >= FINE_BOX && MAX(g->axis[0].length, g->axis[1].length) <= 2 * traces &&
+        if (held >= FINE_BOX && MAX(g->axis[0].length, g->axis[1].length) <= traces &&
             (gint64)n[0] * n[1] * n[2] <= FINE_CELLS * traces / FINEST_TRACES)
             return traces;
     }
@@ -112,6 +112,12 @@ static void put(float *to, const LithoNoise *noise, int bins)
 {
     for (int f = 0; f < bins; f++)
         to[f] = (float)noise->sigma[MIN(f, (int)noise->n - 1)];
+}
+
+// Cells of fewer traces than CELL_TRACES along both axes.
+static gboolean is_fine(const PatchLevels *l)
+{
+    return MAX(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES;
 }
 
 // Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
@@ -492,7 +498,7 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
         m->done[0] = 1;
     if (has_shape(&l->params))
         patch_floor_end(&m->floor, m->done, l);
-    if (MAX(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES)
+    if (is_fine(l))
         patch_levels_settle(l);
     return TRUE;
 }

@@ -25,14 +25,18 @@ static gsize cell_at(const PatchLevels *l, int i, int j, int t)
 }
 
 // Level at frequency f around (i, j, t): the median over the cells, or NEARLY the tenth part, where
-// that is less: events are in most of them.
+// that is less: events are in most of them. Cells without noise, as of mutes, tell nothing; 0: all
+// are such.
 static float around(const PatchLevels *l, const float *sigma, int i, int j, int t, int f)
 {
     float list[MOST];
     int n = 0;
     for (int a = MAX(i - REACH, 0); a <= MIN(i + REACH, l->table.n[0] - 1); a++)
         for (int b = MAX(j - REACH, 0); b <= MIN(j + REACH, l->table.n[1] - 1); b++)
-            list[n++] = sigma[cell_at(l, a, b, t) + f];
+            if (sigma[cell_at(l, a, b, t) + f] > 0)
+                list[n++] = sigma[cell_at(l, a, b, t) + f];
+    if (n == 0)
+        return 0;
     const float low = litho_select_kth(list, n, n / 10), middle = litho_select_kth(list, n, n / 2);
     return MIN(middle, NEARLY * low);
 }
