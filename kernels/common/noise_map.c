@@ -54,7 +54,7 @@ static gboolean tells(const NoiseJob *job, gint64 w)
     return job->share[w] > 0 && job->muted[w] < MUTED;
 }
 
-// As many cells along the axes as there are windows for, the finest axis first to give way.
+// Cells along the axes, as many as there are windows for; the finest axis gives way first.
 static void divide(Cells *c, gint64 windows)
 {
     const NoiseJob *job = c->job;

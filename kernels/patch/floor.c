@@ -141,7 +141,7 @@ static gboolean has_floor(const PatchFloor *p, int cell)
     return FALSE;
 }
 
-// What the planes hold at a frequency, [known cells] together: by the levels, and below events.
+// Power of the planes at a frequency, all known cells together: by the levels, and below events.
 static double sum_known(const PatchFloor *p, const gboolean *known, const float *each, int f,
                         gboolean squares)
 {

@@ -9,19 +9,9 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/patch/floor.h"
 #include "kernels/patch/gains.h"
+#include "kernels/patch/levels_cells.h"
 
-enum {
-    CELL_TRACES = 64,
-    FINEST_TRACES = 16,
-    FINE_CELLS = 128,   // at most, of FINEST_TRACES; of twice that as many again
-    FINE_BOX = 32 * 32, // traces that their boxes hold at least
-    SHORTEST = 64,
-    CELL_SAMPLES = 32 * 32 * SHORTEST,
-    CELL_WINDOWS = 256, // at most
-    LEAST_CELL_WINDOWS = 64,
-    WINDOWS_OF_CELLS = 4096, // together, while each has LEAST_CELL_WINDOWS
-    ALL_WINDOWS = 2048       // of the whole survey, for its own level
-};
+enum { ALL_WINDOWS = 2048 }; // of the whole survey, for its own level
 // A narrow window has fewer traces along an axis (noise_tells_shape()); a long one has frequencies
 // enough to tell the level by (noise_has_neighbours()).
 enum { FEWEST_TRACES = 8, LONG_WINDOW = 32 };
@@ -30,100 +20,10 @@ enum { DEVICE_BYTES = 128 << 20 };
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoNoiseWindows, litho_noise_windows_free)
 
-// Samples of a cell along the traces: a quarter of a second, which follows noise that grows with
-// time, and 64 at least. Cells of few traces or long windows are longer, up to a second: they hold
-// as many samples as one of 32 x 32 traces, and four windows. On depth axes, and where a second is
-// fewer than 64 samples, a second stands for 256.
-static gint64 cell_samples(const LithoGrid *grid, const LithoPatchGeometry *g, gint64 traces)
-{
-    const double axis = 1 / fabs(grid->axis[2].step);
-    const gint64 second = grid->is_depth || axis < 64 ? 256 : (gint64)(axis + 0.5);
-    const gint64 held = MIN(grid->axis[0].n, traces) * MIN(grid->axis[1].n, traces);
-    gint64 least = MAX(second / 4, SHORTEST);
-    if (traces == CELL_TRACES)
-        least = MAX(least, CELL_SAMPLES / MAX(held, 1));
-    return MIN(MAX(least, 4 * g->axis[2].length), MAX(second, SHORTEST));
-}
-
-// Cells along the axes, of so many traces along both of theirs.
-static void count_cells(const LithoGrid *grid, const LithoPatchGeometry *g, gint64 traces, int n[3])
-{
-    const gint64 wish[3] = {traces, traces, cell_samples(grid, g, traces)};
-    for (int a = 0; a < 3; a++) {
-        const gint64 length = grid->axis[a].n, most = a == 2 ? length / SHORTEST : length;
-        n[a] = (int)MAX(MIN((length + wish[a] / 2) / wish[a], most), 1);
-    }
-}
-
-// Noise that is three times as loud in a part of 24 x 24 traces passes where cells are wider: 64 x
-// 64 traces at 3 dB came out with 8.7 dB, with cells of 16 traces with 17.1. So cells are as small
-// as leaves FINE_CELLS of them, no smaller than windows, which leaves these room beside the faces,
-// and their boxes, half a cell wider on all sides, FINE_BOX traces.
-static gint64 cell_traces(const LithoGrid *grid, const LithoPatchGeometry *g)
-{
-    for (gint64 traces = FINEST_TRACES; traces < CELL_TRACES; traces *= 2) {
-        int n[3];
-        count_cells(grid, g, traces, n);
-        const gint64 held = MIN(grid->axis[0].n, 2 * traces) * MIN(grid->axis[1].n, 2 * traces);
-        if (held >= FINE_BOX && MAX(g->axis[0].length, g->axis[1].length) <= traces &&
-            (gint64)n[0] * n[1] * n[2] <= FINE_CELLS * traces / FINEST_TRACES)
-            return traces;
-    }
-    return CELL_TRACES;
-}
-
-// The number of cells along an axis changes their places, not what they cover.
-void patch_levels_divide(PatchLevels *l, int axis, int n)
-{
-    const float all = l->table.step[axis] * l->table.n[axis];
-    l->table.n[axis] = n;
-    l->table.step[axis] = all / n;
-    l->table.first[axis] = 0.5f * l->table.step[axis] - 0.5f;
-}
-
-static void make_cells(PatchLevels *l, const LithoGrid *grid, const LithoPatchGeometry *g)
-{
-    int n[3] = {1, 1, 1};
-    if (l->params.level == LITHO_PATCH_LOCAL)
-        count_cells(grid, g, cell_traces(grid, g), n);
-    for (int a = 0; a < 3; a++) {
-        l->table.n[a] = 1;
-        l->table.step[a] = (float)grid->axis[a].n;
-        patch_levels_divide(l, a, n[a]);
-    }
-    l->table.bins = g->bins;
-    for (int a = 0; a < 2; a++)
-        l->table.window[a] = g->axis[a].length;
-    l->sigma = g_new0(float, (gsize)patch_levels_cells(l) * g->bins);
-    l->table.sigma = l->sigma;
-}
-
-static LithoBox cell_box(const PatchLevels *l, const LithoGrid *grid, const int cell[3])
-{
-    LithoBox box;
-    for (int a = 0; a < 3; a++) {
-        box.lo[a] = (gint64)((cell[a] - 0.5f) * l->table.step[a]);
-        box.hi[a] = (gint64)((cell[a] + 1.5f) * l->table.step[a]);
-    }
-    return litho_box_intersect(box, litho_box_full(grid));
-}
-
 static void put(float *to, const LithoNoise *noise, int bins)
 {
     for (int f = 0; f < bins; f++)
         to[f] = (float)noise->sigma[MIN(f, (int)noise->n - 1)];
-}
-
-// Cells of fewer traces than CELL_TRACES along both axes.
-static gboolean is_fine(const PatchLevels *l)
-{
-    return MAX(l->table.step[0], l->table.step[1]) < 0.75f * CELL_TRACES;
-}
-
-// Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
-static int cell_windows(const PatchLevels *l)
-{
-    return CLAMP(WINDOWS_OF_CELLS / patch_levels_cells(l), LEAST_CELL_WINDOWS, CELL_WINDOWS);
 }
 
 // A survey that is measured: whole, or part by part.
@@ -244,7 +144,7 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
     const int threads = litho_run_threads(run);
     for (int pass = 0; pass <= cubes; pass++) {
         g_autoptr(LithoNoiseWindows) job =
-            windows_new(m, &box, cell_windows(m->l), cubes && pass == 0, error);
+            windows_new(m, &box, patch_cells_windows(m->l), cubes && pass == 0, error);
         if (!job || !litho_noise_windows_add(job, part, recorded, box, run, error) ||
             !noise_has_enough(job, error))
             return FALSE;
@@ -291,16 +191,17 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     const guint64 each = threads * (one + BESIDE);
     PatchLevels l = {.params = *params};
     LithoGrid cell = *grid;
-    make_cells(&l, grid, g);
+    patch_cells_make(&l, grid, g);
     for (int a = 0; a < 3; a++) // half of a neighbour on either side
         cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
     *kept = one < HEAP ? each : (guint64)threads * HEAP; // of cells, whose windows are few
     *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
     if (patch_levels_cells(&l) > 1)
-        *peak = MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
-                               litho_noise_windows_memory(&cell, window, cell_windows(&l)) +
-                               MIN(threads, g->bins) * // each takes a frequency
-                                   litho_noise_thread_memory(&cell, window, cell_windows(&l)));
+        *peak =
+            MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
+                           litho_noise_windows_memory(&cell, window, patch_cells_windows(&l)) +
+                           MIN(threads, g->bins) * // each takes a frequency
+                               litho_noise_thread_memory(&cell, window, patch_cells_windows(&l)));
     else if (has_cubes(window) && noise_tells_shape(window))
         *peak += litho_noise_powers_memory(grid, window, ALL_WINDOWS);
     *peak += patch_floor_bytes(g, patch_levels_cells(&l));
@@ -322,21 +223,22 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g)
     const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
     // Powers of the whole; spectra of as many windows, which are complex; powers of a batch of
     // cells, and a quarter of that for what finds their means.
-    return 3 * ALL_WINDOWS * window_bytes + MAX(DEVICE_BYTES, CELL_WINDOWS * window_bytes) * 5 / 4;
+    return 3 * ALL_WINDOWS * window_bytes +
+           MAX(DEVICE_BYTES, PATCH_CELL_WINDOWS * window_bytes) * 5 / 4;
 }
 
 // Cells from `k` on that lie in `within` and are not measured, as many as a batch takes; their
 // numbers to `cells`. Where to go on.
 static int next_batch(const Measuring *m, LithoBox within, int k, GArray *cells)
 {
-    const int *n = m->l->table.n, all = patch_levels_cells(m->l);
-    const gsize bytes =
-        sizeof(float) * cell_windows(m->l) * (gsize)m->l->table.bins * m->window[0] * m->window[1];
+    const int all = patch_levels_cells(m->l);
+    const gsize bytes = sizeof(float) * patch_cells_windows(m->l) * (gsize)m->l->table.bins *
+                        m->window[0] * m->window[1];
     const guint most = (guint)MAX(DEVICE_BYTES / bytes, 1);
     g_array_set_size(cells, 0);
     for (; k < all && cells->len < most; k++) {
-        const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
-        if (!m->done[k] && all > 1 && litho_box_contains(within, cell_box(m->l, m->grid, cell)))
+        const LithoBox box = patch_cells_box(m->l, m->grid, k);
+        if (!m->done[k] && all > 1 && litho_box_contains(within, box))
             g_array_append_val(cells, k);
     }
     return k;
@@ -346,15 +248,14 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, const guint8 
                               LithoBox within, const GArray *cells, LithoRun *run, GError **error)
 {
     const PatchMeter *meter = m->meter;
-    const int *n = m->l->table.n;
     g_autofree LithoNoise *noise = g_new0(LithoNoise, cells->len);
     g_autoptr(GPtrArray) jobs =
         g_ptr_array_new_with_free_func((GDestroyNotify)litho_noise_windows_free);
     for (guint c = 0; c < cells->len; c++) {
         const int k = g_array_index(cells, int, c);
-        const LithoBox box =
-            cell_box(m->l, m->grid, (const int[3]){k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]});
-        NoiseJob *job = noise_places_new(m->grid, &box, m->window, cell_windows(m->l), error);
+        const LithoBox box = patch_cells_box(m->l, m->grid, k);
+        NoiseJob *job =
+            noise_places_new(m->grid, &box, m->window, patch_cells_windows(m->l), error);
         if (!job)
             return FALSE;
         g_ptr_array_add(jobs, job);
@@ -402,7 +303,7 @@ static gboolean measure_part_there(Measuring *m, const LithoCube *part, const gu
 static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *recorded,
                              LithoBox within, LithoRun *run, GError **error)
 {
-    const int *n = m->l->table.n, cells = patch_levels_cells(m->l);
+    const int cells = patch_levels_cells(m->l);
     if (m->meter)
         return measure_part_there(m, part, recorded, within, run, error);
     if (!litho_cube_host(part, error)) // guesses may have been made on a device
@@ -417,8 +318,7 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *
         (m->sines && !litho_noise_windows_add(m->sines, part, recorded, within, &quiet, error)))
         return FALSE;
     for (int k = 0; k < cells; k++) {
-        const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
-        const LithoBox box = cell_box(m->l, m->grid, cell);
+        const LithoBox box = patch_cells_box(m->l, m->grid, k);
         if (m->done[k] || cells == 1 || !litho_box_contains(within, box))
             continue;
         if (!measure_cell(m, part, recorded, k, box, &quiet, error) ||
@@ -498,8 +398,8 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
         m->done[0] = 1;
     if (has_shape(&l->params))
         patch_floor_end(&m->floor, m->done, l);
-    if (is_fine(l))
-        patch_levels_settle(l);
+    if (patch_cells_are_small(l))
+        patch_cells_settle(l);
     return TRUE;
 }
 
@@ -528,7 +428,7 @@ static void part_along(const Measuring *m, int axis, int k, int n, LithoBox *box
 
 static int parts_along(const LithoGrid *grid, int axis)
 {
-    return (int)MAX((grid->axis[axis].n + CELL_TRACES / 2) / CELL_TRACES, 1);
+    return (int)MAX((grid->axis[axis].n + PATCH_CELL_TRACES / 2) / PATCH_CELL_TRACES, 1);
 }
 
 static gboolean is_uneven(const Measuring *m)
@@ -638,7 +538,7 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoRea
     const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, params);
     PatchLevels l = {.params = *params};
     Measuring m;
-    make_cells(&l, reader->grid, &g);
+    patch_cells_make(&l, reader->grid, &g);
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         find_scatter(&m, reader, run, error) &&
                         measure_parts(&m, reader, run, error) &&
@@ -696,7 +596,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
         return TRUE;
     patch_levels_clear(l);
     l->params = *params;
-    make_cells(l, &in->grid, g);
+    patch_cells_make(l, &in->grid, g);
     if (params->sigma > 0) {
         const gsize n = (gsize)patch_levels_cells(l) * g->bins;
         for (gsize k = 0; k < n; k++)

@@ -74,8 +74,6 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
                              const guint8 *recorded, LithoMeasured *measured,
                              const PatchMeter *meter, LithoRun *run, GError **error);
-// levels_places.c: tells louder noise from events in the levels of small cells.
-void patch_levels_settle(PatchLevels *levels);
 // Divides an axis into `n` cells.
 void patch_levels_divide(PatchLevels *levels, int axis, int n);
 // levels_recipe.c: the levels as numbers of the recipe, and back into `levels` that have their

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Levels of cells that are smaller than CELL_TRACES: how much louder the noise is at a place.
+// Levels of cells that are smaller than PATCH_CELL_TRACES: how much louder the noise is at a place.
 //
 // A small cell has few wavenumbers and windows without events, and what faults and diffractions
 // spread over all wavenumbers raises its level: a survey of 30 dB, 60 diffractions in it, came out
 // with 29.6 dB, with cells of 64 x 64 traces with 33.8. But events raise the level at their own
-// frequencies, louder noise at all of them. So a cell takes the spectrum of its surroundings, the
-// medians over 5 x 5 cells of one time, times one factor: the lower quartile over the frequencies
-// of what it has more than these.
+// frequencies, louder noise at all of them. So a cell takes the spectrum of its surroundings, of 5
+// x 5 cells at one time, times one factor: by how much it exceeds them around the lower quartile of
+// the frequencies.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/sort.h"
 #include "kernels/common/select.h"
-#include "kernels/patch/levels.h"
+#include "kernels/patch/levels_cells.h"
 
 #define NEARLY 1.1f
 enum { REACH = 2, MOST = (2 * REACH + 1) * (2 * REACH + 1) };
@@ -63,7 +63,7 @@ static float lower_quartile(double *ratio, int n)
     return (float)(sum / (upto - from));
 }
 
-void patch_levels_settle(PatchLevels *l)
+void patch_cells_settle(PatchLevels *l)
 {
     const int bins = l->table.bins;
     const gsize bytes = sizeof(float) * patch_levels_cells(l) * bins;

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "kernels/patch/gains.h"
-#include "kernels/patch/levels.h"
+#include "kernels/patch/levels_cells.h"
 
 enum { VERSION = 1, WITH_SHAPE = 2, WITH_GAINS = 4, WITH_SHARES = 8 };
 
@@ -105,7 +105,7 @@ static gboolean take_levels(float *to, const guint8 *bytes, gsize n)
 // Cells of earlier recipes have 64 x 64 traces in any survey, and may be four times as long.
 static void take_earlier_cells(PatchLevels *l, const LithoPatchGeometry *g, const gint32 n[3])
 {
-    enum { TRACES = 64 };
+    enum { TRACES = PATCH_CELL_TRACES };
     gboolean wide = TRUE;
     for (int a = 0; a < 2; a++)
         wide &= n[a] == MAX((g->axis[a].n + TRACES / 2) / TRACES, 1);

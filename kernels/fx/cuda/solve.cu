@@ -529,7 +529,7 @@ __device__ static inline float2 *taps_of(const LithoFxGroup &g, const LithoFxSpo
     return (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * g.size;
 }
 
-// What a system adds to the counters.
+// Counts of one system, added to the counters.
 __device__ static inline void count_system(const LithoFxGroup &g, bool fell_back, bool good,
                                            float share)
 {

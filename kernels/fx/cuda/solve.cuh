@@ -2,7 +2,7 @@
 #pragma once
 #include "kernels/fx/cuda/device.cuh"
 
-// What the two solvers of normal equations have in common.
+// Steps that both solvers of normal equations share.
 
 // The lower factor of a 4 x 4 tile in registers, reciprocals on the diagonal.
 struct Tile {

@@ -477,7 +477,7 @@ __global__ void __launch_bounds__(32, SLOTS > 3 ? 8 : 16)
     Rows<SLOTS> m;
     m.lane = threadIdx.x % LANES;
     m.shared = (float *)shared + threadIdx.x / LANES * F::PITCH;
-    // What is left of the last bins is solved by several, which write alike.
+    // Spare threads repeat the last bin and write equal values.
     const int number = first + blockIdx.x, wanted = blockIdx.y * SYSTEMS + threadIdx.x / LANES;
     const int bin = min(wanted, g.bins - 1);
     const LithoFxSpot spot = g.spots[number];
