@@ -49,7 +49,7 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
     g_autofree char *area = litho_quality_area_text(&part->in->grid, find->area);
     g_autofree char *expected = litho_quality_expected_text(&find->found);
     g_autofree char *now = litho_quality_expected_text(&find->now);
-    if (find->now.is_filtered || find->now.is_varying)
+    if (find->now.is_filtered || find->now.is_unsure)
         printf(_("expected SNR %s\n"), now);
     else if (isfinite(find->found.expected_snr_db))
         printf(_("expected SNR %s, found %s\n"), now, expected);

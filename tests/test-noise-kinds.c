@@ -94,7 +94,7 @@ static void test_varying(void)
             c.noisy->samples[s] = own + (float)louder * (c.noisy->samples[s] - own);
         }
         const Searched s = search_on(&c, cases[k][1], cases[k][0]);
-        g_assert_true(s.find.now.is_varying);
+        g_assert_true(s.find.now.is_unsure);
         g_assert_false(isfinite(s.find.now.expected_snr_db));
         g_assert_cmpuint(s.find.trials, >, 5);
         g_assert_cmpfloat(s.find.gain_db, >, 0.1);

@@ -94,12 +94,6 @@ static void ends(const Search *s, guint k, double *lo, double *hi)
 
 // --- trials -------------------------------------------------------------------------------------
 
-// TRUE where a level that tells no SNR ranks settings by both ends of its interval.
-static gboolean only_ranks(const LithoQuality *q)
-{
-    return q->is_rough || q->is_varying;
-}
-
 // A level that is known at each place counts noise where it is; one at each wavenumber may be too
 // low where events are, its third end.
 static guint n_ends(const LithoQuality *q)
@@ -124,7 +118,7 @@ static double score_of(const Search *s, const LithoQuality *q)
 {
     if (!s->question.noise)
         return isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
-    if (only_ranks(&s->find->now))
+    if (litho_quality_only_ranks(&s->find->now))
         return least_gain(s->present.mse_ends, q, n_ends(&s->find->now));
     return isfinite(q->mse) ? -q->mse : -INFINITY;
 }
@@ -174,7 +168,7 @@ static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
 
 static double ratio_db(const Search *s, double before, double after)
 {
-    if (!s->question.noise || only_ranks(&s->find->now))
+    if (!s->question.noise || litho_quality_only_ranks(&s->find->now))
         return after - before;
     // Scores are errors with a minus; an error below zero is one that cannot be told from none.
     return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
@@ -479,7 +473,7 @@ static void keep_now(LithoFind *find)
 
 static double gain_of(const Search *s, const LithoFind *find)
 {
-    if (find->now.is_varying)
+    if (find->now.is_unsure)
         return least_gain(find->now.mse_ends, &find->found, n_ends(&find->now));
     return s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
                              : find->found.hidden_snr_db - find->now.hidden_snr_db;
@@ -536,7 +530,7 @@ static gboolean search(Search *s, GError **error)
     }
     // Nothing tells one setting from another.
     if ((find->now.is_filtered && !find->now.is_rough) ||
-        (s->question.noise && !isfinite(find->now.expected_snr_db) && !find->now.is_varying)) {
+        (s->question.noise && !isfinite(find->now.expected_snr_db) && !find->now.is_unsure)) {
         keep_now(find);
         return TRUE;
     }

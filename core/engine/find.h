@@ -53,9 +53,9 @@ typedef struct LithoFindAsk {
 // one, which asks the values found on the whole area: where that is not enough, the present
 // settings stay, and `why` says so. Settings that the operator refuses are passed over. Where the
 // first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one, unless
-// the noise level is known at each wavenumber (LithoQuality.is_rough), or varies from place to
-// place (is_varying): settings are found then that gain with any level of its interval. `judge`
-// keeps plans between questions.
+// the noise level is known at each wavenumber (LithoQuality.is_rough), or too little for an SNR
+// (is_unsure): settings are found then that gain with any level of its interval. `judge` keeps
+// plans between questions.
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error);
 // Writes the found values into a step's parameters: all items, or those whose bit is set in

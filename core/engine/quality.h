@@ -70,9 +70,9 @@ typedef struct LithoQuality {
                              // gain
     gboolean is_rough;       // so they look, but the noise is seen beside the events: its level at
                              // each wavenumber ranks settings
-    gboolean is_varying;   // the noise's level varies from place to place, or is known less well in
-                           // a small survey, which ranks settings and tells no SNR, nor its
-                           // interval and a gain
+    gboolean is_unsure;      // the noise's level is not known well enough for so small an error: it
+                        // varies from place to place, or the survey is small. It ranks settings
+                        // and tells no SNR, nor its interval and a gain
     gboolean counts_steep; // the SNR counts noise as signal that is steep and of low frequency, as
                            // ground roll is (LithoNoise.steep): it has no interval and no gain
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
@@ -99,6 +99,8 @@ typedef struct LithoQuality {
 
 // No figure at all.
 LithoQuality litho_quality_unknown(void);
+// TRUE where a level that tells no SNR ranks settings by both ends of its interval.
+gboolean litho_quality_only_ranks(const LithoQuality *quality);
 
 // FALSE (LITHO_ERROR_UNSUPPORTED): what the flow gives of a survey on `in` cannot be judged, such
 // as an image on another grid. Reads the files that the flow names.

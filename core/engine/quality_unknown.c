@@ -11,6 +11,11 @@ static void forget_figures(LithoQuality *q)
     q->expected_snr_db = q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
 }
 
+gboolean litho_quality_only_ranks(const LithoQuality *q)
+{
+    return q->is_rough || q->is_unsure;
+}
+
 void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *q)
 {
     q->is_filtered = TRUE;
@@ -49,7 +54,7 @@ gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
 void litho_quality_tell_varying(LithoQuality *q)
 {
     forget_figures(q);
-    q->is_varying = TRUE;
+    q->is_unsure = TRUE;
     g_strlcpy(q->why,
               _("the noise varies from place to place or stands in lines of the spectrum: its level"
                 " is not known well enough to tell so small an error"),
@@ -59,7 +64,7 @@ void litho_quality_tell_varying(LithoQuality *q)
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
 {
     const double low = q->expected_low_db, high = q->expected_high_db;
-    q->is_varying = TRUE;
+    q->is_unsure = TRUE;
     q->is_clean = FALSE;
     forget_figures(q);
     q->expected_low_db = low;

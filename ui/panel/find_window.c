@@ -319,7 +319,7 @@ static void done(gpointer result, const GError *error, gpointer data)
         isfinite(q->expected_snr_db) && !q->is_filtered && !q->counts_steep
             ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
             : g_strdup("");
-    const gboolean only_ranks = q->is_rough || q->is_varying;
+    const gboolean only_ranks = litho_quality_only_ranks(q);
     g_autofree char *text =
         only_ranks && find->gain_db > 0.05
             ? litho_text_printf(
