@@ -537,13 +537,14 @@ LithoNoiseMap litho_noise_map_copy(const LithoNoiseMap *map)
     const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
     LithoNoiseMap copy = *map;
     copy.at = g_memdup2(map->at, knots * sizeof *map->at);
-    copy.level = g_memdup2(map->level, cells * sizeof *map->level);
+    copy.level = g_memdup2(map->level, MAX(map->bands, 1) * cells * sizeof *map->level);
     return copy;
 }
 
 void litho_noise_clear(LithoNoise *noise)
 {
     litho_noise_map_clear(&noise->map);
+    litho_noise_map_clear(&noise->bands);
     g_clear_pointer(&noise->sigma, g_free);
     g_clear_pointer(&noise->shape, g_free);
     g_clear_pointer(&noise->local, g_free);
@@ -562,6 +563,7 @@ LithoNoise litho_noise_copy(const LithoNoise *noise)
                                                             places[0] * places[1] * places[2])
                               : NULL;
     copy.map = litho_noise_map_copy(&noise->map);
+    copy.bands = litho_noise_map_copy(&noise->bands);
     return copy;
 }
 

@@ -100,13 +100,14 @@ void litho_fk_clear(LithoFk *fk);
 enum { LITHO_NOISE_TIMES = 64 };
 
 // Standard deviation of the random noise, per frequency.
-// Noise that varies from place to place, at all frequencies alike: the logarithm of its deviation
+// Noise that varies from place to place: the logarithm of its deviation
 // in units of LithoNoise.sigma, [inline][crossline][sample] at knots along the axes, straight lines
 // between them and one step beyond. NULL = alike.
 typedef struct LithoNoiseMap {
     int n[3];
     float *at; // knots along the axes, one axis behind the other: samples of the grid
     float *level;
+    int bands; // equal ones from 0 to Nyquist, with levels [band] of their own; 0 = all alike
 } LithoNoiseMap;
 
 typedef struct LithoNoise {
@@ -137,7 +138,9 @@ typedef struct LithoNoise {
     int n_places[3];
     double first_place[3], place_step[3];
     float *local;
-    LithoNoiseMap map; // of a filter's own level, which tells no `local`
+    // Of a filter's own level, which tells no `local`: what all frequencies have in common, and
+    // what bands of them have beyond that.
+    LithoNoiseMap map, bands;
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,
                   // 1 = of so few windows it says nothing
     double ends;  // energy of the noise over that in these windows, which see less of the ends

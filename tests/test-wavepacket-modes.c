@@ -140,15 +140,34 @@ static void add_to_half(LithoCube *cube, double part)
     memcpy(cube->samples + half, more->samples + half, half * sizeof(float));
 }
 
+// The same of noise that falls with frequency.
+static void add_low_to_half(LithoCube *cube, double part)
+{
+    const gint64 n3 = cube->grid.axis[2].n, half = litho_grid_traces(&cube->grid) / 2;
+    g_autoptr(LithoCube) more = litho_cube_copy_box(cube, cube->held, NULL);
+    add_some_noise(more, part, 9);
+    for (gint64 t = half; t < 2 * half; t++) {
+        const float *from = more->samples + t * n3;
+        float *to = cube->samples + t * n3, low = 0;
+        for (gint64 i = 0; i < n3; i++) {
+            low += 0.2f * (from[i] - to[i] - low);
+            to[i] += 2 * low;
+        }
+    }
+}
+
 // Property: the noise measured part by part, whatever the parts, is that of the whole, and exec()
 // gives the same samples with it, also where leak of events was taken off it and where the noise
-// varies from place to place; numbers of another layout are refused.
-static void test_measured_of(double part, double more, int missing)
+// varies from place to place, also at some frequencies alone; numbers of another layout are
+// refused.
+static void test_measured_of(double part, double more, double low, int missing)
 {
     g_autoptr(LithoCube) noisy = events_cube(90, 40, 70);
     add_some_noise(noisy, part, 3);
     if (more > 0)
         add_to_half(noisy, more);
+    if (low > 0)
+        add_low_to_half(noisy, low);
     kill_traces(noisy, missing, 6);
     Bench b = bench();
     g_autoptr(LithoCube) expected = apply(&b, noisy);
@@ -176,11 +195,13 @@ static void test_measured_of(double part, double more, int missing)
 
 static void test_measured(void)
 {
-    test_measured_of(1, 0, 0);
-    test_measured_of(0.01, 0, 0);
-    test_measured_of(0.01, 0, 30);
-    test_measured_of(0.3, 1.5, 0);
-    test_measured_of(0.3, 1.5, 20);
+    test_measured_of(1, 0, 0, 0);
+    test_measured_of(0.01, 0, 0, 0);
+    test_measured_of(0.01, 0, 0, 30);
+    test_measured_of(0.3, 1.5, 0, 0);
+    test_measured_of(0.3, 1.5, 0, 20);
+    test_measured_of(0.3, 0, 1.5, 0);
+    test_measured_of(0.3, 1.5, 1.5, 0);
 }
 
 // Property: one correction with a 7-tap kernel gives the input back to 2e-5 (single precision), and
@@ -378,21 +399,24 @@ static void test_segments(void)
 
 // Property: a part of a volume in segments has the bits of the whole, whether the noise level is
 // given (then its segments alone are computed), measured before, or estimated; also behind other
-// parts. The noise varies from place to place.
+// parts. The noise varies from place to place, in the end at low frequencies alone.
 static void test_regions(void)
 {
-    enum { ESTIMATED, GIVEN, MEASURED };
-    g_autoptr(LithoCube) in = events_cube(72, 48, 64);
-    add_some_noise(in, 0.3, 5);
-    add_to_half(in, 1.5);
-    kill_traces(in, 15, 8);
-    for (int how = ESTIMATED; how <= MEASURED; how++) {
+    enum { ESTIMATED, GIVEN, MEASURED, MEASURED_LOW };
+    g_autoptr(LithoCube) wide = events_cube(72, 48, 64);
+    add_some_noise(wide, 0.3, 5);
+    g_autoptr(LithoCube) low = litho_cube_copy_box(wide, wide->held, NULL);
+    add_to_half(wide, 1.5);
+    add_low_to_half(low, 1.5);
+    kill_traces(wide, 15, 8);
+    for (int how = ESTIMATED; how <= MEASURED_LOW; how++) {
+        LithoCube *in = how == MEASURED_LOW ? low : wide;
         Bench b = bench();
         b.p->block = 32;
         b.p->overlap = 12;
         b.p->sigma = how == GIVEN ? 0.3 : 0;
         g_autoptr(LithoCube) whole = apply(&b, in);
-        if (how == MEASURED) {
+        if (how >= MEASURED) {
             const LithoReader reader = {&in->grid, 0, read_box, in};
             litho_flow_step(b.flow, 0)->measured =
                 litho_operator_wavepacket.measure(b.p, &reader, NULL, NULL);

@@ -301,6 +301,48 @@ static void test_sigma(void)
     clear(&s);
 }
 
+// Property: the level of the noise is asked for at the place of each coefficient: where
+// wp_box_position() finds it inside the volume, within two lattice steps across the packet, and
+// never outside.
+static void test_places(void)
+{
+    const gint64 sizes[][3] = {{64, 64, 64}, {48, 40, 96}, {1, 64, 96}};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        Setup s = setup(spec_of(sizes[k][0], sizes[k][1], sizes[k][2]));
+        const gint64 at[3] = {100, 200, 300};
+        const WpPlacesVolume volume = wp_places_volume(s.g, at);
+        GRand *rand = g_rand_new_with_seed(9);
+        int inside = 0;
+        for (int tried = 0; tried < 20000; tried++) {
+            const WpBox *box = &s.g->boxes[g_rand_int_range(rand, 0, s.g->n_boxes)];
+            const WpPlacesBox own = wp_places_box(box);
+            int p[3];
+            double x[3], step[3] = {1e-2, 1e-2, 1e-2};
+            float found[3] = {0};
+            gboolean within = TRUE;
+            for (int i = 0; i < 3; i++)
+                p[i] = g_rand_int_range(rand, 0, box->n[i]);
+            wp_box_position(s.g, box, p, x);
+            wp_places_of(&own, &volume, p, found);
+            for (int a = 0; a < 3; a++) {
+                for (int i = 1; i < 3; i++)
+                    step[a] += 0.5 * fabs(own.step[i][a]);
+                within &=
+                    s.g->n[a] == 1 || (x[a] >= step[a] && x[a] <= (double)s.g->n[a] - 1 - step[a]);
+                g_assert_cmpfloat(found[a], >=, at[a]);
+                g_assert_cmpfloat(found[a], <=, at[a] + s.g->n[a] - 1);
+            }
+            for (int a = 0; a < 3 && within; a++)
+                g_assert_cmpfloat(fabs(found[a] - (double)at[a] - x[a]), <=, step[a]);
+            inside += within;
+        }
+        g_test_message("%d of 20000 places inside", inside);
+        g_assert_cmpint(inside, >, s.g->n[0] > 1 ? 3000 : 0);
+        g_rand_free(rand);
+        clear(&s);
+    }
+}
+
 // Property: one coefficient is one packet: its envelope peaks at the position wp_box_position()
 // gives and it oscillates along nu inside the box's band. A transposed frame or a sign of j0 moves
 // it elsewhere.
@@ -552,6 +594,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket/inverse", test_inverse);
     g_test_add_func("/wavepacket/sigma", test_sigma);
     g_test_add_func("/wavepacket/packet", test_packet);
+    g_test_add_func("/wavepacket/places", test_places);
     g_test_add_func("/wavepacket/residual", test_residual);
     g_test_add_func("/wavepacket/local", test_local);
     g_test_add_func("/wavepacket/coarse", test_coarse);

@@ -4,6 +4,7 @@
 
 #include "core/qc.h"
 #include "kernels/common/noise.h"
+#include "kernels/common/noise_share.h"
 
 // Internal to the measurement of the noise level: noise.c makes the spectra of the windows,
 // noise_level.c tells the level from them.
@@ -216,22 +217,18 @@ double noise_levelled(const NoiseJob *job, const NoiseLocal *local);
 
 // --- noise_map.c ---------------------------------------------------------------------------------
 
-// Frequencies 1, 3, 5, ... tell of the noise at a place; those between are much alike.
 static inline int noise_map_bands(const NoiseJob *job)
 {
     return job->n[2] / 4;
-}
-static inline int noise_map_frequency(int band)
-{
-    return 2 * band + 1;
 }
 static inline gint64 noise_map_rank(const NoiseJob *job)
 {
     return (gint64)(NOISE_QUIET * (double)noise_wavenumbers(job));
 }
-// The power that NOISE_QUIET of a window's wavenumbers do not exceed: [band][window]. g_free().
+// The power that NOISE_QUIET of a window's wavenumbers do not exceed, and their mean:
+// [2][band][window]. g_free().
 float *noise_map_quiet(const NoiseJob *job, int threads);
-// Where the noise varies, map of noise_map_quiet(); noise->ends, and the levels are known.
+// Where the noise varies, map of noise_map_quiet(); noise->ends and noise->sigma are known.
 void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise);
 
 // --- noise_steep.c -------------------------------------------------------------------------------

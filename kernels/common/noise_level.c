@@ -381,7 +381,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->lumps = 0;
     noise->shape = NULL;
     noise->local = NULL;
-    noise->map = (LithoNoiseMap){0};
+    noise->map = noise->bands = (LithoNoiseMap){0};
     noise->ends = 1;
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
@@ -391,4 +391,9 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }
     noise_conclude(job, interval, all, sigma, leaking, noise);
+    if (noise_has_neighbours(job) && !job->judging && !job->flat &&
+        litho_run_checkpoint(job->run)) {
+        g_autofree float *quiet = noise_map_quiet(job, threads);
+        noise_map_find(job, quiet, noise);
+    }
 }

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "kernels/common/noise_job.h"
+#include "kernels/common/places.h"
 #include "kernels/common/select.h"
+#include "kernels/common/clones.h"
 
 enum { TRACES = 16, SAMPLES = 32 };             // a cell at least
 enum { CELL_WINDOWS = 10, CELL_VALUES = 1024 }; // windows, and wavenumbers of all of them
@@ -21,23 +23,48 @@ static const double VARIES = 0.08, CLEARLY = 0.12;
 static const double NOISE = 1.4, EVENTS = 1.6;
 static const double MUTED = 0.06; // of a window that tells nothing
 
+// The value that `rank` of n powers come before, and the sum of all. The bits of numbers that are
+// not negative have their order, and halving the range of these goes through few values in vectors
+// sooner than any sorting.
+LITHO_CLONES static float kth_of(const float *power, int n, int rank, float *sum)
+{
+    const guint32 *bits = (const guint32 *)power;
+    guint32 lo = G_MAXUINT32, hi = 0;
+    float all = 0;
+    for (int k = 0; k < n; k++) {
+        lo = MIN(lo, bits[k]);
+        hi = MAX(hi, bits[k]);
+    }
+    for (int k = 0; k < n; k++)
+        all += power[k];
+    *sum = all;
+    while (lo < hi) {
+        const guint32 middle = lo + (hi - lo) / 2;
+        int below = 0;
+        for (int k = 0; k < n; k++)
+            below += bits[k] <= middle;
+        if (below > rank)
+            hi = middle;
+        else
+            lo = middle + 1;
+    }
+    float kth;
+    memcpy(&kth, &lo, sizeof kth);
+    return kth;
+}
+
 float *noise_map_quiet(const NoiseJob *job, int threads)
 {
-    const gint64 nk = noise_wavenumbers(job), rank = noise_map_rank(job);
-    const int bands = noise_map_bands(job);
-    float *quiet = g_new0(float, (gsize)bands * job->windows);
-#pragma omp parallel num_threads(threads)
-    {
-        g_autofree float *row = g_new(float, nk);
-#pragma omp for schedule(static)
-        for (gint64 i = 0; i < bands * job->windows; i++) {
-            const gint64 band = i / job->windows, w = i % job->windows;
-            const gsize at = (gsize)noise_map_frequency((int)band) * job->windows + w;
-            if (!(job->share[w] > 0) || !litho_run_checkpoint(job->run))
-                continue;
-            memcpy(row, job->power + at * nk, nk * sizeof *row);
-            quiet[i] = litho_select_kth(row, nk, rank);
-        }
+    const gint64 nk = noise_wavenumbers(job), all = noise_map_bands(job) * job->windows;
+    float *quiet = g_new0(float, 2 * all);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (gint64 i = 0; i < all; i++) {
+        const gint64 band = i / job->windows, w = i % job->windows;
+        const gsize at = (gsize)noise_map_frequency((int)band) * job->windows + w;
+        if (!(job->share[w] > 0) || !litho_run_checkpoint(job->run))
+            continue;
+        quiet[i] = kth_of(job->power + at * nk, (int)nk, (int)noise_map_rank(job), &quiet[all + i]);
+        quiet[all + i] /= (float)nk;
     }
     return quiet;
 }
@@ -55,11 +82,10 @@ static gboolean tells(const NoiseJob *job, gint64 w)
 }
 
 // Cells along the axes, as many as there are windows for; the finest axis gives way first.
-static void divide(Cells *c, gint64 windows)
+static void divide(Cells *c, int traces, gint64 each, gint64 windows)
 {
     const NoiseJob *job = c->job;
-    const gint64 each = MAX(CELL_WINDOWS, CELL_VALUES / noise_wavenumbers(job));
-    const int least[3] = {TRACES, TRACES, SAMPLES};
+    const int least[3] = {traces, traces, SAMPLES};
     for (int a = 0; a < 3; a++) {
         const gint64 wish = litho_box_size(job->box, a) / least[a];
         c->n[a] = (int)CLAMP(wish, 1, job->count[a]);
@@ -86,13 +112,13 @@ static int cell_along(const Cells *c, int axis, gint64 place)
     return (int)(place * c->n[axis] / c->job->count[axis]);
 }
 
-static Cells cells_new(const NoiseJob *job)
+static Cells cells_new(const NoiseJob *job, int traces, int each, int values)
 {
     Cells c = {.job = job, .of = g_new(gint64, job->windows)};
     gint64 windows = 0;
     for (gint64 w = 0; w < job->windows; w++)
         windows += tells(job, w);
-    divide(&c, windows);
+    divide(&c, traces, MAX(each, values / noise_wavenumbers(job)), windows);
     c.count = g_new0(gint64, c.all);
     for (gint64 w = 0; w < job->windows; w++) {
         gint64 place[3];
@@ -263,9 +289,204 @@ static void normalise(const Cells *c, double ends, float *level)
         level[k] -= (float)by;
 }
 
+// --- some frequencies alone ----------------------------------------------------------------------
+
+// Noise is louder in a cell by so much, in logarithms of its amplitude: below the lower end it may
+// be chance, from the upper one on it counts as it is.
+static const double CHANCE = 0.15, SURE = 0.3;
+// Level over the mean power in a cell: events leak into the quiet wavenumbers, too, but 10 dB and
+// more below themselves. From SOME on louder noise is told from them a little, from MUCH on surely.
+static const double SOME = 0.1, MUCH = 0.2;
+// So many bands of large cells tell of noise louder by LOUDER.
+static const double LOUDER = 0.3;
+enum { LOUDER_BANDS = 4 };
+// Cells are smaller: what they scatter is less than CHANCE, and noise that is louder in a corner
+// ends there.
+enum { BAND_TRACES = 12, BAND_WINDOWS = 2, BAND_VALUES = 512 };
+// Where noise that varies at all frequencies has an edge, small cells differ from the level between
+// large ones by so much: where it varies smoothly, by 0.2 at most.
+static const double EDGE = 0.35, CLEAR_EDGE = 0.7;
+
+static double ramp(double x, double from, double to)
+{
+    return CLAMP((x - from) / (to - from), 0, 1);
+}
+
+// Means over the windows of each cell at one band.
+static void means(const Cells *c, const float *mean, float *to)
+{
+    memset(to, 0, c->all * sizeof *to);
+    for (gint64 w = 0; w < c->job->windows; w++)
+        if (c->of[w] >= 0)
+            to[c->of[w]] += mean[w] / (float)c->count[c->of[w]];
+}
+
+// The common level between its knots, at those of other cells.
+static float *common_at(const Cells *c, const float *at, const LithoNoiseMap *map)
+{
+    float *level = g_new0(float, c->all);
+    const float *knots = map->at;
+    const WpPlaces places = {.n = {map->n[0], map->n[1], map->n[2]},
+                             .at = {knots, knots + map->n[0], knots + map->n[0] + map->n[1]},
+                             .level = map->level};
+    for (int i = 0; map->level && i < c->all; i++) {
+        const float x[3] = {at[i / c->n[2] / c->n[1]], at[c->n[0] + i / c->n[2] % c->n[1]],
+                            at[c->n[0] + c->n[1] + i % c->n[2]]};
+        float share[3];
+        int k[3];
+        for (int a = 0; a < 3; a++)
+            k[a] = wp_place(places.at[a], places.n[a], x[a], &share[a]);
+        level[i] = wp_place_level(&places, k, share);
+    }
+    return level;
+}
+
+typedef struct Band {
+    float *by;    // per cell: louder than `quiet`, a logarithm of the amplitude
+    float *part;  // per cell: its level over its mean power
+    double quiet; // deviation that a quarter of the cells do not exceed
+} Band;
+
+// Beyond `common`, what all frequencies have in common.
+static void compare(const Cells *c, const float *quiet, const float *mean, const float *common,
+                    Band *band)
+{
+    const double of_mean = -log(1 - NOISE_QUIET);
+    g_autofree float *sorted = g_new(float, c->all);
+    int n = 0;
+    medians(c, quiet, band->by);
+    means(c, mean, band->part);
+    for (int k = 0; k < c->all; k++) {
+        const double power = band->by[k] / of_mean;
+        band->part[k] = band->part[k] > 0 ? (float)(power / band->part[k]) : 0;
+        band->by[k] = (float)(power * exp(-2 * common[k]));
+        if (c->count[k] > 0)
+            sorted[n++] = band->by[k];
+    }
+    const double unit = n > 0 ? litho_select_kth(sorted, n, n / 4) : 0;
+    for (int k = 0; k < c->all; k++)
+        band->by[k] =
+            unit > 0 && c->count[k] > 0 ? (float)(0.5 * log(fmax(band->by[k] / unit, 1e-8))) : 0;
+    band->quiet = sqrt(unit);
+}
+
+// Cells in which the noise of a band is LOUDER.
+static int count_louder(const Cells *c, const Band *band)
+{
+    int n = 0;
+    for (int k = 0; k < c->all; k++)
+        n += band->by[k] * ramp(band->part[k], SOME, MUCH) > LOUDER;
+    return n;
+}
+
+// `level`: of all places at the band.
+static void settle(const Cells *c, const Band *band, double level, float *to)
+{
+    const double off = level > 0 ? log(fmax(band->quiet / level, 1e-8)) : 0;
+    for (int k = 0; k < c->all; k++) {
+        const double by = band->by[k], told = by > 0 ? ramp(band->part[k], SOME / 3, MUCH / 3) : 1;
+        to[k] = (float)(by * told * ramp(fabs(by), CHANCE, SURE) +
+                        off * ramp(fabs(off), CHANCE / 3, SURE / 3));
+    }
+    fill(c, to);
+}
+
+static Band band_new(const Cells *c)
+{
+    return (Band){.by = g_new(float, c->all), .part = g_new(float, c->all)};
+}
+
+static void band_clear(Band *band)
+{
+    g_free(band->by);
+    g_free(band->part);
+}
+
+// Marks the bands at which large cells are louder; how many of cells and bands are.
+static int find_louder(const Cells *c, const float *quiet, const float *mean,
+                       const LithoNoiseMap *map, guint8 *found)
+{
+    g_autofree float *at = knots_of(c), *common = common_at(c, at, map);
+    Band band = band_new(c);
+    int all = 0;
+    for (int b = 0; b < noise_map_bands(c->job); b++) {
+        compare(c, quiet + b * c->job->windows, mean + b * c->job->windows, common, &band);
+        const int n = count_louder(c, &band);
+        found[b] = n > 0;
+        all += n;
+    }
+    band_clear(&band);
+    return all;
+}
+
+// What the noise of all bands has in common in a cell, of what each of them is louder by: the
+// quarter of them that says least, where that is clear. The large cells' level leads past edges.
+static void settle_edges(const Cells *c, const float *by, int bands, float *to)
+{
+    g_autofree float *own = g_new(float, bands);
+    for (int k = 0; k < c->all; k++) {
+        for (int b = 0; b < bands; b++)
+            own[b] = by[(gsize)b * c->all + k];
+        const float low = litho_select_kth(own, bands, bands / 4);
+        const float high = litho_select_kth(own, bands, bands - 1 - bands / 4);
+        const float least = low > 0 ? low : high < 0 ? high : 0;
+        to[k] = (float)(least * ramp(fabs(least), EDGE, CLEAR_EDGE));
+    }
+    fill(c, to);
+}
+
+static gboolean any_of(const float *x, gsize n)
+{
+    for (gsize k = 0; k < n; k++)
+        if (x[k] != 0)
+            return TRUE;
+    return FALSE;
+}
+
+// Noise that varies at some frequencies alone, and edges of noise that varies at all. Where it is
+// louder somewhere, the level of its frequency holds a part of that, so that cells are told in
+// units of their own quiet ones there.
+static void find_bands(const Cells *large, const float *quiet, LithoNoise *noise)
+{
+    const NoiseJob *job = large->job;
+    const int bands = noise_map_bands(job);
+    const float *mean = quiet + bands * job->windows;
+    g_autofree guint8 *found = g_malloc0(bands + 2); // one more before and behind
+    const gboolean some = find_louder(large, quiet, mean, &noise->map, found + 1) >= LOUDER_BANDS;
+    if (!some && !noise->map.level)
+        return;
+    Cells c = cells_new(job, BAND_TRACES, BAND_WINDOWS, BAND_VALUES);
+    const gsize all = (gsize)bands * c.all;
+    float *at = knots_of(&c), *level = g_new0(float, all);
+    g_autofree float *common = common_at(&c, at, &noise->map), *by = g_new(float, all);
+    g_autofree float *edges = g_new0(float, c.all);
+    Band band = band_new(&c);
+    for (int b = 0; b < bands; b++) {
+        float *to = level + (gsize)b * c.all;
+        compare(&c, quiet + b * job->windows, mean + b * job->windows, common, &band);
+        memcpy(by + (gsize)b * c.all, band.by, c.all * sizeof *by);
+        if (some && (found[b] || found[b + 1] || found[b + 2]))
+            settle(&c, &band, noise->sigma[noise_map_frequency(b)], to);
+    }
+    if (noise->map.level)
+        settle_edges(&c, by, bands, edges);
+    for (int b = 0; b < bands; b++)
+        if (!(some && (found[b] || found[b + 1] || found[b + 2])))
+            memcpy(level + (gsize)b * c.all, edges, c.all * sizeof *edges);
+    if (any_of(level, all)) {
+        noise->bands = (LithoNoiseMap){
+            .n = {c.n[0], c.n[1], c.n[2]}, .at = at, .level = level, .bands = bands};
+    } else {
+        g_free(at);
+        g_free(level);
+    }
+    band_clear(&band);
+    cells_clear(&c);
+}
+
 void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise)
 {
-    Cells c = cells_new(job);
+    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
     g_autofree float *level = g_new0(float, (gsize)noise_map_bands(job) * c.all);
     const int bands = c.all > 1 ? amplitudes(&c, quiet, level) : 0;
     const float part = bands > 0 ? (float)variation_of(&c, level, bands) : 0;
@@ -278,5 +499,7 @@ void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise)
         fill(&c, noise->map.level);
         normalise(&c, noise->ends, noise->map.level);
     }
+    if (c.all > 1)
+        find_bands(&c, quiet, noise);
     cells_clear(&c);
 }

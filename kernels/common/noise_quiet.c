@@ -630,10 +630,6 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     noise_spread_clear(&m.spread);
     noise->lumps = lumps_of(job, lumps);
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
-    if (!job->judging && !job->flat && litho_run_checkpoint(job->run)) {
-        g_autofree float *quiet = noise_map_quiet(job, threads);
-        noise_map_find(job, quiet, noise);
-    }
     // Filtered data have an uneven floor of their own; few wavenumbers scatter like uneven noise.
     const gsize enough = 128;
     if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&

@@ -98,6 +98,8 @@ typedef struct WpJob {
     int segment; // size of the segments where the job chose it, else 0
     gboolean keeps; // coefficients of all segments at once, where the engines have room
     LithoNoiseMap map; // `volume` is over the deviation of the noise; level NULL = as it came
+    LithoNoiseMap bands; // and coefficients over what it has beyond that,
+    float *box_levels;   // WpPlacesLevels.level; NULL = as they came
     double input_energy;
     double sigma;        // estimated noise level
     WpLevelFunc level;   // of the machine
@@ -284,8 +286,15 @@ gboolean wp_places_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GErro
 // TRUE in *current: job->volume is over the deviation that a pass would take now.
 gboolean wp_places_current(WpJob *job, const LithoPass *pass, gboolean *current, LithoRun *run,
                            GError **error);
+// Coefficients of a block over the deviation that the noise has beyond that at their places, and
+// times it again.
+gboolean wp_places_weigh(const WpJob *job, WpLane *lane, int block, gboolean over, float *c,
+                         GError **error);
+void wp_places_forget(WpJob *job);
 // job->result times the deviation that job->volume is over.
 gboolean wp_places_end(WpJob *job, GError **error);
+// Deviation of the noise of all places and frequencies, of some alone too.
+double wp_noise_deviation(const LithoNoise *noise);
 void wp_places_report(const WpJob *job, LithoReport *report);
 
 // --- leak.c --------------------------------------------------------------------------------------

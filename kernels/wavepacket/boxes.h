@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/run.h"
+#include "kernels/common/places.h"
 #include "kernels/wavepacket/tiling.h"
 #include "kernels/wavepacket/usfft.h"
 
@@ -113,5 +114,9 @@ float *wp_residual_weights(const WpGeometry *geometry, LithoRun *run, GError **e
 // Position (samples from the first one, of the representative nearest to the middle of the volume)
 // that translation p of a box is centred at.
 void wp_box_position(const WpGeometry *geometry, const WpBox *box, const int p[3], double x[3]);
+// Where coefficients lie, for wp_places_factor(), and the volume whose first sample is `at` of the
+// survey.
+WpPlacesBox wp_places_box(const WpBox *box);
+WpPlacesVolume wp_places_volume(const WpGeometry *geometry, const gint64 at[3]);
 // Index of the smallest even product of 2, 3, 5, 7 that is >= n (even) or smallest product (any).
 int wp_smooth(int n, gboolean even);

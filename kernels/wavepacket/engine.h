@@ -60,6 +60,13 @@ typedef struct WpBlock {
     const float *taper[3]; // per axis, geometry n[a] long, host; NULL = 1
 } WpBlock;
 
+// A map's levels in each box, [box][inline][crossline][sample] of its knots, for the block at `at`.
+typedef struct WpPlacesLevels {
+    const LithoNoiseMap *map;
+    const float *level; // host
+    gint64 at[3];       // its first sample in the survey
+} WpPlacesLevels;
+
 typedef struct WpEngineClass {
     void (*free)(WpEngine *engine);
     // Around one pass of the operator; finish() waits for the machine and hands over stage times.
@@ -116,6 +123,10 @@ typedef struct WpEngineClass {
     // the map, or times it (places.h).
     gboolean (*scale)(WpEngine *engine, const LithoNoiseMap *map, gboolean over, const gint64 at[3],
                       const gint64 n[3], float *volume, GError **error);
+    // Coefficients of a block over the deviation that the noise has at their places beyond that of
+    // their boxes, or times it.
+    gboolean (*weigh)(WpEngine *engine, const WpPlacesLevels *levels, gboolean over, float *c,
+                      GError **error);
     // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the
     // block lies beyond a thin volume is zero.
     gboolean (*cut)(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *block,

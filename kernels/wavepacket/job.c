@@ -444,7 +444,7 @@ void wp_job_free(WpJob *job)
     wp_lanes_free(job);
     wp_probes_free(job);
     wp_forget_noise(job);
-    litho_noise_map_clear(&job->map);
+    wp_places_forget(job);
     litho_clean_clear(&job->clean);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)

@@ -181,7 +181,8 @@ float *wp_lane_coefficients(WpJob *job, WpLane *lane, int b, GError **error)
         return job->c[b];
     lane->current = -1;
     const float *u = wp_lane_cut(job, lane, b, error);
-    if (!u || !lane->engine->class->forward(lane->engine, u, job->c[b], lane->run, error))
+    if (!u || !lane->engine->class->forward(lane->engine, u, job->c[b], lane->run, error) ||
+        !wp_places_weigh(job, lane, b, TRUE, job->c[b], error))
         return NULL;
     lane->current = b;
     return job->c[b];

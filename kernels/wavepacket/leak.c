@@ -80,18 +80,22 @@ static double power_of(const LithoNoise *noise, const double *ratio)
 // In steps: sums of parts of a survey differ in their last digits.
 static double decibels_over(const LithoNoise *noise, double power)
 {
-    return rint(40 * log10(power / (noise->total * noise->total))) / 4;
+    const double own = wp_noise_deviation(noise);
+    return rint(40 * log10(power / (own * own))) / 4;
 }
 
 void wp_noise_check_map(LithoNoise *noise, double power)
 {
-    if (noise->map.level && decibels_over(noise, power) > CLEAREST)
-        litho_noise_map_clear(&noise->map);
+    if (decibels_over(noise, power) <= CLEAREST)
+        return;
+    litho_noise_map_clear(&noise->map);
+    litho_noise_map_clear(&noise->bands);
 }
 
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power)
 {
-    return power > WP_CLEAR * noise->total * noise->total;
+    const double own = wp_noise_deviation(noise);
+    return power > WP_CLEAR * own * own;
 }
 
 // How far the level is leak of events, 0 to 1. `from`: dB of the data over it.

@@ -33,7 +33,8 @@ static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GEr
     const float *c = wp_lane_coefficients(job, lane, b, error);
     if (!c || !shrink_block(lane, c, f->rule, error) ||
         (f->drops &&
-         !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error)))
+         !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error)) ||
+        !wp_places_weigh(job, lane, b, FALSE, lane->d, error))
         return FALSE;
     float *u = wp_lane_target(job, lane, error);
     return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&

@@ -68,10 +68,11 @@ float *wp_noise_levels(WpJob *job, double k, int threads)
 
 // --- as numbers of the recipe --------------------------------------------------------------------
 
-enum { VERSION = 1, WITH_SHAPE = 2, WITH_MAP = 4, MOST = 4096 };
+enum { VERSION = 1, WITH_SHAPE = 2, WITH_MAP = 4, WITH_BANDS = 8, MOST = 4096 };
 
 // Followed by n doubles; with a shape, by two whole numbers of wavenumbers and their floats; with a
-// map, by three whole numbers, its knots and its levels: WITH_MAP is added to the version.
+// map, by three whole numbers, its knots and its levels: WITH_MAP is added to the version; with one
+// of bands, by their number and a map again, whose levels are those of all bands: WITH_BANDS.
 typedef struct Head {
     guint32 version, n;
     double df, total, low, high;
@@ -97,9 +98,9 @@ static gsize knots_of(const LithoNoiseMap *map)
     return (gsize)map->n[0] + map->n[1] + map->n[2];
 }
 
-static gsize cells_of(const LithoNoiseMap *map)
+static gsize levels_of(const LithoNoiseMap *map)
 {
-    return (gsize)map->n[0] * map->n[1] * map->n[2];
+    return (gsize)MAX(map->bands, 1) * map->n[0] * map->n[1] * map->n[2];
 }
 
 static void add(GByteArray *to, gconstpointer from, gsize bytes)
@@ -107,10 +108,18 @@ static void add(GByteArray *to, gconstpointer from, gsize bytes)
     g_byte_array_append(to, from, (guint)bytes);
 }
 
+static void add_map(GByteArray *to, const LithoNoiseMap *map)
+{
+    add(to, map->n, sizeof map->n);
+    add(to, map->at, knots_of(map) * sizeof *map->at);
+    add(to, map->level, levels_of(map) * sizeof *map->level);
+}
+
 static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
 {
     const LithoNoiseMap *map = &noise->map;
-    const Head head = {(noise->shape ? WITH_SHAPE : VERSION) + (map->level ? WITH_MAP : 0),
+    const Head head = {(noise->shape ? WITH_SHAPE : VERSION) + (map->level ? WITH_MAP : 0) +
+                           (noise->bands.level ? WITH_BANDS : 0),
                        noise->n,
                        noise->df,
                        noise->total,
@@ -125,10 +134,11 @@ static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
         add(bytes, noise->window, sizeof noise->window);
         add(bytes, noise->shape, shape_bytes(noise));
     }
-    if (map->level) {
-        add(bytes, map->n, sizeof map->n);
-        add(bytes, map->at, knots_of(map) * sizeof *map->at);
-        add(bytes, map->level, cells_of(map) * sizeof *map->level);
+    if (map->level)
+        add_map(bytes, map);
+    if (noise->bands.level) {
+        add(bytes, &noise->bands.bands, sizeof noise->bands.bands);
+        add_map(bytes, &noise->bands);
     }
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
@@ -171,20 +181,28 @@ static gboolean take_map(LithoNoiseMap *map, Bytes *from)
     gboolean good = take(from, map->n, sizeof map->n);
     for (int a = 0; a < 3; a++)
         good = good && map->n[a] > 0 && map->n[a] <= MOST;
-    const gsize knots = knots_of(map) * sizeof *map->at, cells = cells_of(map) * sizeof *map->level;
-    if (!good || from->left < knots + cells)
+    const gsize knots = knots_of(map) * sizeof *map->at;
+    const gsize levels = levels_of(map) * sizeof *map->level;
+    if (!good || from->left < knots + levels)
         return FALSE;
     map->at = g_malloc(knots);
-    map->level = g_malloc(cells);
+    map->level = g_malloc(levels);
     take(from, map->at, knots);
-    take(from, map->level, cells);
+    take(from, map->level, levels);
     const float *at = map->at;
     for (int a = 0; a < 3; at += map->n[a++])
         for (int k = 0; k < map->n[a]; k++)
             good &= isfinite(at[k]) && (k == 0 || at[k] > at[k - 1]);
-    for (gsize k = 0; k < cells_of(map); k++)
+    for (gsize k = 0; k < levels_of(map); k++)
         good &= isfinite(map->level[k]) && fabsf(map->level[k]) < most;
     return good;
+}
+
+// FALSE where they are no map of bands.
+static gboolean take_bands(LithoNoiseMap *map, Bytes *from)
+{
+    return take(from, &map->bands, sizeof map->bands) && map->bands > 0 && map->bands <= MOST &&
+           take_map(map, from);
 }
 
 static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError **error)
@@ -193,7 +211,9 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
     Head head = {0};
     from.at = litho_measured_bytes(measured, &from.left);
     gboolean good = take(&from, &head, sizeof head);
-    const guint32 kind = head.version & ~(guint32)WITH_MAP;
+    const guint32 kind = head.version & ~(guint32)(WITH_MAP | WITH_BANDS);
+    const gboolean with_map = (head.version & WITH_MAP) != 0;
+    const gboolean with_bands = (head.version & WITH_BANDS) != 0;
     const gsize levels = head.n * sizeof *noise->sigma;
     good = good && (kind == VERSION || kind == WITH_SHAPE) && head.n > 1 && head.n <= MOST &&
            from.left >= levels && head.df > 0 && isfinite(head.total) && head.total >= 0;
@@ -208,7 +228,8 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
         for (guint k = 0; k < noise->n; k++)
             good &= isfinite(noise->sigma[k]) && noise->sigma[k] >= 0;
         good = good && (kind == VERSION || take_shape(noise, &from)) &&
-               (kind == head.version || take_map(&noise->map, &from)) && from.left == 0;
+               (!with_map || take_map(&noise->map, &from)) &&
+               (!with_bands || take_bands(&noise->bands, &from)) && from.left == 0;
         if (!good)
             litho_noise_clear(noise);
     }

@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
-#include "kernels/wavepacket/places.h"
+#include "kernels/common/places.h"
 
 enum {
     PIECE = 1 << 16, // floats at a time, and per partial sum
@@ -365,6 +365,45 @@ static gboolean cpu_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean o
     return goes_on(engine, error);
 }
 
+// The coefficients' places on a box's lattice.
+static void weigh_box(const WpBox *box, const WpPlaces *places, const WpPlacesBox *own,
+                      const WpPlacesVolume *volume, gboolean over, gint64 row, float *c)
+{
+    const int step = box->kind == WP_RESIDUAL ? 1 : 2;
+    int p[3] = {(int)(row / box->n[1]), (int)(row % box->n[1]), 0};
+    float *to = c + box->at + row * box->n[2] * step, factor = 1;
+    for (p[2] = 0; p[2] < box->n[2]; p[2]++) {
+        if (p[2] % WP_PLACES_ALIKE == 0) {
+            const float level = wp_places_factor(places, own, volume, p);
+            factor = expf(over ? -level : level);
+        }
+        for (int k = 0; k < step; k++)
+            to[p[2] * step + k] *= factor;
+    }
+}
+
+static gboolean cpu_weigh(WpEngine *engine, const WpPlacesLevels *levels, gboolean over, float *c,
+                          GError **error)
+{
+    const WpGeometry *g = engine->geometry;
+    const LithoNoiseMap *map = levels->map;
+    const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
+    const WpPlacesVolume volume = wp_places_volume(g, levels->at);
+    const float *knots = map->at;
+#pragma omp parallel num_threads(threads_of(engine))
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        const WpPlacesBox own = wp_places_box(box);
+        const WpPlaces places = {.n = {map->n[0], map->n[1], map->n[2]},
+                                 .at = {knots, knots + map->n[0], knots + map->n[0] + map->n[1]},
+                                 .level = levels->level + b * cells};
+#pragma omp for nowait
+        for (gint64 row = 0; row < (gint64)box->n[0] * box->n[1]; row++)
+            weigh_box(box, &places, &own, &volume, over, row, c);
+    }
+    return goes_on(engine, error);
+}
+
 static float taper_at(const WpBlock *block, int axis, gint64 i)
 {
     return block->taper[axis] ? block->taper[axis][i] : 1;
@@ -516,6 +555,7 @@ const WpEngineClass wp_cpu_arrays = {
     .distance = cpu_distance,
     .insert = cpu_insert,
     .scale = cpu_scale,
+    .weigh = cpu_weigh,
     .cut = cpu_cut,
     .paste = cpu_paste,
     .load = cpu_load,

@@ -364,22 +364,56 @@ static gboolean cuda_insert(WpEngine *engine, const float *x, const float *m, fl
     return LITHO_CUDA(wp_cuda_insert(x, m, y, traces, n3, stream_of((WpCuda *)engine)), error);
 }
 
+// Knots, `n` levels and `rest` bytes of something else, one behind the other on the device.
+static gboolean send_places(WpCuda *cuda, const LithoNoiseMap *map, const float *level, gsize n,
+                            gconstpointer more, gsize rest, WpPlaces *places, GError **error)
+{
+    const gsize knots = (gsize)map->n[0] + map->n[1] + map->n[2];
+    g_autofree float *all = g_malloc((knots + n) * sizeof *all + rest);
+    memcpy(all, map->at, knots * sizeof *all);
+    memcpy(all + knots, level, n * sizeof *all);
+    if (rest > 0)
+        memcpy(all + knots + n, more, rest);
+    if (!wp_cuda_send(cuda, &cuda->places, all, (knots + n) * sizeof *all + rest, error))
+        return FALSE;
+    const float *sent = cuda->places.data;
+    *places = (WpPlaces){.n = {map->n[0], map->n[1], map->n[2]},
+                         .at = {sent, sent + map->n[0], sent + map->n[0] + map->n[1]},
+                         .level = sent + knots};
+    return TRUE;
+}
+
 static gboolean cuda_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean over,
                            const gint64 at[3], const gint64 n[3], float *volume, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    const gsize knots = (gsize)map->n[0] + map->n[1] + map->n[2];
     const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
-    g_autofree float *both = g_new(float, knots + cells);
-    memcpy(both, map->at, knots * sizeof *both);
-    memcpy(both + knots, map->level, cells * sizeof *both);
-    if (!wp_cuda_send(cuda, &cuda->places, both, (knots + cells) * sizeof *both, error))
+    WpPlaces p;
+    return send_places(cuda, map, map->level, cells, NULL, 0, &p, error) &&
+           LITHO_CUDA(wp_cuda_scale(&p, over, at, n, volume, stream_of(cuda)), error);
+}
+
+static gboolean cuda_weigh(WpEngine *engine, const WpPlacesLevels *levels, gboolean over, float *c,
+                           GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpGeometry *g = engine->geometry;
+    const LithoNoiseMap *map = levels->map;
+    const gsize cells = (gsize)map->n[0] * map->n[1] * map->n[2];
+    const int residual = wp_residual(g) != NULL;
+    const WpPlacesVolume volume = wp_places_volume(g, levels->at);
+    g_autofree WpPlacesBox *lattices = g_new(WpPlacesBox, g->n_boxes);
+    WpPlaces p;
+    for (int b = 0; b < g->n_boxes; b++)
+        lattices[b] = wp_places_box(&g->boxes[b]);
+    if (!send_places(cuda, map, levels->level, g->n_boxes * cells, lattices,
+                     g->n_boxes * sizeof *lattices, &p, error))
         return FALSE;
-    const float *sent = cuda->places.data;
-    const WpPlaces p = {.n = {map->n[0], map->n[1], map->n[2]},
-                        .at = {sent, sent + map->n[0], sent + map->n[0] + map->n[1]},
-                        .level = sent + knots};
-    return LITHO_CUDA(wp_cuda_scale(&p, over, at, n, volume, stream_of(cuda)), error);
+    const WpPlacesBox *sent = (const WpPlacesBox *)(p.level + g->n_boxes * cells);
+    wp_cuda_mark(cuda, "levels of places", 8.0 * (double)g->floats, 0);
+    return LITHO_CUDA(wp_cuda_weigh(cuda->boxes.data, sent, g->n_boxes - residual, residual, &p,
+                                    &volume, over, c, stream_of(cuda)),
+                      error);
 }
 
 static gboolean send_tapers(WpCuda *cuda, const WpBlock *b, const float *taper[3], GError **error)
@@ -548,6 +582,7 @@ const WpEngineClass wp_cuda_arrays = {
     .distance = cuda_distance,
     .insert = cuda_insert,
     .scale = cuda_scale,
+    .weigh = cuda_weigh,
     .cut = cuda_cut,
     .paste = cuda_paste,
     .load = cuda_load,

@@ -5,6 +5,7 @@
 #include "kernels/wavepacket/cuda/padding.cuh"
 
 enum { THREADS = 256 };
+enum { RESIDUAL = 2 }; // WpBoxKind
 
 static unsigned blocks_for(int64_t n)
 {
@@ -238,6 +239,52 @@ int wp_cuda_scale(const WpPlaces *places, int over, const int64_t at[3], const i
     return (int)cudaGetLastError();
 }
 
+typedef struct Weigh {
+    const WpDevBox *boxes;
+    const WpPlacesBox *lattices;
+    WpPlaces places; // of the first box
+    int cells, over;
+    WpPlacesVolume volume;
+} Weigh;
+
+// One row of blocks a box.
+static __global__ void __launch_bounds__(THREADS) weigh(const Weigh w, int first, float *c)
+{
+    const int b = first + blockIdx.y;
+    const WpDevBox &box = w.boxes[b];
+    const WpPlacesBox lattice = w.lattices[b];
+    const int step = box.kind == RESIDUAL ? 1 : 2;
+    WpPlaces places = w.places;
+    places.level += (int64_t)b * w.cells;
+    EACH(i, box.floats / step)
+    {
+        const int64_t row = i / lattice.n[2];
+        const int p[3] = {(int)(row / lattice.n[1]), (int)(row % lattice.n[1]),
+                          (int)(i - row * lattice.n[2])};
+        const float level = wp_places_factor(&places, &lattice, &w.volume, p);
+        const float factor = expf(w.over ? -level : level);
+        float *to = c + box.at_float + i * step;
+        to[0] *= factor;
+        if (step == 2)
+            to[1] *= factor;
+    }
+}
+
+// The residual box, the last one, is a hundred times as large as the others: its own launch.
+int wp_cuda_weigh(const WpDevBox *boxes, const WpPlacesBox *lattices, int n_complex, int n_residual,
+                  const WpPlaces *places, const WpPlacesVolume *volume, int over, float *c,
+                  cudaStream_t stream)
+{
+    enum { PARTS = 32, RESIDUAL_PARTS = 2048 };
+    const Weigh w = {
+        boxes, lattices, *places, places->n[0] * places->n[1] * places->n[2], over, *volume};
+    if (n_residual > 0)
+        weigh<<<dim3(RESIDUAL_PARTS, n_residual), THREADS, 0, stream>>>(w, n_complex, c);
+    if (n_complex > 0)
+        weigh<<<dim3(PARTS, n_complex), THREADS, 0, stream>>>(w, 0, c);
+    return (int)cudaGetLastError();
+}
+
 typedef struct Part {
     int64_t n[3], at[3], m[3];
     int mirror;
@@ -377,8 +424,6 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, float scale, cudaS
 #define EACH_OF_BOX(i, box, step)                                                                  \
     for (int64_t i = (box).at_float + (step) * (blockIdx.x * (int64_t)blockDim.x + threadIdx.x);   \
          i < (box).at_float + (box).floats; i += (step) * (int64_t)gridDim.x * blockDim.x)
-
-enum { RESIDUAL = 2 }; // WpBoxKind
 
 DEV float2 value_at(const float *c, int64_t i, int step)
 {

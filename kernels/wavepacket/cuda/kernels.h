@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 #include <stdint.h>
-#include "kernels/wavepacket/places.h"
+#include "kernels/common/places.h"
 #include "kernels/wavepacket/usfft.h"
 
 // Launchers of the wave-packet kernels. All work on the stream given and return
@@ -178,6 +178,11 @@ int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int
 // Samples of a volume over the deviation of the noise, or times it; device pointers in `places`.
 int wp_cuda_scale(const WpPlaces *places, int over, const int64_t at[3], const int64_t n[3],
                   float *volume, cudaStream_t stream);
+// Coefficients of all boxes over the deviation at their places, or times it: `places` has the
+// levels of the first box, those of the others follow; device pointers.
+int wp_cuda_weigh(const WpDevBox *boxes, const WpPlacesBox *lattices, int n_complex, int n_residual,
+                  const WpPlaces *places, const WpPlacesVolume *volume, int over, float *c,
+                  cudaStream_t stream);
 // u = taper * volume part, or volume part += taper * u. taper[a] may be NULL.
 int wp_cuda_cut(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3],
                 const float *const taper[3], const float *volume, float *u, cudaStream_t stream);

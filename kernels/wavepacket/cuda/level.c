@@ -69,7 +69,7 @@ static void lay_out(Level *l, Room *room)
     t->scale = take(room, windows * sizeof(float));
     t->leak = take(room, windows * sizeof(float));
     t->muted = take(room, windows * sizeof(float));
-    l->quiet = take(room, noise_map_bands(job) * windows * sizeof(float));
+    l->quiet = take(room, 2 * noise_map_bands(job) * windows * sizeof(float));
     t->holes = take(room, windows);
     l->loud = take(room, windows * sizeof(float));
     l->median = take(room, nf * sizeof(float));
@@ -304,7 +304,7 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     g_autofree double *sigma = g_new0(double, (NOISE_GROUPS + 1) * nf);
     g_autofree float *floor = g_new(float, nf *noise_wavenumbers(job));
     const int bands = noise_map_bands(job);
-    const gsize n_quiet = (gsize)bands * job->windows;
+    const gsize n_quiet = (gsize)2 * bands * job->windows;
     g_autofree float *quiet = g_new(float, n_quiet);
     if (!select_rank(l, l->task.power, FALSE, 0.5, l->median, error) ||
         !select_rank(l, l->task.power, FALSE, NAN, l->bare, error) ||
@@ -324,8 +324,8 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
         all[f] = sqrt(all[f]);
     *noise = (LithoNoise){0};
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
-    noise_map_find(job, quiet, noise);
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
+    noise_map_find(job, quiet, noise);
     noise_take_floor(job, floor, noise);
     return TRUE;
 }

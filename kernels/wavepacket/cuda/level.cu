@@ -503,13 +503,17 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ float power[THREADS];
     const int w = blockIdx.x, band = blockIdx.y, k = threadIdx.x, nk = wavenumbers(t);
     float *to = quiet + (long long)band * t.windows + w;
+    float *mean = to + (long long)gridDim.y * t.windows;
     if (!(t.share[w] > 0)) {
         if (k == 0)
-            *to = 0;
+            *to = *mean = 0;
         return;
     }
     if (k < nk)
-        power[k] = t.power[at_window(t, 2 * band + 1, w) + k];
+        power[k] = t.power[at_window(t, noise_map_frequency(band), w) + k];
+    const double all = sum_of_block<THREADS>(k < nk ? power[k] : 0);
+    if (k == 0)
+        *mean = (float)(all / nk);
     __syncthreads();
     int before = 0;
     for (int i = 0; k < nk && i < nk; i++)

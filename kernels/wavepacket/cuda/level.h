@@ -38,7 +38,7 @@ int wp_level_load(const WpLevelTask *task);
 // Power from the spectra, and the leak of windows with holes.
 int wp_level_power(const WpLevelTask *task);
 
-// noise_map_quiet(): value `rank` of the wavenumbers at frequencies 1, 3, 5, ..., [band][window].
+// noise_map_quiet(): value `rank` of the wavenumbers, and their mean, [2][band][window].
 int wp_level_quiet(const WpLevelTask *task, int bands, int rank, float *quiet);
 
 // Selection by rank in segments: by frequency of a field, or by window. Windows without a share are

@@ -391,6 +391,35 @@ static gboolean multi_scale(WpEngine *engine, const LithoNoiseMap *map, gboolean
     return first->class->scale(first, map, over, at, n, wp_part_of(volume, 0), error);
 }
 
+typedef struct Weigh {
+    const WpPlacesLevels *levels;
+    gboolean over;
+    float *c;
+} Weigh;
+
+static gboolean weigh_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Weigh *w = data;
+    const int *n = w->levels->map->n;
+    const gsize cells = (gsize)n[0] * n[1] * n[2];
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree float *level = g_new(float, m->geometry[k].n_boxes *cells);
+    WpPlacesLevels own = *w->levels;
+    for (int b = 0; b < m->engine.geometry->n_boxes; b++)
+        if (m->owner[b] == k)
+            memcpy(level + m->local[b] * cells, w->levels->level + b * cells,
+                   cells * sizeof *level);
+    own.level = level;
+    return part->class->weigh(part, &own, w->over, wp_part_of(w->c, k), error);
+}
+
+static gboolean multi_weigh(WpEngine *engine, const WpPlacesLevels *levels, gboolean over, float *c,
+                            GError **error)
+{
+    Weigh w = {levels, over, c};
+    return wp_each_part((WpMulti *)engine, weigh_part, &w, NULL, error);
+}
+
 static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
                            GError **error)
 {
@@ -462,6 +491,7 @@ const WpEngineClass wp_multi_arrays = {
     .distance = multi_distance,
     .insert = multi_insert,
     .scale = multi_scale,
+    .weigh = multi_weigh,
     .cut = multi_cut,
     .paste = multi_paste,
     .load = multi_load,
