@@ -132,9 +132,10 @@ typedef struct LithoNoise {
     // of the frequency's mean. NULL = alike.
     int window[2];
     float *shape;
-    // Noise that varies from place to place: power at [frequency][inline][crossline][sample] of
-    // places at first + k step of the grid, the middles of windows, in units of the frequency's
-    // mean. NULL = alike, but for at_time.
+    // Middles of windows: places at first + k step of the grid; n_places 0 = a level that is
+    // stated. Noise that varies from place to place: power there,
+    // [frequency][inline][crossline][sample], in units of the frequency's mean. NULL = alike, but
+    // for at_time.
     int n_places[3];
     double first_place[3], place_step[3];
     float *local;

@@ -244,16 +244,22 @@ static double decibel(double ratio)
 // Where a threshold jumps, the probe moves up to two thirds more than the noise that passes.
 #define PASSING 0.6
 
-// SURE with a noise level `factor` times the given one: mean squared error of the output. Windows
-// of a local level see less of the traces' ends, which differ by the noise that passes.
+// SURE with a noise level `factor` times the given one: mean squared error of the output. The level
+// is the energy of this noise as its windows see it, which end with the traces: so the error is
+// that of samples as they are seen, and of all samples by the noise that passes, which passes where
+// events are, as errors do. Of a local level the error is known less well, and its share at the
+// ends, where noise may be many times as loud, not at all: there the noise alone is added.
 static double sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
 {
     const double variance = noise->total * noise->total;
-    if (s->seen > 0)
-        return (s->seen_rr + factor * factor * 2 * s->seen_div) / s->seen -
-               factor * factor * variance / noise->ends +
-               PASSING * (s->pass / s->n - s->seen_pass / s->seen);
-    return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
+    if (!(s->seen > 0))
+        return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
+    const double mse = (s->seen_rr + factor * factor * 2 * s->seen_div) / s->seen -
+                       factor * factor * variance / noise->ends;
+    const double pass = s->pass / s->n, seen = s->seen_pass / s->seen;
+    if (noise->local)
+        return mse + PASSING * (pass - seen);
+    return seen > 0 ? mse * pass / seen : mse;
 }
 
 // Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter

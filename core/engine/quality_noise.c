@@ -5,7 +5,8 @@
 
 #include "core/engine/quality.h"
 
-enum { WINDOW_SAMPLES = 16 * 16 * 64 };
+// Windows, no more than MOST_WINDOWS, half of their size apart: each sample is in eight of them.
+enum { WINDOW_SAMPLES = 16 * 16 * 64, MOST_WINDOWS = 1024 };
 
 // Mean power of the frequencies [from, to) and the standard error of that mean.
 static double mean_power(const LithoNoise *noise, guint from, guint to, double *error)
@@ -37,24 +38,34 @@ static guint first_flat(const LithoNoise *noise)
     return from;
 }
 
+// How much of a hump below frequency `from` of `n` is noise, in units of the part above. Two parts
+// of one white noise differ by chance, and the quiet coefficients of the lower one, about half of
+// them, scatter around it by half as much again: up to three standard deviations it is all noise.
+// What stands further out holds events, and counts less with its fourth power. The scatter between
+// the frequencies of the upper part is known too badly for that: seventeen figures.
+static double noise_of_hump(double samples, double from, double n, double hump)
+{
+    const double chance = 1.5 * 2 / samples * (n / from + n / (n - from));
+    const double far = hump > 0 ? fmin(1, 9 * chance / (hump * hump)) : 1;
+    return far * far;
+}
+
 // Noise that is flat above half of Nyquist, or above what events reach there, and nowhere far from
 // that, is white: a hump of less than two fifths below is what events leave in all wavenumbers,
-// most of it where traces are missing. The level is the mean of the upper part and the lower one. A
-// lower part that stands further out of the upper one than its scatter explains holds events: its
-// weight falls with the fourth power of the hump. The interval holds both, with the scatter between
-// groups of windows and 0.2 % for events that nothing tells from noise.
-static void take_for_white(LithoNoise *noise)
+// most of it where traces are missing. The level is the mean of the upper part and the lower one,
+// as far as this is noise. The interval holds both, with the scatter between groups of windows and
+// 0.2 % for events that nothing tells from noise.
+static void take_for_white(LithoNoise *noise, double samples)
 {
     const guint n = noise->n;
     if (n < 9)
         return;
     const guint from = first_flat(noise);
-    double scatter, least = INFINITY, most = 0, top = 0, unused;
-    const double upper = mean_power(noise, from, n, &scatter);
+    double least = INFINITY, most = 0, top = 0, unused;
+    const double upper = mean_power(noise, from, n, &unused);
     const double hump = mean_power(noise, 0, from, &unused) - upper;
-    const double far = hump > 0 ? fmin(1, 20 * scatter * scatter / (hump * hump)) : 1;
-    const double share = 0.5 * far * far;
-    const double level = sqrt(upper + share * hump);
+    const double part = noise_of_hump(fmax(samples, 1), from, n, hump / fmax(upper, 1e-30));
+    const double level = sqrt(upper + part * hump * from / n);
     for (guint f = 0; f < n; f++) {
         least = MIN(least, noise->sigma[f]);
         most = MAX(most, noise->sigma[f]);
@@ -71,60 +82,54 @@ static void take_for_white(LithoNoise *noise)
         noise->sigma[f] = level;
 }
 
-// Guesses where many traces are missing miss what is curved, and leave it as noise: in a survey of
-// one or two windows by up to a sixth, with four windows by nothing that shows. The lower end of
-// the interval says so.
-static void widen_for_guesses(LithoNoise *noise, const LithoCube *cube, LithoBox box)
+static double live_samples(const LithoCube *cube, LithoBox box)
 {
     gint64 live = 0;
     for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
         for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
             live += litho_cube_is_live(cube, i, j);
-    const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
-    const double missing = 1 - (double)live / MAX(traces, 1) - 0.1;
-    const double windows = (double)live * litho_box_size(box, 2) / WINDOW_SAMPLES;
+    return (double)live * (double)litho_box_size(box, 2);
+}
+
+// Guesses where many traces are missing miss what is curved, and leave it as noise: in a survey of
+// one or two windows by up to a sixth, with four windows by nothing that shows. The lower end of
+// the interval says so.
+static void widen_for_guesses(LithoNoise *noise, LithoBox box, double samples)
+{
+    const double missing = 1 - samples / (double)MAX(litho_box_count(box), 1) - 0.1;
+    const double windows = samples / WINDOW_SAMPLES;
     const double least = fmin(noise->low, 0.5 * noise->total);
     if (missing > 0 && windows > 0)
         noise->low -= noise->total * fmin(1.7 * missing * missing / (windows * windows), 0.25);
     noise->low = fmax(noise->low, least);
 }
 
-// Windows that do not overlap, of the live traces.
-static double count_windows(const LithoCube *cube, LithoBox box, const int window[3])
-{
-    double samples = 0;
-    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
-        for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
-            samples += litho_cube_is_live(cube, i, j) ? (double)litho_box_size(box, 2) : 0;
-    for (int a = 0; a < 3; a++)
-        samples /= (double)MIN(window[a], litho_box_size(box, a));
-    return samples;
-}
-
 // Events fill the few windows of a small survey: the level was up to five times too high in one or
 // two windows, and in up to seven of a line. Windows of traces shorter than 32 samples tell it
 // otherwise, and 0.4 to 1.2 % too high.
-static double doubt_of(const LithoCube *cube, LithoBox box, const int window[3])
+static double doubt_of(LithoBox box, const int window[3], double samples)
 {
     enum { FEW_TRACES = 8, SHORTEST = 32 };
     const gint64 traces = MIN(litho_box_size(box, 0), litho_box_size(box, 1));
     const double fewest = traces < FEW_TRACES ? 8 : 3;
-    return count_windows(cube, box, window) < fewest ? 1
-           : litho_box_size(box, 2) < SHORTEST       ? 0.006
-                                                     : 0;
+    double windows = samples; // that do not overlap
+    for (int a = 0; a < 3; a++)
+        windows /= (double)MIN(window[a], litho_box_size(box, a));
+    return windows < fewest ? 1 : litho_box_size(box, 2) < SHORTEST ? 0.006 : 0;
 }
 
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                              LithoNoise *noise, GError **error)
 {
     static const int window[3] = {16, 16, 64};
-    if (!litho_qc_noise_windows(cube, box, window, 1024, run, noise, error))
+    if (!litho_qc_noise_windows(cube, box, window, MOST_WINDOWS, run, noise, error))
         return FALSE;
     const LithoBox measured = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    const double samples = live_samples(cube, measured);
     if (!noise->shape && !noise->local)
-        take_for_white(noise);
+        take_for_white(noise, fmin(samples, (double)MOST_WINDOWS / 8 * WINDOW_SAMPLES));
     if (!noise->local)
-        noise->doubt = doubt_of(cube, measured, window);
-    widen_for_guesses(noise, cube, measured);
+        noise->doubt = doubt_of(measured, window, samples);
+    widen_for_guesses(noise, measured, samples);
     return TRUE;
 }

@@ -217,7 +217,7 @@ void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *refere
         }
 }
 
-// --- local level ---------------------------------------------------------------------------------
+// --- what the level saw --------------------------------------------------------------------------
 
 void litho_quality_scale_probe(const LithoNoise *noise, LithoQualitySums *s)
 {
@@ -233,17 +233,33 @@ void litho_quality_scale_probe(const LithoNoise *noise, LithoQualitySums *s)
     s->seen_pass *= seen;
 }
 
+// TRUE where windows reach from half a window before the area's traces to half a window behind
+// them, along inlines or crosslines.
+static gboolean is_between(const LithoNoise *noise, const LithoQualityCase *c, int axis)
+{
+    enum { HALF = 8 };
+    const double first = noise->first_place[axis] - (double)c->shift[axis];
+    const double last = first + noise->place_step[axis] * (noise->n_places[axis] - 1);
+    const double off = last - (double)c->area.hi[axis];
+    return fabs(first - (double)c->area.lo[axis]) < 1 && off > -1.25 && off < HALF;
+}
+
 double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c)
 {
+    enum { FEW = 3 };
     const gint64 n = litho_box_size(c->area, 2), window = 2 * ((gint64)noise->n - 1);
+    const double step = noise->place_step[2];
     const double first = noise->first_place[2] - 0.5 * (double)(window - 1) - (double)c->shift[2];
-    const double last = first + noise->place_step[2] * (noise->n_places[2] - 1);
-    if (!noise->local || fabs(first - (double)c->area.lo[2]) > 0.25 ||
+    const double last = first + step * (noise->n_places[2] - 1);
+    if (!noise->local && (noise->n_places[2] < FEW || c->guesses || !is_between(noise, c, 0) ||
+                          !is_between(noise, c, 1)))
+        return NULL;
+    if (noise->n_places[2] == 0 || fabs(first - (double)c->area.lo[2]) > 0.25 ||
         fabs(last + (double)window - (double)c->area.hi[2]) > 0.25)
         return NULL;
     double *weight = g_new0(double, n);
     for (int k = 0; k < noise->n_places[2]; k++) {
-        const gint64 at = (gint64)(k * noise->place_step[2]); // as noise_start_of()
+        const gint64 at = (gint64)(k * step + 1e-6); // as noise_start_of()
         for (gint64 t = 0; t < window && at + t < n; t++)
             weight[at + t] += pow(sin(G_PI * ((double)t + 0.5) / (double)window), 2);
     }

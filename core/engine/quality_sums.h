@@ -49,8 +49,10 @@ const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
 // alone. `run` lends threads; NULL = all. Never fails.
 void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
                        const LithoRun *run, LithoQualitySums *sums);
-// How much the windows of a local level see of each sample along the area's traces; g_free(). NULL:
-// they are of another area, or the level is alike everywhere.
+// How much the windows that the level was measured in see of each sample along the area's traces:
+// they end with the traces, and see less of their ends. g_free(). NULL: they are of another area,
+// the level was stated, or, where it is alike everywhere, the input bursts or traces hold fewer
+// than three windows.
 double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c);
 // A probe of local level has the noise's energy only nearly: windows lose some of lines, and at the
 // ends of traces its level is guessed. Its products get that energy.

@@ -205,6 +205,8 @@ NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads
 void noise_local_clear(NoiseLocal *local);
 // TRUE where the level varies from place to place, or much of it stands in lines.
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local);
+// Where the windows are, from which the level was measured.
+void noise_put_places(const NoiseJob *job, LithoNoise *noise);
 // Instead of noise_quiet_conclude(): `noise` gets its local level, too.
 void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
                           double *leaking, LithoNoise *noise);

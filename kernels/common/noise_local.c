@@ -590,9 +590,8 @@ static void sharpen(const int n[3], float *power)
     }
 }
 
-static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *noise)
+void noise_put_places(const NoiseJob *job, LithoNoise *noise)
 {
-    const gint64 places = job->count[0] * job->count[1] * job->count[2];
     for (int a = 0; a < 3; a++) {
         const double first = (double)noise_start_of(job, a, 0), n = (double)job->count[a];
         noise->n_places[a] = (int)job->count[a];
@@ -600,6 +599,11 @@ static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *
         noise->place_step[a] =
             n > 1 ? ((double)noise_start_of(job, a, job->count[a] - 1) - first) / (n - 1) : 0;
     }
+}
+
+static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *noise)
+{
+    const gint64 places = job->count[0] * job->count[1] * job->count[2];
     noise->window[0] = job->n[0];
     noise->window[1] = job->n[1];
     noise->local = g_new(float, places * job->nf);
