@@ -149,6 +149,8 @@ typedef struct LithoNoise {
     // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of
     // frequencies below (Hz, 1/m).
     double steep, steep_slope, steep_below;
+    double shifts; // rms of single traces' shifts in time, samples, where they clearly are there
+                   // and cost a filter more than 20 dB leave; 0 = none, or not told
 } LithoNoise;
 
 // Data with more lumps look filtered: noise is left where their events are, and none beside.

@@ -361,6 +361,8 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         litho_quality_tell_small(noise, q);
     else if (noise->steep > 0)
         litho_quality_tell_steep(noise, q);
+    if (noise->shifts > 0 && !*q->why)
+        litho_quality_tell_shifts(noise, q);
 }
 
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)

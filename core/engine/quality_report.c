@@ -130,6 +130,8 @@ static JsonObject *noise_json(const LithoNoise *noise)
     add_number(object, "high", noise->high);
     if (noise->lumps > 0)
         add_number(object, "lumps", noise->lumps);
+    if (noise->shifts > 0)
+        add_number(object, "trace_shifts_samples", noise->shifts);
     if (noise->steep > 0) {
         add_number(object, "steep_percent", 100 * noise->steep);
         add_number(object, "steep_below", noise->steep_below);

@@ -95,3 +95,11 @@ void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
               "of low frequency, as ground roll is: the SNR counts it as signal, not as noise"),
             100 * noise->steep, noise->steep_slope);
 }
+
+void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *q)
+{
+    litho_text_put(q->why, sizeof q->why,
+                   _("single traces are shifted against their neighbours by %.1f samples (rms), as "
+                     "statics shift them: no filter keeps what shifts scatter, correct them first"),
+                   noise->shifts);
+}

@@ -16,5 +16,7 @@ void litho_quality_tell_varying(LithoQuality *quality);
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 // Ground roll passes for events: the SNR is that of what is left of the random noise.
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
+// A remark beside an SNR that is told: what is lost to shifts of single traces.
+void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *quality);
 // TRUE where that makes the mean squared error `mse` uncertain by 1.5 dB.
 gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse);

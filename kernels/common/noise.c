@@ -503,6 +503,7 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
     noise->gains = scatter.gains;
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     noise_find_steep(cube, held, run, noise);
+    noise_find_shifts(cube, held, run, noise);
     return TRUE;
 }
 

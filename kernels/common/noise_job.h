@@ -238,3 +238,10 @@ void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise);
 // Sets noise->steep and what belongs to it from `box`, which the cube holds on the host. Nothing is
 // told of fewer than 16 traces along the longer axis, or after `run` was told to stop.
 void noise_find_steep(const LithoCube *cube, LithoBox box, LithoRun *run, LithoNoise *noise);
+
+// --- noise_shifts.c ------------------------------------------------------------------------------
+
+// Sets noise->shifts from `box`, which the cube holds on the host. Nothing is told of fewer than 64
+// traces with neighbours on both sides, of axes of fewer than 8 traces, or after `run` was told to
+// stop.
+void noise_find_shifts(const LithoCube *cube, LithoBox box, const LithoRun *run, LithoNoise *noise);
