@@ -13,7 +13,8 @@
 
 #include "kernels/fx/cuda/equations.cuh"
 
-enum { USUAL = 20 }; // design points along an axis of the default window away from edges
+// Design points along an axis of the default window, and beside the survey's edge.
+enum { USUAL = 20, EDGE = 17 };
 
 // --- box sums -----------------------------------------------------------------------------------
 
@@ -25,12 +26,14 @@ __device__ static inline int lag_number(int k)
 
 // Column `x` of the tile against column `x + lag`: for every inline lag l and shift j,
 // sums[l, j] = sum over rows r = j .. j + n - 1 of conj(s(r, x)) s(r + l, x + lag).
-// N: number of rows of the sums when known at compile time, else 0.
+// N: number of rows of the sums when known at compile time, else 0. The core is a loop, for the
+// instructions of a column without one are more than a multiprocessor keeps near: warps waited for
+// them.
 template <int H, int N>
 __device__ static void column_sums(const float2 *tile, int width, int any_n, int x, int lag,
                                    float2 *sums, int pitch)
 {
-    constexpr int M = 2 * H, UNROLL = N ? N : M + 1; // M + 1 rows later the ring is where it was
+    constexpr int M = 2 * H, UNROLL = M + 1; // M + 1 rows later the ring is where it was
     const int n = N ? N : any_n;
     const float2 *a = tile + x, *b = tile + x + lag;
     float2 out[(M + 1) * (M + 2) / 2], ring[M + 1], acc[M + 1];
@@ -96,24 +99,38 @@ __device__ static void column_sums(const float2 *tile, int width, int any_n, int
     }
 }
 
-// Sums of one inline lag and shift along the crossline, for all `m` shifts there: to cov[0 .. m -
-// 1].
-__device__ static void row_sums(const float2 *sums, int n, int m, float2 *cov)
+// Sums of one inline lag and shift along the crossline, for the SHIFTS shifts there.
+template <int SHIFTS, int N>
+__device__ static void row_of(const float2 *sums, int any_n, float2 *cov)
 {
-    float2 core = make_float2(0, 0), run = make_float2(0, 0);
-#pragma unroll 4
-    for (int k = m - 1; k < n; k++)
+    const int n = N ? N : any_n;
+    float2 core = make_float2(0, 0), out[SHIFTS];
+#pragma unroll
+    for (int k = SHIFTS - 1; k < n; k++)
         core = core + sums[k];
-    cov[m - 1] = core;
-    for (int s = m - 2; s >= 0; s--) {
+    float2 run = make_float2(0, 0);
+    out[SHIFTS - 1] = core;
+#pragma unroll
+    for (int s = SHIFTS - 2; s >= 0; s--) {
         run = run + sums[s];
-        cov[s] = core + run;
+        out[s] = core + run;
     }
     run = make_float2(0, 0);
-    for (int s = 1; s < m; s++) {
+    cov[0] = out[0];
+#pragma unroll
+    for (int s = 1; s < SHIFTS; s++) {
         run = run + sums[n + s - 1];
-        cov[s] = cov[s] + run;
+        cov[s] = out[s] + run;
     }
+}
+
+template <int N, int SHIFTS>
+__device__ static void rows_of(int shifts, const float2 *sums, int n, float2 *cov)
+{
+    if (shifts == SHIFTS)
+        row_of<SHIFTS, N>(sums, n, cov);
+    else if constexpr (SHIFTS > 1)
+        rows_of<N, SHIFTS - 1>(shifts, sums, n, cov);
 }
 
 // Shared memory of box_kernel, in the order of its layout; all but `pitch` in bytes.
@@ -220,23 +237,25 @@ __device__ static void box_sums(const float2 *tile, int n_il, int n_xl, const Bo
             const int x = first + task - tables.from[number] + (lag < 0 ? -lag : 0);
             if (n_il == USUAL)
                 column_sums<H, USUAL>(tile, width, n_il, x, lag, sums + task, pitch | 1);
+            else if (n_il == EDGE)
+                column_sums<H, EDGE>(tile, width, n_il, x, lag, sums + task, pitch | 1);
             else
                 column_sums<H, 0>(tile, width, n_il, x, lag, sums + task, pitch | 1);
         }
         __syncthreads();
-        // Inline lag 0 for lags >= 0 (even numbers) only: the other half are conjugates.
-        // The far lags come last: what a second turn is left with is short.
-        const int halves = ((last + 1) / 2 - (k + 1) / 2) * W,
-                  all = halves + (last - k) * (COMBOS - W);
-        for (int task = threadIdx.x; task < all; task += THREADS) {
-            const bool half = task < halves;
-            const int combo = half ? task % W : W + (task - halves) % (COMBOS - W);
-            const int number =
-                half ? (k + 1) / 2 * 2 + task / W * 2 : k + (task - halves) / (COMBOS - W);
-            const int l = tables.shape[2 * combo], j = tables.shape[2 * combo + 1];
+        // A lag a warp: all its rows have as many shifts. Inline lag 0 for lags >= 0 only: the other
+        // half are conjugates.
+        for (int number = k + threadIdx.x / 32; number < last; number += THREADS / 32) {
             const int lag = lag_number(number);
-            row_sums(sums + combo * (pitch | 1) + tables.from[number] - first, n_xl, W - abs(lag),
-                     cov + lag_at(SIZE, l * W + lag) + j * W + (lag < 0 ? -lag : 0));
+            for (int combo = threadIdx.x % 32 + (lag < 0 ? W : 0); combo < COMBOS; combo += 32) {
+                const int l = tables.shape[2 * combo], j = tables.shape[2 * combo + 1];
+                const float2 *own = sums + combo * (pitch | 1) + tables.from[number] - first;
+                float2 *to = cov + lag_at(SIZE, l * W + lag) + j * W + (lag < 0 ? -lag : 0);
+                if (n_xl == USUAL)
+                    rows_of<USUAL, W>(W - abs(lag), own, n_xl, to);
+                else
+                    rows_of<0, W>(W - abs(lag), own, n_xl, to);
+            }
         }
         __syncthreads();
         k = last;
