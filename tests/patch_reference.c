@@ -2,6 +2,7 @@
 #include "tests/patch_reference.h"
 
 #include <fftw3.h>
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 
@@ -219,10 +220,215 @@ static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params,
     return out;
 }
 
-LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
-                           const float *shape)
+// --- what leaves at faults -----------------------------------------------------------------------
+
+enum { FW = LITHO_PATCH_FAULT_TRACES, FK = FW * FW };
+
+// The pass over the removed part `r` (kernels/patch/faults.h), plainly.
+typedef struct Faults {
+    LithoPatchGeometry g; // of the small windows
+    int n[3];
+    const double *r;
+    const float *shape; // [frequency][wavenumber] of a small window, or NULL
+    double sigma, limit;
+    double complex *sums; // [inline][crossline][window][frequency]
+} Faults;
+
+static double fault_taper(int i, int n)
 {
-    return reference(in, params, sigma, shape, FALSE);
+    return sin(G_PI * (i + 0.5) / n);
+}
+
+// Spectrum along time of window k of trace (il, xl), mirrored beyond the faces.
+static void fault_trace(const Faults *w, int il, int xl, int k, double complex *to)
+{
+    const LithoPatchAxis time = w->g.axis[2];
+    const gsize trace =
+        (gsize)litho_patch_mirror(w->n[0], il) * w->n[1] + litho_patch_mirror(w->n[1], xl);
+    for (int f = 0; f < w->g.bins; f++) {
+        to[f] = 0;
+        for (int t = 0; t < time.length; t++)
+            to[f] +=
+                fault_taper(t, time.length) * cexp(-2 * I * G_PI * f * t / time.length) *
+                w->r[trace * w->n[2] + litho_patch_mirror(time.n, litho_patch_start(time, k) + t)];
+    }
+}
+
+static double fault_power(const double complex *z, int bins, int f, int i, int j)
+{
+    const gboolean turned = f < 0 || f >= bins;
+    f = f < 0 ? -f : f >= bins ? 2 * (bins - 1) - f : f;
+    i = ((turned ? -i : i) + 2 * FW) % FW;
+    j = ((turned ? -j : j) + 2 * FW) % FW;
+    const double a = cabs(z[f * FK + i * FW + j]);
+    return a * a;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Noise of coefficient (i, j, f) in units of which powers are judged.
+static double fault_noise(const Faults *w, int f, int i, int j)
+{
+    const gboolean turned = f < 0 || f >= w->g.bins;
+    f = f < 0 ? -f : f >= w->g.bins ? 2 * (w->g.bins - 1) - f : f;
+    i = ((turned ? -i : i) + 2 * FW) % FW;
+    j = ((turned ? -j : j) + 2 * FW) % FW;
+    return w->sigma * w->sigma * w->g.energy * (w->shape ? w->shape[f * FK + i * FW + j] : 1);
+}
+
+static double fault_relative(const Faults *w, const double complex *z, int f, int i, int j)
+{
+    return fault_power(z, w->g.bins, f, i, j) / fault_noise(w, f, i, j);
+}
+
+// The window that begins at trace (il, xl): `traces` are its spectra along time.
+static void fault_window(const Faults *w, const double complex *traces, int il, int xl, int k)
+{
+    const int bins = w->g.bins;
+    g_autofree double complex *z = g_new0(double complex, bins *FK);
+    g_autofree double complex *kept = g_new0(double complex, bins *FK);
+    g_autofree double *quiet = g_new0(double, bins);
+    for (int f = 0; f < bins; f++)
+        for (int e = 0; e < FK * FK; e++) {
+            const int m = e / FK, i = e % FK / FW, j = e % FW;
+            z[f * FK + m] += fault_taper(i, FW) * fault_taper(j, FW) *
+                             cexp(-2 * I * G_PI * (m / FW * i + m % FW * j) / FW) *
+                             traces[(i * FW + j) * bins + f];
+        }
+    for (int f = 0; f < bins; f++)
+        for (int m = 0; m < FK; m++)
+            quiet[f] +=
+                fault_power(z, bins, f, m / FW, m % FW) / (FK * w->sigma * w->sigma * w->g.energy);
+    qsort(quiet, bins, sizeof *quiet, compare);
+    const double louder = fmax(quiet[(bins - 1) / 4] / 0.75, 1),
+                 limit = w->limit * w->limit * louder;
+    for (int f = 0; f < bins; f++)
+        for (int m = 0; m < FK; m++) {
+            const int i = m / FW, j = m % FW;
+            const double near =
+                fault_relative(w, z, f, i + 1, j) + fault_relative(w, z, f, i - 1, j) +
+                fault_relative(w, z, f, i, j + 1) + fault_relative(w, z, f, i, j - 1) +
+                fault_relative(w, z, f + 1, i, j) + fault_relative(w, z, f - 1, i, j);
+            if ((fault_relative(w, z, f, i, j) + near / 2) / 4 >= limit)
+                kept[f * FK + m] = z[f * FK + m];
+        }
+    for (int f = 0; f < bins; f++)
+        for (int e = 0; e < FK * FK; e++) {
+            const int m = e / FK, i = e % FK / FW, j = e % FW, to[2] = {il + i, xl + j};
+            if (to[0] >= 0 && to[0] < w->n[0] && to[1] >= 0 && to[1] < w->n[1])
+                w->sums[(((gsize)to[0] * w->n[1] + to[1]) * w->g.axis[2].count + k) * bins + f] +=
+                    fault_taper(i, FW) * fault_taper(j, FW) / (FK * 4) *
+                    cexp(2 * I * G_PI * (m / FW * i + m % FW * j) / FW) * kept[f * FK + m];
+        }
+}
+
+// All windows of one time.
+static void fault_windows(const Faults *w, int k)
+{
+    const int bins = w->g.bins, rows = w->n[0] + 2 * FW, lanes = w->n[1] + 2 * FW;
+    g_autofree double complex *all = g_new(double complex, (gsize)rows *lanes *bins);
+    g_autofree double complex *traces = g_new(double complex, FK *bins);
+    for (int e = 0; e < rows * lanes; e++)
+        fault_trace(w, e / lanes - FW, e % lanes - FW, k, all + (gsize)e * bins);
+    for (int il = 1 - FW; il < w->n[0]; il++)
+        for (int xl = 1 - FW; xl < w->n[1]; xl++) {
+            for (int m = 0; m < FK; m++)
+                memcpy(traces + m * bins,
+                       all + ((gsize)(il + FW + m / FW) * lanes + xl + FW + m % FW) * bins,
+                       bins * sizeof *all);
+            fault_window(w, traces, il, xl, k);
+        }
+}
+
+// Energy of one trace and window in units of the noise.
+static double fault_energy(const Faults *w, int il, int xl, int k)
+{
+    const LithoPatchAxis time = w->g.axis[2];
+    const double complex *z = w->sums + (((gsize)il * w->n[1] + xl) * time.count + k) * w->g.bins;
+    double sum = 0;
+    for (int f = 0; f < w->g.bins; f++)
+        sum += (f == 0 || 2 * f == time.length ? 1 : 2) * cabs(z[f]) * cabs(z[f]);
+    return sum / (w->sigma * w->sigma * time.length * time.length / 2);
+}
+
+static double fault_gate(const Faults *w, int il, int xl, int k)
+{
+    double sum = 0;
+    int n = 0;
+    for (int a = MAX(il - 1, 0); a <= MIN(il + 1, w->n[0] - 1); a++)
+        for (int b = MAX(xl - 1, 0); b <= MIN(xl + 1, w->n[1] - 1); b++)
+            for (int c = MAX(k - 1, 0); c <= MIN(k + 1, w->g.axis[2].count - 1); c++, n++)
+                sum += fault_energy(w, a, b, c);
+    return CLAMP((sum / n - 0.03) / 0.06, 0, 1);
+}
+
+// Adds what comes back on `recorded` traces.
+static void put_back(const Faults *w, const guint8 *recorded, LithoCube *out)
+{
+    const LithoPatchAxis time = w->g.axis[2];
+    g_autofree double *sum = g_new(double, time.n), *weight = g_new(double, time.n);
+    for (int e = 0; e < w->n[0] * w->n[1]; e++) {
+        const int il = e / w->n[1], xl = e % w->n[1];
+        memset(sum, 0, time.n * sizeof *sum);
+        memset(weight, 0, time.n * sizeof *weight);
+        for (int k = 0; recorded[e] && k < time.count; k++) {
+            const double complex *z = w->sums + ((gsize)e * time.count + k) * w->g.bins;
+            const double gate = fault_gate(w, il, xl, k);
+            for (int t = 0; t < time.length; t++) {
+                const int at = litho_patch_start(time, k) + t;
+                double x = 0;
+                for (int f = 0; f < w->g.bins; f++)
+                    x += (f == 0 || 2 * f == time.length ? 1 : 2) *
+                         creal(z[f] * cexp(2 * I * G_PI * f * t / time.length));
+                if (at < 0 || at >= time.n)
+                    continue;
+                sum[at] += gate * fault_taper(t, time.length) * x / time.length;
+                weight[at] += pow(fault_taper(t, time.length), 2);
+            }
+        }
+        for (int t = 0; recorded[e] && t < time.n; t++)
+            out->samples[(gsize)e * time.n + t] += (float)(sum[t] / weight[t]);
+    }
+}
+
+static void add_faults(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                       const float *shape, const guint8 *recorded, LithoCube *out)
+{
+    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
+    const LithoPatchGeometry g = litho_patch_geometry(n, params);
+    const gsize samples = litho_grid_samples(&in->grid);
+    Faults w = {.g = litho_patch_fault_geometry(&g), .n = {n[0], n[1], n[2]}, .sigma = sigma};
+    g_autofree double *r = g_new0(double, samples);
+    g_autofree float *small = g_new(float, FK *g.bins);
+    const int of[2] = {g.axis[0].length, g.axis[1].length};
+    for (gsize k = 0; k < samples; k++)
+        if (recorded[k / n[2]] && isfinite(in->samples[k]))
+            r[k] = (double)in->samples[k] - out->samples[k];
+    if (shape)
+        litho_patch_fault_shape(shape, of, g.bins, small);
+    w.r = r;
+    w.shape = shape ? small : NULL;
+    w.limit = litho_patch_fault_limit(&g, params);
+    w.sums = g_new0(double complex, (gsize)n[0] * n[1] * w.g.axis[2].count * g.bins);
+    for (int k = 0; k < w.g.axis[2].count; k++)
+        fault_windows(&w, k);
+    put_back(&w, recorded, out);
+    g_free(w.sums);
+}
+
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
+                           const float *shape, const guint8 *recorded)
+{
+    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
+    const LithoPatchGeometry g = litho_patch_geometry(n, params);
+    LithoCube *out = reference(in, params, sigma, shape, FALSE);
+    if (litho_patch_keeps_faults(&g, params))
+        add_faults(in, params, sigma, shape, recorded ? recorded : in->live, out);
+    return out;
 }
 
 LithoCube *patch_reference_guided(const LithoCube *in, const LithoPatchParams *params, double sigma)

@@ -520,9 +520,9 @@ static void test_split(void)
         gint64 n[3];
         const char *words;
         guint64 mib; // beside the cubes
-    } cases[] = {{{24, 200, 600}, "sigma=0.5 rule=energy", 100},
-                 {{24, 24, 5000}, "sigma=0.5 window=24", 100},
-                 {{24, 200, 600}, "sigma=0.5 overlap=3", 140}};
+    } cases[] = {{{24, 200, 600}, "sigma=0.5 rule=energy faults=off", 100},
+                 {{24, 24, 5000}, "sigma=0.5 window=24 faults=off", 100},
+                 {{24, 200, 600}, "sigma=0.5 overlap=3 faults=off", 140}};
     if (no_gpu())
         return;
     const LithoBackend *cuda = litho_backend_cuda();

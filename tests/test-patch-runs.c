@@ -135,7 +135,7 @@ static void test_fill_rule(void)
     g_autoptr(LithoCube) in = with_gaps(30, 25, 64);
     const LithoPatchParams both = patch_settings("mode=both rule=energy sigma=0.5 erratic=0");
     const LithoPatchParams fill = patch_settings("mode=fill threshold=3 sigma=0.5 erratic=0");
-    const LithoPatchParams energy = patch_settings("rule=energy sigma=0.5 erratic=0");
+    const LithoPatchParams energy = patch_settings("rule=energy sigma=0.5 erratic=0 faults=off");
     g_autoptr(LithoCube) at_once = patch_run(&litho_patch_cpu, in, &both, NULL, 2);
     g_autoptr(LithoCube) filled = patch_run(&litho_patch_cpu, in, &fill, NULL, 2);
     g_autoptr(LithoCube) apart = patch_run(&litho_patch_cpu, filled, &energy, NULL, 2);

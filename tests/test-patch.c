@@ -37,6 +37,8 @@ static void test_reference(void)
     } cases[] = {
         {{20, 19, 45}, "sigma=0.5"},
         {{20, 19, 45}, "sigma=0.5 rule=energy"},
+        {{20, 19, 45}, "sigma=0.5 faults=off"},
+        {{20, 50, 45}, "sigma=0.5 threshold=4.5"},
         {{17, 16, 21}, "sigma=0.5 overlap=2"},
         {{21, 18, 30}, "sigma=0.5 window=8"},
         {{17, 18, 31}, "sigma=0.5 window=12 rule=energy"},
@@ -60,7 +62,7 @@ static void test_reference(void)
         // The rules are those of windows; missing traces are guesses in both.
         g_autoptr(LithoCube) guessed = litho_cube_copy_box(in, in->held, NULL);
         g_assert_true(litho_gaps_guess(guessed, NULL, (LithoGapsRule){0}, NULL, NULL));
-        g_autoptr(LithoCube) expected = patch_reference(guessed, &p, 0.5, NULL);
+        g_autoptr(LithoCube) expected = patch_reference(guessed, &p, 0.5, NULL, in->live);
         take_dead(expected, in);
         g_test_message("%s: %.2e", cases[k].words, patch_distance(expected, out));
         g_assert_cmpfloat(patch_distance(expected, out), <, 2e-5);
@@ -124,8 +126,8 @@ static void test_shape(void)
                                 .measured = measured};
         g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, NULL));
         litho_patch_cpu.destroy(plan);
-        g_autoptr(LithoCube) expected = patch_reference(in, &p, 0.5, shape);
-        g_autoptr(LithoCube) flat = patch_reference(in, &p, 0.5, NULL);
+        g_autoptr(LithoCube) expected = patch_reference(in, &p, 0.5, shape, NULL);
+        g_autoptr(LithoCube) flat = patch_reference(in, &p, 0.5, NULL, NULL);
         g_test_message("%s: %.2e, without it %.2e", cases[k].words, patch_distance(expected, out),
                        patch_distance(expected, flat));
         g_assert_cmpfloat(patch_distance(expected, out), <, 2e-5);
@@ -202,7 +204,7 @@ static void test_guided(void)
         g_autoptr(LithoCube) out = guided_sweep(in, &p, NULL);
         g_autoptr(LithoCube) some = guided_sweep(in, &p, wanted);
         g_autoptr(LithoCube) expected = patch_reference_guided(in, &p, 0.5);
-        g_autoptr(LithoCube) alone = patch_reference(in, &p, 0.5, NULL);
+        g_autoptr(LithoCube) alone = patch_reference(in, &p, 0.5, NULL, NULL);
         g_test_message("%s: %.2e, without it %.2e", cases[k].words, patch_distance(expected, out),
                        patch_distance(expected, alone));
         g_assert_cmpfloat(patch_distance(expected, out), <, 2e-5);
@@ -258,7 +260,8 @@ static void test_regions(void)
 }
 
 // Property: what windows read is inside the box that the operator asks for, and no larger than a
-// window and a stride, the reach of guesses, and where bursts are looked for, on either side.
+// window and a stride, the reach of guesses, where bursts are looked for, and what leaves at faults
+// depends on, on either side.
 static void test_input_box(void)
 {
     const LithoGrid grid = litho_grid_new(100, 90, 300);
@@ -266,10 +269,11 @@ static void test_input_box(void)
     const LithoBox region = {{40, 30, 100}, {41, 60, 200}};
     const LithoBox box = litho_patch_input_box(&grid, &p, region);
     for (int a = 0; a < 3; a++) {
-        const gint64 most = 20 + (a == 2 ? LITHO_GAPS_SAMPLES : LITHO_GAPS_TRACES);
+        const gint64 faults = a == 2 ? 20 : LITHO_PATCH_FAULT_REACH;
+        const gint64 most = 20 + faults + (a == 2 ? LITHO_GAPS_SAMPLES : LITHO_GAPS_TRACES);
         g_assert_cmpint(box.lo[a], >=, region.lo[a] - most);
         g_assert_cmpint(box.hi[a], <=, region.hi[a] + most);
-        g_assert_cmpint(box.lo[a], <=, region.lo[a] - 8);
+        g_assert_cmpint(box.lo[a], <=, region.lo[a] - 8 - LITHO_PATCH_FAULT_REACH);
     }
 }
 
@@ -345,13 +349,13 @@ static void test_erratic(void)
 }
 
 // Property: what is told for filling is two cubes for momentum and thresholds and half of a copy
-// without bursts more than for removing noise.
+// without bursts more than for removing noise without the pass for faults.
 static void test_fill_memory(void)
 {
     const LithoGrid grid = litho_grid_new(200, 180, 300);
     const LithoBox all = litho_box_full(&grid);
     const LithoPatchParams fill = patch_settings("mode=fill sigma=1");
-    const LithoPatchParams denoise = patch_settings("sigma=1");
+    const LithoPatchParams denoise = patch_settings("sigma=1 faults=off");
     const guint64 less = litho_patch_cpu.memory(&grid, &denoise, NULL, all, 2);
     g_assert_cmpuint(litho_patch_cpu.memory(&grid, &fill, NULL, all, 2), >=,
                      less + 10 * litho_box_count(all));

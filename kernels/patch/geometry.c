@@ -2,6 +2,7 @@
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/common/erratic.h"
+#include "kernels/patch/faults.h"
 #include "kernels/patch/patch.h"
 #include "kernels/patch/structure.h"
 
@@ -95,6 +96,20 @@ LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p
     return litho_clean_box(in, litho_patch_clean_rule(p), box);
 }
 
+LithoBox litho_patch_first_pass(const LithoPatchGeometry *g, const LithoPatchParams *p,
+                                LithoBox region)
+{
+    const LithoPatchGeometry small = litho_patch_fault_geometry(g);
+    LithoBox box = region;
+    for (int a = 0; a < 3 && litho_patch_keeps_faults(g, p); a++) {
+        int from, to;
+        litho_patch_fault_needs(&small, a, (int)region.lo[a], (int)region.hi[a], &from, &to);
+        box.lo[a] = from;
+        box.hi[a] = to;
+    }
+    return box;
+}
+
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region)
 {
     const LithoPatchParams *p = params;
@@ -104,6 +119,7 @@ LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox
         return box;
     if (p->mode != LITHO_PATCH_DENOISE)
         return litho_patch_with_erratic(in, p, fill_box(in, region));
+    region = litho_patch_first_pass(&g, p, region);
     for (int a = 0; a < 3; a++) {
         int from, to;
         litho_patch_needs(g.axis[a], a == 2, (int)region.lo[a], (int)region.hi[a], &from, &to);

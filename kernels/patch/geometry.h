@@ -28,7 +28,8 @@
 //   5. Transformed back, times w / share. Windows of a column are added in ascending order, columns
 //      then in ascending order of inline and crossline place, and the sum is divided by the sum of
 //      w^2 over all windows there.
-//   6. Recorded traces that stand alone (alone.h) take the input's samples.
+//   6. What leaves at faults comes back (faults.h).
+//   7. Recorded traces that stand alone (alone.h) take the input's samples.
 
 enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };
 enum { LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
@@ -50,6 +51,7 @@ typedef struct LithoPatchParams {
     int window_il, window_xl, window_t; // 0 = window
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
+    bool faults;                        // put back what leaves at faults (faults.h)
 } LithoPatchParams;
 
 #ifdef __CUDACC__
@@ -259,10 +261,17 @@ LITHO_PATCH_FN int litho_patch_cell(const LithoPatchLevels *l, int axis, float c
     return cell;
 }
 
-// Standard deviation at frequency `bin` about a window's centre.
-LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float centre[3], int bin)
+// The cells around a place and their shares.
+typedef struct LithoPatchCorners {
+    long at[8]; // of the first frequency
+    float weight[8];
+} LithoPatchCorners;
+
+LITHO_PATCH_FN LithoPatchCorners litho_patch_corners(const LithoPatchLevels *l,
+                                                     const float centre[3])
 {
-    float share[3], sum = 0;
+    LithoPatchCorners c;
+    float share[3];
     int cell[3];
     for (int a = 0; a < 3; a++)
         cell[a] = litho_patch_cell(l, a, centre[a], &share[a]);
@@ -274,10 +283,28 @@ LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float ce
             weight *= up ? share[a] : 1 - share[a];
             at = at * l->n[a] + cell[a] + (up && share[a] > 0 ? 1 : 0);
         }
-        if (weight > 0)
-            sum += weight * l->sigma[at * l->bins + bin];
+        c.at[corner] = at * l->bins;
+        c.weight[corner] = weight;
     }
+    return c;
+}
+
+// Standard deviation at frequency `bin` there.
+LITHO_PATCH_FN float litho_patch_level_at(const LithoPatchLevels *l, const LithoPatchCorners *c,
+                                          int bin)
+{
+    float sum = 0;
+    for (int corner = 0; corner < 8; corner++)
+        if (c->weight[corner] > 0)
+            sum += c->weight[corner] * l->sigma[c->at[corner] + bin];
     return sum;
+}
+
+// Standard deviation at frequency `bin` about a window's centre.
+LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float centre[3], int bin)
+{
+    const LithoPatchCorners c = litho_patch_corners(l, centre);
+    return litho_patch_level_at(l, &c, bin);
 }
 
 // The levels for windows of another geometry whose sample 0 is sample `origin` of the survey. A

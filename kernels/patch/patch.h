@@ -32,6 +32,10 @@ extern const LithoImpl litho_patch_cpu;
 int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *params, int axis);
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params);
+// Samples of the first pass that `region` depends on: more than the region where what leaves at
+// faults comes back.
+LithoBox litho_patch_first_pass(const LithoPatchGeometry *g, const LithoPatchParams *params,
+                                LithoBox region);
 // The operator's input_box().
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 

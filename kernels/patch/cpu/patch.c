@@ -37,6 +37,7 @@ static void destroy(gpointer data)
     litho_clean_clear(&p->clean);
     patch_gains_clear(&p->gains);
     patch_transforms_clear(&p->transforms);
+    patch_fault_transforms_clear(&p->fault_transforms);
     patch_fill_forget(p);
     g_free(p);
 }
@@ -80,6 +81,91 @@ static guint8 *live_of_output(const LithoPass *pass)
     return live;
 }
 
+// The first pass over `region`; the caller says where it goes.
+static PatchSweep first_pass(PatchPlan *p, const LithoPatchGeometry *g,
+                             const LithoPatchParams *params, const LithoCube *in, LithoBox region)
+{
+    return (PatchSweep){
+        .g = *g,
+        .transforms = &p->transforms,
+        .in = in->samples,
+        .held = in->held,
+        .live = in->live,
+        .region = region,
+        .levels = &p->levels.table,
+        .threshold = (float)litho_patch_threshold(g, params),
+        .rule = params->rule,
+        .stage = "windows",
+    };
+}
+
+// `made`, the first pass in `box`: its traces in the pass's region to the output, and what they
+// removed in their place; zeros where nothing was made.
+static void split_removed(const LithoPass *pass, const LithoCube *in, LithoBox box,
+                          const guint8 *recorded, float *made, int threads)
+{
+    const LithoBox r = pass->region;
+    const gint64 nx = litho_box_size(box, 1), nt = litho_box_size(box, 2);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (gint64 k = 0; k < litho_box_size(box, 0) * nx; k++) {
+        const gint64 il = box.lo[0] + k / nx, xl = box.lo[1] + k % nx;
+        float *x = made + k * nt;
+        const float *from = litho_cube_trace(in, il, xl) + box.lo[2] - in->held.lo[2];
+        if (!recorded[k]) {
+            memset(x, 0, nt * sizeof *x);
+            continue;
+        }
+        if (il >= r.lo[0] && il < r.hi[0] && xl >= r.lo[1] && xl < r.hi[1])
+            memcpy(litho_cube_trace(pass->out, il, xl) + r.lo[2] - pass->out->held.lo[2],
+                   x + r.lo[2] - box.lo[2], litho_box_size(r, 2) * sizeof *x);
+        for (gint64 t = 0; t < nt; t++)
+            x[t] = isfinite(from[t]) ? from[t] - x[t] : 0;
+    }
+}
+
+// One byte a trace of `box`: whether the input's trace is live.
+static guint8 *live_of_box(const LithoCube *in, LithoBox box)
+{
+    const gint64 nx = litho_box_size(box, 1), traces = litho_box_size(box, 0) * nx;
+    guint8 *live = g_malloc(traces);
+    for (gint64 k = 0; k < traces; k++)
+        live[k] = litho_cube_is_live(in, box.lo[0] + k / nx, box.lo[1] + k % nx);
+    return live;
+}
+
+// The first pass reaches beyond the region, and what it removed passes again.
+static gboolean sweep_with_faults(PatchPlan *p, const LithoPass *pass, PatchSweep *sweep,
+                                  const LithoCube *in, const guint8 *wanted, LithoRun *run,
+                                  GError **error)
+{
+    const LithoBox box = sweep->region;
+    g_autofree guint8 *recorded = live_of_box(pass->in, box);
+    g_autofree float *made = g_try_malloc(litho_box_count(box) * sizeof *made);
+    if (!made)
+        return litho_refuse(error, LITHO_ERROR_MEMORY,
+                            "there is no memory for what the first pass removes");
+    sweep->out = made;
+    sweep->out_held = box;
+    sweep->wanted = recorded;
+    if (!patch_fault_transforms_init(&p->fault_transforms, sweep->g.axis[2].length, error) ||
+        !patch_sweep(sweep, run, error))
+        return FALSE;
+    split_removed(pass, in, box, recorded, made, litho_run_threads(run));
+    const PatchFaults faults = {
+        .small = litho_patch_fault_geometry(&sweep->g),
+        .transforms = &p->fault_transforms,
+        .removed = made,
+        .held = box,
+        .region = pass->region,
+        .out = pass->out->samples,
+        .out_held = pass->out->held,
+        .wanted = wanted,
+        .levels = sweep->levels,
+        .limit = (float)litho_patch_fault_limit(&sweep->g, pass->params),
+    };
+    return patch_faults(&faults, run, error);
+}
+
 static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
@@ -94,24 +180,19 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
         !patch_plan_transforms(p, &g, error))
         return FALSE;
     g_autofree guint8 *wanted = live_of_output(pass);
-    PatchSweep sweep = {
-        .g = g,
-        .transforms = &p->transforms,
-        .in = in->samples,
-        .held = in->held,
-        .live = in->live,
-        .region = pass->region,
-        .out = pass->out->samples,
-        .out_held = pass->out->held,
-        .wanted = wanted,
-        .levels = &p->levels.table,
-        .threshold = (float)litho_patch_threshold(&g, params),
-        .rule = params->rule,
-        .stage = "windows",
-    };
+    PatchSweep sweep =
+        first_pass(p, &g, params, in, litho_patch_first_pass(&g, params, pass->region));
     copy_dead(pass);
-    if (!patch_sweep(&sweep, run, error))
-        return FALSE;
+    if (litho_patch_keeps_faults(&g, params)) {
+        if (!sweep_with_faults(p, pass, &sweep, in, wanted, run, error))
+            return FALSE;
+    } else {
+        sweep.out = pass->out->samples;
+        sweep.out_held = pass->out->held;
+        sweep.wanted = wanted;
+        if (!patch_sweep(&sweep, run, error))
+            return FALSE;
+    }
     if (run)
         litho_report_number(run->report, "windows", "windows", "", sweep.windows);
     return TRUE;
@@ -225,10 +306,16 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 
 // Result and sweep. The one block of a small survey is put into the result, and kept, when it is
 // filled and its strips are freed.
-static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, LithoBox region)
+static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, LithoBox region,
+                            int threads)
 {
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     const guint64 result = 4 * litho_box_count(region);
+    if (litho_patch_keeps_faults(&g, p)) {
+        const LithoBox box = litho_patch_first_pass(&g, p, region);
+        return result + 4 * litho_box_count(box) +
+               MAX(patch_sweep_bytes(&g, box), patch_faults_bytes(threads));
+    }
     if (p->mode == LITHO_PATCH_DENOISE)
         return result + patch_sweep_bytes(&g, region);
     const LithoPatchBlocks blocks = litho_patch_blocks(in);
@@ -249,7 +336,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const gboolean whole = litho_box_equal(region, litho_box_full(in));
-    const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region);
+    const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region, threads);
     const guint64 guesses = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
     const guint64 copy = guesses + patch_gains_bytes(in, p, need);
     guint64 peak = 0, kept = 0;
@@ -267,7 +354,7 @@ static guint64 volume_memory(const LithoGrid *in, const void *params, const Lith
     const LithoBox box = litho_patch_structure_box(in, region);
     if (litho_patch_structure_volume(volume) < 0 || litho_box_empty(region))
         return 0;
-    const guint64 filter = filter_bytes(in, params, box);
+    const guint64 filter = filter_bytes(in, params, box, (int)g_get_num_processors());
     const guint64 dips = 4 * litho_box_count(box) + patch_structure_bytes(in, region) +
                          patch_fill_kept_bytes(in, box, litho_memory_to_keep());
     return dips > filter ? dips - filter : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/common/erratic.h"
+#include "kernels/patch/cpu/faults.h"
 #include "kernels/patch/cpu/sweep.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
@@ -18,6 +19,7 @@ typedef struct PatchPlan {
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;
     gboolean have_transforms;
+    PatchFaultTransforms fault_transforms;
     // Blocks that are filled already, for the cube, level and parameters below.
     PatchFilled *filled; // list
     guint64 filled_bytes, budget;

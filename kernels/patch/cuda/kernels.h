@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <driver_types.h>
+#include <vector_types.h>
 
-#include "kernels/patch/geometry.h"
+#include "kernels/patch/faults.h"
 
 // Launchers of the local Fourier filter. Each gives (int)cudaGetLastError(). All pointers are
 // device pointers unless said otherwise.
@@ -100,6 +101,41 @@ int litho_patch_multiply(const LithoPatchTask *task, const float *gain, long lon
                          cudaStream_t stream);
 // sums[block][2]: energies of the input and of what was removed, over live traces.
 int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);
+
+// --- cuda/faults.cu ------------------------------------------------------------------------------
+
+// What leaves at faults (kernels/patch/faults.h), of a part of the region along inlines and time.
+typedef struct LithoPatchFaultTask {
+    LithoPatchGeometry small;
+    const float *removed;
+    LithoPatchBox held;   // of `removed`
+    LithoPatchBox region; // its traces are the part's
+    long long from, to;   // samples that are made
+    float *out;           // takes what comes back, added
+    LithoPatchBox out_held;
+    const unsigned char *wanted; // traces of `out_held`
+    LithoPatchLevels levels;
+    const float *shape; // [frequency][wavenumbers of a small window]; NULL = all are alike
+    const float2 *wave; // cosine and sine of 2 pi i / length
+    const float *taper; // along time
+    float limit;
+    int rank;           // of the quartile
+    LithoPatchBox made; // traces whose energies count
+    int first, count;   // windows along time
+    float2 *spectra;    // [window][frequency][inline][crossline], 3 traces more on all sides
+    float2 *sums;       // [window][frequency][inline][crossline]
+    float *energy;      // [window][inline][crossline]
+    float *gate;        // [window][inline][crossline] of the region
+} LithoPatchFaultTask;
+
+// `made`, the first pass in task->held: its traces in the region to the output, and what they
+// removed of `in` in their place; zeros on traces that were not recorded.
+int litho_patch_fault_split(const LithoPatchFaultTask *task, const float *in, LithoPatchBox in_held,
+                            const unsigned char *recorded, float *made, cudaStream_t stream);
+// Spectra, sums and energies.
+int litho_patch_fault_windows_of(const LithoPatchFaultTask *task, cudaStream_t stream);
+// The gate, and the samples.
+int litho_patch_fault_back(const LithoPatchFaultTask *task, cudaStream_t stream);
 
 // --- cuda/structure.cu ---------------------------------------------------------------------------
 

@@ -35,6 +35,13 @@ static void destroy(gpointer data)
                                       &p->fits,
                                       &p->products,
                                       &p->across,
+                                      &p->removed,
+                                      &p->recorded,
+                                      &p->fault_tables,
+                                      &p->fault_spectra,
+                                      &p->fault_sums,
+                                      &p->fault_energy,
+                                      &p->fault_gate,
                                       &p->level_tapers,
                                       &p->level_jobs,
                                       &p->level_places,
@@ -182,7 +189,9 @@ static gboolean denoise(PatchSweep *s, const LithoPass *pass, const LithoCube *c
         return FALSE;
     if (guessed)
         windows.task.live = s->p->known.data;
-    return patch_sweep(&windows, error);
+    return litho_patch_keeps_faults(&s->task.g, pass->params)
+               ? patch_sweep_with_faults(&windows, pass, error)
+               : patch_sweep(&windows, error);
 }
 
 // --- exec ----------------------------------------------------------------------------------------
@@ -381,7 +390,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
-        return bytes + patch_sweep_bytes(&g, FALSE, region);
+        return bytes + patch_faults_bytes(&g, p, region) +
+               patch_sweep_bytes(&g, FALSE, litho_patch_first_pass(&g, p, region));
     const LithoBox frame = litho_patch_largest_frame(in);
     return bytes + 12 * litho_box_count(frame) + patch_sweep_bytes(&g, TRUE, frame);
 }

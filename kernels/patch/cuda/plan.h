@@ -35,6 +35,8 @@ typedef struct PatchPlan {
     gboolean have_forward, have_inverse;
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
+    LithoCudaArray removed, recorded;      // of the first pass, where faults are kept
+    LithoCudaArray fault_tables, fault_spectra, fault_sums, fault_energy, fault_gate;
     LithoCudaErratic erratic;
     // Buffers for the level of the noise (level.h).
     PatchPowers powers[2]; // of cells, of the whole
@@ -59,6 +61,13 @@ gboolean patch_sweep(PatchSweep *sweep, GError **error);
 // sweep may be.
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, gboolean guided, LithoBox region);
 LithoPatchBox patch_box(LithoBox box);
+
+// cuda/faults.c. The first pass beyond the region, and what leaves at faults into the sweep's
+// output.
+gboolean patch_sweep_with_faults(PatchSweep *sweep, const LithoPass *pass, GError **error);
+// Bytes of a device for that.
+guint64 patch_faults_bytes(const LithoPatchGeometry *g, const LithoPatchParams *params,
+                           LithoBox region);
 
 // cuda/level.c. Bursts and the level of the noise on the plan's device; the plan must outlive it.
 PatchMeter patch_meter(PatchPlan *p);

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Traces are transformed along time once for all windows that hold them. A thread takes a tile of
+// traces and goes down in time; lanes are crosslines. Of 16 windows over a trace, those of one row
+// share the transform along inlines.
+#include "kernels/patch/cpu/faults.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/common/clones.h"
+
+enum {
+    W = LITHO_PATCH_FAULT_TRACES,
+    K = W * W, // wavenumbers of a window
+    AROUND = LITHO_PATCH_FAULT_AROUND,
+    TILE_IL = 16, // of a tile's output
+    TILE_XL = 40,
+    MADE_IL = TILE_IL + 2 * AROUND, // traces that windows are added up on
+    MADE_XL = TILE_XL + 2 * AROUND,
+    ROWS = MADE_IL + 2 * (W - 1),  // traces that are transformed
+    LANES = MADE_XL + 2 * (W - 1), // 48: no vector is in part beyond, so that all lanes are alike
+    WINDOW_ROWS = MADE_IL + W - 1,
+    ROOM = LANES + 16, // lanes beyond the last are read and written, and mean nothing
+    BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
+    KEPT = 2 * AROUND + 1, // windows along time that are kept for the mean of their energies
+};
+
+typedef float Lane[ROOM] __attribute__((aligned(64)));
+
+// Complex numbers of a row.
+typedef struct Row {
+    Lane re, im;
+} Row;
+
+// Made of a window along time: sums of windows, and their energies.
+typedef struct Made {
+    Lane re[BINS][MADE_IL], im[BINS][MADE_IL];
+    Lane energy[MADE_IL];
+} Made;
+
+typedef struct Scratch {
+    Lane time[LITHO_PATCH_MAX_WINDOW];
+    Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
+    Row window[BINS][K];                 // of a row of windows
+    Lane power[BINS][K];                 // in units of the noise
+    Lane factor;                         // of the limits
+    Lane noise[BINS];                    // 1 / mean |F|^2 of the noise
+    Made made[KEPT];                     // of window k in slot k modulo KEPT
+} Scratch;
+
+// --- transforms along time -----------------------------------------------------------------------
+
+// Unaligned, as rows are; FFTW_ESTIMATE: the same plan in every process.
+gboolean patch_fault_transforms_init(PatchFaultTransforms *t, int length, GError **error)
+{
+    if (t->length == length)
+        return TRUE;
+    patch_fault_transforms_clear(t);
+    Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
+    if (s) {
+        const fftwf_iodim lanes = {LANES, 1, 1};
+        const fftwf_iodim forward = {length, ROOM, ROWS * ROOM};
+        const fftwf_iodim inverse = {length, ROOM, ROOM};
+        const unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
+        t->forward = fftwf_plan_guru_split_dft_r2c(1, &forward, 1, &lanes, s->time[0], s->re[0][0],
+                                                   s->im[0][0], flags);
+        t->inverse = fftwf_plan_guru_split_dft_c2r(1, &inverse, 1, &lanes, s->power[0][0],
+                                                   s->power[0][0] + BINS * ROOM, s->time[0], flags);
+        free(s);
+    }
+    t->length = length;
+    if (t->forward && t->inverse)
+        return TRUE;
+    patch_fault_transforms_clear(t);
+    return litho_refuse(error, LITHO_ERROR_MEMORY,
+                        "there is no memory for transforms of %d samples", length);
+}
+
+void patch_fault_transforms_clear(PatchFaultTransforms *t)
+{
+    if (t->forward)
+        fftwf_destroy_plan(t->forward);
+    if (t->inverse)
+        fftwf_destroy_plan(t->inverse);
+    *t = (PatchFaultTransforms){0};
+}
+
+// --- windows -------------------------------------------------------------------------------------
+
+#define OUTER 0.382683432365090f // of the taper: sin(pi / 8)
+#define INNER 0.923879532511287f // and sin(3 pi / 8)
+
+LITHO_INLINE void forward4(const Row *const x[W], int n, int step, Row *to[W])
+{
+    for (int l = 0; l < n; l++) {
+        const int l1 = l + step, l2 = l + 2 * step, l3 = l + 3 * step;
+        const float r0 = OUTER * x[0]->re[l], r1 = INNER * x[1]->re[l1];
+        const float r2 = INNER * x[2]->re[l2], r3 = OUTER * x[3]->re[l3];
+        const float i0 = OUTER * x[0]->im[l], i1 = INNER * x[1]->im[l1];
+        const float i2 = INNER * x[2]->im[l2], i3 = OUTER * x[3]->im[l3];
+        to[0]->re[l] = (r0 + r2) + (r1 + r3);
+        to[0]->im[l] = (i0 + i2) + (i1 + i3);
+        to[1]->re[l] = (r0 - r2) + (i1 - i3);
+        to[1]->im[l] = (i0 - i2) - (r1 - r3);
+        to[2]->re[l] = (r0 + r2) - (r1 + r3);
+        to[2]->im[l] = (i0 + i2) - (i1 + i3);
+        to[3]->re[l] = (r0 - r2) - (i1 - i3);
+        to[3]->im[l] = (i0 - i2) + (r1 - r3);
+    }
+}
+
+// Adds x to the four rows from `to` on, lane l of number i to lane l + i step.
+LITHO_INLINE void inverse4(const Row *const x[W], int n, int step, float scale, float *const re[W],
+                           float *const im[W])
+{
+    const float outer = OUTER * scale, inner = INNER * scale;
+    for (int i = 0; i < W; i++) {
+        const float w = i == 0 || i == 3 ? outer : inner;
+        float *restrict r = re[i] + i * step, *restrict m = im[i] + i * step;
+        for (int l = 0; l < n; l++) {
+            const float er = x[0]->re[l] + (i % 2 ? -x[2]->re[l] : x[2]->re[l]);
+            const float ei = x[0]->im[l] + (i % 2 ? -x[2]->im[l] : x[2]->im[l]);
+            const float dr = i % 2 ? x[1]->re[l] - x[3]->re[l] : x[1]->re[l] + x[3]->re[l];
+            const float di = i % 2 ? x[1]->im[l] - x[3]->im[l] : x[1]->im[l] + x[3]->im[l];
+            r[l] += w * (i == 0 ? er + dr : i == 1 ? er - di : i == 2 ? er - dr : er + di);
+            m[l] += w * (i == 0 ? ei + di : i == 1 ? ei + dr : i == 2 ? ei - di : ei - dr);
+        }
+    }
+}
+
+// Spectra of the row of windows that begins at row `row`, and their powers.
+LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
+{
+    for (int f = 0; f < bins; f++) {
+        Row along[W] = {0};
+        const Row *from[W];
+        Row *to[W], rows[W];
+        for (int i = 0; i < W; i++) {
+            memcpy(rows[i].re, s->re[f][row + i], sizeof(Lane));
+            memcpy(rows[i].im, s->im[f][row + i], sizeof(Lane));
+            from[i] = &rows[i];
+            to[i] = &along[i];
+        }
+        forward4(from, LANES, 0, to);
+        for (int k = 0; k < W; k++) {
+            for (int i = 0; i < W; i++) {
+                from[i] = &along[k];
+                to[i] = &s->window[f][k * W + i];
+            }
+            forward4(from, LANES, 1, to);
+        }
+        for (int k = 0; k < K; k++) {
+            const Row *z = &s->window[f][k];
+            for (int l = 0; l < LANES; l++)
+                s->power[f][k][l] = (z->re[l] * z->re[l] + z->im[l] * z->im[l]) * s->noise[f][l];
+        }
+    }
+}
+
+// Factors of the windows' limits, from the quartile of their frequencies' mean powers.
+LITHO_INLINE void find_factors(Scratch *s, int bins, int rank, float limit)
+{
+    Lane least[LITHO_PATCH_FAULT_RANKS];
+    for (int r = 0; r <= rank; r++)
+        for (int l = 0; l < LANES; l++)
+            least[r][l] = INFINITY;
+    for (int f = 0; f < bins; f++) {
+        Lane mean = {0};
+        for (int k = 0; k < K; k++)
+            for (int l = 0; l < LANES; l++)
+                mean[l] += s->power[f][k][l];
+        for (int r = 0; r <= rank; r++)
+            for (int l = 0; l < LANES; l++) {
+                const float a = least[r][l], b = mean[l];
+                least[r][l] = a < b ? a : b;
+                mean[l] = a < b ? b : a;
+            }
+    }
+    for (int l = 0; l < LANES; l++) {
+        const float by = least[rank][l] / (K * LITHO_PATCH_FAULT_QUIET);
+        s->factor[l] = 4 * limit * limit * (by > 1 ? by : 1);
+    }
+}
+
+// Powers in units of the noise at their wavenumbers.
+LITHO_INLINE void apply_shape(Scratch *s, int bins, const float (*shape)[K])
+{
+    for (int f = 0; f < bins; f++)
+        for (int k = 0; k < K; k++) {
+            const float by = 1 / shape[f][k];
+            for (int l = 0; l < LANES; l++)
+                s->power[f][k][l] *= by;
+        }
+}
+
+// Wavenumber -k.
+LITHO_INLINE int opposite(int k)
+{
+    return (W - k / W) % W * W + (W - k % W) % W;
+}
+
+// Zeros where the energy of a coefficient and its neighbours is below the limit. One frequency
+// beyond the bins stand the opposite wavenumbers.
+LITHO_INLINE void threshold_row(Scratch *s, int bins)
+{
+    for (int f = 0; f < bins; f++)
+        for (int k = 0; k < K; k++) {
+            const float(*power)[ROOM] = s->power[f];
+            const float *below = f > 0 ? s->power[f - 1][k] : s->power[bins > 1][opposite(k)];
+            const float *above =
+                f < bins - 1 ? s->power[f + 1][k] : s->power[bins > 1 ? bins - 2 : 0][opposite(k)];
+            const float *own = power[k], *left = power[k / W * W + (k + W - 1) % W];
+            const float *right = power[k / W * W + (k + 1) % W];
+            const float *up = power[(k + W) % K], *down = power[(k + K - W) % K];
+            Row *z = &s->window[f][k];
+            for (int l = 0; l < LANES; l++) {
+                const float near =
+                    ((up[l] + down[l]) + (right[l] + left[l])) + (above[l] + below[l]);
+                const float keep = own[l] + 0.5f * near >= s->factor[l] ? 1 : 0;
+                z->re[l] *= keep;
+                z->im[l] *= keep;
+            }
+        }
+}
+
+// Adds the row of windows to the rows of `made` that they cover.
+LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
+{
+    const float scale = 1.0f / (K * W); // of the transforms, and of the sum of w^2 along both axes
+    Lane away[2];
+    for (int f = 0; f < bins; f++) {
+        Row along[W];
+        memset(along, 0, sizeof along);
+        const Row *from[W];
+        float *re[W], *im[W];
+        for (int k = 0; k < W; k++) {
+            for (int i = 0; i < W; i++) {
+                from[i] = &s->window[f][k * W + i];
+                re[i] = along[k].re;
+                im[i] = along[k].im;
+            }
+            inverse4(from, LANES, 1, scale, re, im);
+        }
+        for (int i = 0; i < W; i++) {
+            const int to = row + i - (W - 1);
+            const gboolean there = to >= 0 && to < MADE_IL;
+            from[i] = &along[i];
+            re[i] = there ? made->re[f][to] : away[0];
+            im[i] = there ? made->im[f][to] : away[1];
+        }
+        memset(away, 0, sizeof away);
+        inverse4(from, LANES, 0, 1, re, im);
+    }
+}
+
+// A row of windows from their spectra along time to their sums.
+LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, int rank, float limit,
+                                    const float (*shape)[K], Made *made)
+{
+    transform_row(s, bins, row);
+    find_factors(s, bins, rank, limit);
+    if (shape)
+        apply_shape(s, bins, shape);
+    threshold_row(s, bins);
+    add_row(s, bins, row, made);
+}
+
+// --- a tile --------------------------------------------------------------------------------------
+
+typedef struct Job {
+    const PatchFaults *of;
+    LithoRun *run;
+    GError **error;
+    int threads, tiles[2];
+    float (*shape)[K]; // NULL = none
+    float taper[LITHO_PATCH_MAX_WINDOW];
+    gint64 done, total;
+    gint stop; // atomic
+} Job;
+
+// Cancel and progress, from any thread.
+static gboolean go_on(Job *job)
+{
+    if (g_atomic_int_get(&job->stop))
+        return FALSE;
+    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
+                                  : !litho_run_checkpoint(job->run))
+        g_atomic_int_set(&job->stop, 1);
+    return !g_atomic_int_get(&job->stop);
+}
+
+// Samples of trace (il, xl) of the survey, or of the one that mirrors it; NULL = not held.
+static const float *trace_of(const PatchFaults *of, gint64 il, gint64 xl)
+{
+    const LithoBox held = of->held;
+    const LithoPatchAxis *axis = of->small.axis;
+    if (il < -W || xl < -W || il >= axis[0].n + W || xl >= axis[1].n + W)
+        return NULL;
+    il = litho_patch_mirror(axis[0].n, (int)il);
+    xl = litho_patch_mirror(axis[1].n, (int)xl);
+    if (il < held.lo[0] || il >= held.hi[0] || xl < held.lo[1] || xl >= held.hi[1])
+        return NULL;
+    return of->removed +
+           ((il - held.lo[0]) * litho_box_size(held, 1) + xl - held.lo[1]) *
+               litho_box_size(held, 2) -
+           held.lo[2];
+}
+
+// Spectra along time of window k, of the traces from (il0, xl0) on.
+static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, int k)
+{
+    const LithoPatchAxis time = job->of->small.axis[2];
+    int at[LITHO_PATCH_MAX_WINDOW];
+    for (int t = 0; t < time.length; t++)
+        at[t] = litho_patch_mirror(time.n, litho_patch_start(time, k) + t);
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < LANES; j++) {
+            const float *x = trace_of(job->of, il0 + i, xl0 + j);
+            for (int t = 0; t < time.length; t++)
+                s->time[t][j] = x ? job->taper[t] * x[at[t]] : 0;
+        }
+        fftwf_execute_split_dft_r2c(job->of->transforms->forward, s->time[0], s->re[0][i],
+                                    s->im[0][i]);
+    }
+}
+
+// 1 / `energy` times the noise's variance at windows `k` along time, whose centres are at `il` and
+// from crossline xl0 on.
+static void find_noise(const Job *job, float il, float xl0, int k, double energy, Lane noise[BINS])
+{
+    const PatchFaults *of = job->of;
+    const LithoPatchAxis time = of->small.axis[2];
+    const float t = litho_patch_start(time, k) + 0.5f * (time.length - 1);
+    for (int l = 0; l < LANES; l++) {
+        const float centre[3] = {il, xl0 + l, t};
+        const LithoPatchCorners corners = litho_patch_corners(of->levels, centre);
+        for (int f = 0; f < of->small.bins; f++) {
+            const float sigma = litho_patch_level_at(of->levels, &corners, f);
+            noise[f][l] = 1 / fmaxf(sigma * sigma * (float)energy, 1e-30f);
+        }
+    }
+}
+
+// Energies of what was made, in units of the noise.
+static void find_energies(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s, Made *made)
+{
+    const LithoPatchAxis time = job->of->small.axis[2];
+    const int bins = job->of->small.bins;
+    const double energy = 0.5 * time.length * time.length;
+    for (int i = 0; i < MADE_IL; i++) {
+        memset(made->energy[i], 0, sizeof(Lane));
+        find_noise(job, il0 + i, xl0, k, energy, s->noise);
+        for (int f = 0; f < bins; f++) {
+            const float by = f == 0 || 2 * f == time.length ? 1 : 2;
+            const float *re = made->re[f][i] + W - 1, *im = made->im[f][i] + W - 1;
+            for (int l = 0; l < LANES; l++)
+                made->energy[i][l] += by * (re[l] * re[l] + im[l] * im[l]) * s->noise[f][l];
+        }
+        for (int l = 0; l < MADE_XL; l++) // the survey's traces alone count
+            if (il0 + i < 0 || il0 + i >= job->of->small.axis[0].n || xl0 + l < 0 ||
+                xl0 + l >= job->of->small.axis[1].n)
+                made->energy[i][l] = 0;
+    }
+}
+
+// Windows of one time; traces that are made begin at (il0, xl0).
+static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
+{
+    const PatchFaults *of = job->of;
+    Made *made = &s->made[k % KEPT];
+    const int bins = of->small.bins;
+    transform_time(job, s, il0 - (W - 1), xl0 - (W - 1), k);
+    memset(made->re, 0, bins * sizeof made->re[0]);
+    memset(made->im, 0, bins * sizeof made->im[0]);
+    for (int row = 0; row < WINDOW_ROWS; row++) {
+        const float middle = 0.5f * (W - 1) - (W - 1);
+        find_noise(job, il0 + row + middle, xl0 + middle, k, of->small.energy, s->noise);
+        filter_row(s, bins, row, litho_patch_fault_rank(bins), of->limit, job->shape, made);
+    }
+    find_energies(job, il0, xl0, k, s, made);
+}
+
+// How many of `i` and those beside it are among `n`.
+static int beside(int n, gint64 i)
+{
+    return (int)(MIN(i + AROUND, n - 1) - MAX(i - AROUND, 0) + 1);
+}
+
+// The share of window k of row i of the tile that comes back; traces of the output begin at (il0,
+// xl0). FALSE: nothing does.
+static gboolean find_gate(const Job *job, gint64 il0, gint64 xl0, int k, const Scratch *s, int i,
+                          Lane gate)
+{
+    const LithoPatchAxis *axis = job->of->small.axis;
+    gboolean any = FALSE;
+    memset(gate, 0, sizeof(Lane));
+    for (int window = MAX(k - AROUND, 0); window <= MIN(k + AROUND, axis[2].count - 1); window++)
+        for (int a = 0; a < KEPT; a++)
+            for (int b = 0; b < KEPT; b++)
+                for (int l = 0; l < LANES; l++)
+                    gate[l] += s->made[window % KEPT].energy[i + a][l + b];
+    for (int l = 0; l < TILE_XL; l++) {
+        const int n =
+            beside(axis[0].n, il0 + i) * beside(axis[1].n, xl0 + l) * beside(axis[2].count, k);
+        gate[l] = litho_patch_fault_gate(gate[l] / (float)n);
+        any |= gate[l] > 0;
+    }
+    return any;
+}
+
+// Samples of one trace from a window that begins at sample `start`.
+static void add_trace(const Job *job, gint64 trace, const Scratch *s, int lane, int start)
+{
+    const PatchFaults *of = job->of;
+    const LithoPatchAxis time = of->small.axis[2];
+    float *out = of->out + trace * litho_box_size(of->out_held, 2) - of->out_held.lo[2];
+    const int lo = (int)MAX(of->region.lo[2] - start, 0);
+    const int hi = (int)MIN(of->region.hi[2] - start, time.length);
+    for (int t = lo; t < hi; t++)
+        out[start + t] += s->time[t][lane] * job->taper[t] /
+                          (float)(time.length * litho_patch_weight(time, start + t));
+}
+
+// Puts window k back on the tile's traces, which begin at (il0, xl0).
+static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
+{
+    const PatchFaults *of = job->of;
+    const LithoBox r = of->region, held = of->out_held;
+    const LithoPatchAxis time = of->small.axis[2];
+    const Made *made = &s->made[k % KEPT];
+    const int n_il = (int)MIN(r.hi[0] - il0, TILE_IL), n_xl = (int)MIN(r.hi[1] - xl0, TILE_XL);
+    for (int i = 0; i < n_il; i++) {
+        Lane gate;
+        float *re = s->power[0][0], *im = re + BINS * ROOM;
+        if (!find_gate(job, il0, xl0, k, s, i, gate))
+            continue;
+        memset(re, 0, 2 * BINS * sizeof(Lane));
+        for (int f = 0; f < of->small.bins; f++)
+            for (int l = 0; l < TILE_XL; l++) {
+                const int from = l + AROUND + W - 1;
+                re[f * ROOM + l] = gate[l] * made->re[f][i + AROUND][from];
+                im[f * ROOM + l] = gate[l] * made->im[f][i + AROUND][from];
+            }
+        fftwf_execute_split_dft_c2r(of->transforms->inverse, re, im, s->time[0]);
+        for (int l = 0; l < n_xl; l++) {
+            const gint64 trace =
+                (il0 + i - held.lo[0]) * litho_box_size(held, 1) + xl0 + l - held.lo[1];
+            if (gate[l] > 0 && of->wanted[trace])
+                add_trace(job, trace, s, l, litho_patch_start(time, k));
+        }
+    }
+}
+
+static void run_tile(Job *job, int tile, Scratch *s)
+{
+    const PatchFaults *of = job->of;
+    const LithoBox r = of->region;
+    const LithoPatchAxis time = of->small.axis[2];
+    const gint64 il0 = r.lo[0] + (gint64)(tile / job->tiles[1]) * TILE_IL;
+    const gint64 xl0 = r.lo[1] + (gint64)(tile % job->tiles[1]) * TILE_XL;
+    int first, last;
+    litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
+    const int from = litho_patch_first(time, (int)r.lo[2]);
+    const int to = litho_patch_last(time, (int)r.hi[2] - 1);
+    for (int k = first; k <= last && go_on(job); k++) {
+        make_windows(job, il0 - AROUND, xl0 - AROUND, k, s);
+        if (k - AROUND >= from && k - AROUND <= to)
+            put_back(job, il0, xl0, k - AROUND, s);
+        if (k == last && last <= to) // the last window of the survey has none below
+            put_back(job, il0, xl0, k, s);
+        __atomic_add_fetch(&job->done, 1, __ATOMIC_RELAXED);
+    }
+}
+
+// --- the pass ------------------------------------------------------------------------------------
+
+static void make_shape(Job *job, const LithoPatchLevels *levels, int bins)
+{
+    job->shape = g_malloc(sizeof *job->shape * bins);
+    litho_patch_fault_shape(levels->shape, levels->window, bins, job->shape[0]);
+}
+
+static gboolean run_tiles(Job *job)
+{
+    const gsize bytes = (sizeof(Scratch) + 63) / 64 * 64;
+    Scratch *scratch = aligned_alloc(64, job->threads * bytes);
+    if (!scratch)
+        return litho_refuse(job->error, LITHO_ERROR_MEMORY,
+                            "there is no memory for windows at faults");
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
+    for (int k = 0; k < job->tiles[0] * job->tiles[1]; k++)
+        if (go_on(job))
+            run_tile(job, k, (Scratch *)((guint8 *)scratch + omp_get_thread_num() * bytes));
+    free(scratch);
+    return go_on(job);
+}
+
+gboolean patch_faults(const PatchFaults *of, LithoRun *run, GError **error)
+{
+    const double start = litho_now_ms();
+    const LithoBox r = of->region;
+    const LithoPatchAxis time = of->small.axis[2];
+    GError *trouble = NULL;
+    Job job = {.of = of, .run = run, .threads = litho_run_threads(run), .error = &trouble};
+    int first, last;
+    if (litho_box_empty(r))
+        return TRUE;
+    job.tiles[0] = (int)((litho_box_size(r, 0) + TILE_IL - 1) / TILE_IL);
+    job.tiles[1] = (int)((litho_box_size(r, 1) + TILE_XL - 1) / TILE_XL);
+    litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
+    job.total = (gint64)job.tiles[0] * job.tiles[1] * (last - first + 1);
+    for (int t = 0; t < time.length; t++)
+        job.taper[t] = (float)litho_patch_taper(time, t);
+    if (of->levels->shape)
+        make_shape(&job, of->levels, of->small.bins);
+    litho_run_begin(run, "faults", "windows");
+    const gboolean ok = run_tiles(&job);
+    g_free(job.shape);
+    if (!ok && !trouble)
+        litho_run_stopped(&trouble);
+    if (!ok) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    litho_run_time(run, "faults", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   12.0 * litho_box_count(r),
+                   litho_patch_fault_flops(&of->small, litho_box_count(r)));
+    return TRUE;
+}
+
+guint64 patch_faults_bytes(int threads)
+{
+    return (guint64)threads * sizeof(Scratch);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <fftw3.h>
+
+#include "core/run.h"
+#include "kernels/patch/faults.h"
+
+// The pass over what was removed, which puts back what leaves at faults (kernels/patch/faults.h).
+
+// Transforms along time of a row of traces, shared by the threads.
+typedef struct PatchFaultTransforms {
+    fftwf_plan forward, inverse;
+    int length; // of the windows they are for; 0 = none
+} PatchFaultTransforms;
+
+gboolean patch_fault_transforms_init(PatchFaultTransforms *t, int length, GError **error);
+void patch_fault_transforms_clear(PatchFaultTransforms *t);
+
+typedef struct PatchFaults {
+    LithoPatchGeometry small; // litho_patch_fault_geometry()
+    const PatchFaultTransforms *transforms;
+    const float *removed; // dense samples of `held`, 0 on traces that were not recorded
+    LithoBox held;        // litho_patch_first_pass() of the region
+    LithoBox region;
+    float *out; // dense samples of `out_held`: takes what comes back, added
+    LithoBox out_held;
+    const guint8 *wanted; // traces of `out_held`
+    const LithoPatchLevels *levels;
+    float limit; // litho_patch_fault_limit()
+} PatchFaults;
+
+// FALSE: cancelled, or no memory.
+gboolean patch_faults(const PatchFaults *faults, LithoRun *run, GError **error);
+// Bytes of work memory of so many threads.
+guint64 patch_faults_bytes(int threads);
