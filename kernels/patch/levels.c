@@ -2,6 +2,7 @@
 #include "kernels/patch/levels.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -11,12 +12,8 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_cells.h"
 
-enum { ALL_WINDOWS = 2048 }; // of the whole survey, for its own level
-// A narrow window has fewer traces along an axis (noise_tells_shape()); a long one has frequencies
-// enough to tell the level by (noise_has_neighbours()).
-enum { FEWEST_TRACES = 8, LONG_WINDOW = 32 };
-// Powers of the cells that a device measures at a time.
-enum { DEVICE_BYTES = 128 << 20 };
+// A narrow window has fewer traces along an axis (noise_tells_shape()).
+enum { FEWEST_TRACES = 8 };
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoNoiseWindows, litho_noise_windows_free)
 
@@ -41,8 +38,24 @@ typedef struct Measuring {
     gboolean any;         // a part that was read holds a sample that is not zero
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
-    float *powers, *middle; // of a cell on the host, [frequency][wavenumber]
+    gsize n_powers; // of a cell, [frequency][wavenumber]
 } Measuring;
+
+// Floor of a cell on the host, [frequency][wavenumber].
+typedef struct Powers {
+    float *tenth, *half;
+} Powers;
+
+static Powers powers_new(const Measuring *m)
+{
+    return (Powers){g_new(float, m->n_powers), g_new0(float, m->n_powers)};
+}
+
+static void powers_clear(Powers *powers)
+{
+    g_free(powers->tenth);
+    g_free(powers->half);
+}
 
 static void measuring_clear(Measuring *m)
 {
@@ -50,8 +63,6 @@ static void measuring_clear(Measuring *m)
     litho_noise_windows_free(m->sines);
     patch_floor_clear(&m->floor);
     g_free(m->done);
-    g_free(m->powers);
-    g_free(m->middle);
 }
 
 // --- narrow windows ------------------------------------------------------------------------------
@@ -80,10 +91,9 @@ static void take_cubes(NoiseJob *job)
     }
 }
 
-// TRUE where the level is told behind other tapers than the floor.
-static gboolean has_cubes(const int window[3])
+gboolean patch_levels_have_cubes(const int window[3])
 {
-    return patch_is_narrow(window) && window[2] < LONG_WINDOW;
+    return patch_is_narrow(window) && window[2] < PATCH_LONG_WINDOW;
 }
 
 // The windows of `box`, those of a whole survey where it is NULL. `cubes`: for the level.
@@ -98,24 +108,24 @@ static LithoNoiseWindows *windows_new(const Measuring *m, const LithoBox *box, i
     return job;
 }
 
-static void tell_floor(const Measuring *m, const LithoNoiseWindows *job, int threads)
+static void tell_floor(const Measuring *m, const LithoNoiseWindows *job, int threads, Powers to)
 {
-    noise_floor(job, threads, m->powers);
+    noise_floor(job, threads, to.tenth);
     if (patch_is_narrow(m->window))
-        patch_floor_middle(job, threads, m->middle);
+        patch_floor_middle(job, threads, to.half);
 }
 
 static gboolean begin_whole(Measuring *m, GError **error)
 {
     if (m->meter) {
-        m->whole = noise_places_new(m->grid, NULL, m->window, ALL_WINDOWS, error);
+        m->whole = noise_places_new(m->grid, NULL, m->window, PATCH_ALL_WINDOWS, error);
         return m->whole != NULL;
     }
-    const gboolean cubes = has_cubes(m->window);
-    if (!(m->whole = windows_new(m, NULL, ALL_WINDOWS, cubes, error)))
+    const gboolean cubes = patch_levels_have_cubes(m->window);
+    if (!(m->whole = windows_new(m, NULL, PATCH_ALL_WINDOWS, cubes, error)))
         return FALSE;
     if (cubes && noise_tells_shape(m->window) && patch_levels_cells(m->l) == 1)
-        m->sines = windows_new(m, NULL, ALL_WINDOWS, FALSE, error);
+        m->sines = windows_new(m, NULL, PATCH_ALL_WINDOWS, FALSE, error);
     return m->sines || !cubes || !noise_tells_shape(m->window) || patch_levels_cells(m->l) > 1;
 }
 
@@ -127,8 +137,7 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
                      .grid = grid,
                      .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
                      .done = g_malloc0(patch_levels_cells(l)),
-                     .powers = g_new(float, patch_levels_powers(g)),
-                     .middle = g_new0(float, patch_levels_powers(g))};
+                     .n_powers = patch_levels_powers(g)};
     patch_floor_init(&m->floor, g, patch_levels_cells(l));
     m->cleaner = meter;
     m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
@@ -138,9 +147,10 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
 
 // Level and floor of the box of a cell.
 static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const guint8 *recorded,
-                              LithoBox box, LithoRun *run, LithoNoise *noise, GError **error)
+                              LithoBox box, LithoRun *run, Powers powers, LithoNoise *noise,
+                              GError **error)
 {
-    const gboolean cubes = has_cubes(m->window);
+    const gboolean cubes = patch_levels_have_cubes(m->window);
     const int threads = litho_run_threads(run);
     for (int pass = 0; pass <= cubes; pass++) {
         g_autoptr(LithoNoiseWindows) job =
@@ -152,7 +162,7 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
         if (pass == 0)
             noise_fill(job, threads, FALSE, noise);
         if (pass == cubes)
-            tell_floor(m, job, threads);
+            tell_floor(m, job, threads, powers);
         if (!litho_run_step(run, 1, 1, error)) {
             litho_noise_clear(noise);
             return FALSE;
@@ -161,71 +171,32 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
     return TRUE;
 }
 
+// Cells may be measured beside each other: sums of whole numbers do not depend on their order.
 static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *recorded, int k,
-                             LithoBox box, LithoRun *run, GError **error)
+                             LithoRun *run, Powers powers, GError **error)
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise = {0};
-    if (level_of_cell(m, part, recorded, box, run, &noise, &trouble)) {
-        put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
-        patch_floor_add(&m->floor, k, m->powers, m->middle);
-        litho_noise_clear(&noise);
-        m->done[k] = 1;
-    } else if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
-        m->done[k] = 2;
-    } else {
+    const LithoBox box = patch_cells_box(m->l, m->grid, k);
+    const gboolean ok = level_of_cell(m, part, recorded, box, run, powers, &noise, &trouble);
+    if (!ok && !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         g_propagate_error(error, g_steal_pointer(&trouble));
         return FALSE;
     }
-    m->n_done++;
+#pragma omp critical(patch_levels)
+    {
+        if (ok) {
+            put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
+            patch_floor_add(&m->floor, k, powers.tenth, powers.half);
+        }
+        m->done[k] = ok ? 1 : 2;
+        m->n_done++;
+    }
+    litho_noise_clear(&noise);
     return TRUE;
 }
 
-void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
-                        const LithoPatchParams *params, int threads, guint64 *peak, guint64 *kept)
-{
-    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    enum { HEAP = 1 << 20 };    // larger blocks go back to the system (app/lithoscope-cli.c)
-    enum { BESIDE = HEAP / 2 }; // a thread's stack, and gaps of its heap
-    const guint64 one = litho_noise_thread_memory(grid, window, ALL_WINDOWS);
-    const guint64 each = threads * (one + BESIDE);
-    PatchLevels l = {.params = *params};
-    LithoGrid cell = *grid;
-    patch_cells_make(&l, grid, g);
-    for (int a = 0; a < 3; a++) // half of a neighbour on either side
-        cell.axis[a].n = (gint64)MIN((double)grid->axis[a].n, ceil(2 * l.table.step[a]));
-    *kept = one < HEAP ? each : (guint64)threads * HEAP; // of cells, whose windows are few
-    *peak = each + litho_noise_windows_memory(grid, window, ALL_WINDOWS);
-    if (patch_levels_cells(&l) > 1)
-        *peak =
-            MAX(*peak, litho_noise_powers_memory(grid, window, ALL_WINDOWS) +
-                           litho_noise_windows_memory(&cell, window, patch_cells_windows(&l)) +
-                           MIN(threads, g->bins) * // each takes a frequency
-                               litho_noise_thread_memory(&cell, window, patch_cells_windows(&l)));
-    else if (has_cubes(window) && noise_tells_shape(window))
-        *peak += litho_noise_powers_memory(grid, window, ALL_WINDOWS);
-    *peak += patch_floor_bytes(g, patch_levels_cells(&l));
-    g_free(l.sigma);
-}
-
 // --- on a device ---------------------------------------------------------------------------------
-
-gboolean patch_meter_takes(const int window[3])
-{
-    return window[2] < LONG_WINDOW && window[0] * window[1] <= 3072 && !patch_is_narrow(window);
-}
-
-guint64 patch_meter_bytes(const LithoPatchGeometry *g)
-{
-    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    if (!patch_meter_takes(window))
-        return 0;
-    const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
-    // Powers of the whole; spectra of as many windows, which are complex; powers of a batch of
-    // cells, and a quarter of that for what finds their means.
-    return 3 * ALL_WINDOWS * window_bytes +
-           MAX(DEVICE_BYTES, PATCH_CELL_WINDOWS * window_bytes) * 5 / 4;
-}
 
 // Cells from `k` on that lie in `within` and are not measured, as many as a batch takes; their
 // numbers to `cells`. Where to go on.
@@ -234,7 +205,7 @@ static int next_batch(const Measuring *m, LithoBox within, int k, GArray *cells)
     const int all = patch_levels_cells(m->l);
     const gsize bytes = sizeof(float) * patch_cells_windows(m->l) * (gsize)m->l->table.bins *
                         m->window[0] * m->window[1];
-    const guint most = (guint)MAX(DEVICE_BYTES / bytes, 1);
+    const guint most = (guint)MAX(PATCH_DEVICE_BYTES / bytes, 1);
     g_array_set_size(cells, 0);
     for (; k < all && cells->len < most; k++) {
         const LithoBox box = patch_cells_box(m->l, m->grid, k);
@@ -299,17 +270,58 @@ static gboolean measure_part_there(Measuring *m, const LithoCube *part, const gu
 
 // --- on the host ---------------------------------------------------------------------------------
 
+// Cells that lie in `within` and are not measured.
+static GArray *cells_within(const Measuring *m, LithoBox within)
+{
+    const int all = patch_levels_cells(m->l);
+    GArray *cells = g_array_new(FALSE, FALSE, sizeof(int));
+    for (int k = 0; k < all && all > 1; k++)
+        if (!m->done[k] && litho_box_contains(within, patch_cells_box(m->l, m->grid, k)))
+            g_array_append_val(cells, k);
+    return cells;
+}
+
+// Cells on as many threads as `alone` leaves; progress is told by this one.
+static gboolean measure_cells(Measuring *m, const LithoCube *part, const guint8 *recorded,
+                              const GArray *cells, int together, LithoRun *alone, LithoRun *run,
+                              GError **error)
+{
+    const int all = patch_levels_cells(m->l);
+    GError *first = NULL;
+#pragma omp parallel num_threads(together)
+    {
+        Powers powers = powers_new(m);
+        LithoRun own = *alone;
+#pragma omp for schedule(dynamic)
+        for (guint c = 0; c < cells->len; c++) {
+            g_autoptr(GError) trouble = NULL;
+            const int k = g_array_index(cells, int, c);
+            if (g_atomic_pointer_get(&first) ||
+                (measure_cell(m, part, recorded, k, &own, powers, &trouble) &&
+                 (omp_get_thread_num() > 0 ||
+                  litho_run_step(run, g_atomic_int_get(&m->n_done), all, &trouble))))
+                continue;
+#pragma omp critical(patch_levels)
+            if (!first)
+                first = g_steal_pointer(&trouble);
+        }
+        powers_clear(&powers);
+    }
+    if (first)
+        g_propagate_error(error, first);
+    return !first;
+}
+
 // The windows and cells that lie in `within`, which `part` holds.
 static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *recorded,
                              LithoBox within, LithoRun *run, GError **error)
 {
-    const int cells = patch_levels_cells(m->l);
     if (m->meter)
         return measure_part_there(m, part, recorded, within, run, error);
     if (!litho_cube_host(part, error)) // guesses may have been made on a device
         return FALSE;
     // Cells are small: progress is told here, threads and cancel there.
-    LithoRun quiet = {.threads = run ? run->threads : 0,
+    LithoRun quiet = {.threads = litho_run_threads(run),
                       .timings = run ? run->timings : NULL,
                       .cancel = run ? run->cancel : NULL,
                       .superseded = run ? run->superseded : NULL,
@@ -317,15 +329,15 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *
     if (!litho_noise_windows_add(m->whole, part, recorded, within, &quiet, error) ||
         (m->sines && !litho_noise_windows_add(m->sines, part, recorded, within, &quiet, error)))
         return FALSE;
-    for (int k = 0; k < cells; k++) {
-        const LithoBox box = patch_cells_box(m->l, m->grid, k);
-        if (m->done[k] || cells == 1 || !litho_box_contains(within, box))
-            continue;
-        if (!measure_cell(m, part, recorded, k, box, &quiet, error) ||
-            !litho_run_step(run, m->n_done, cells, error))
-            return FALSE;
-    }
-    return TRUE;
+    g_autoptr(GArray) cells = cells_within(m, within);
+    const int together =
+        patch_cells_together(m->l, m->grid, m->window, quiet.threads, (int)cells->len);
+    const double start = litho_now_ms();
+    quiet.timings = NULL;
+    quiet.threads = together > 1 ? 1 : quiet.threads;
+    const gboolean ok = measure_cells(m, part, recorded, cells, together, &quiet, run, error);
+    litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    return ok;
 }
 
 // Filling stops at the level of a frequency, also with mode=both: on a stack (300 samples x 100 x
@@ -391,8 +403,10 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
             put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
     litho_noise_clear(&whole);
     if (alone && !m->meter) {
-        tell_floor(m, m->sines ? m->sines : m->whole, litho_run_threads(run));
-        patch_floor_add(&m->floor, 0, m->powers, m->middle);
+        Powers powers = powers_new(m);
+        tell_floor(m, m->sines ? m->sines : m->whole, litho_run_threads(run), powers);
+        patch_floor_add(&m->floor, 0, powers.tenth, powers.half);
+        powers_clear(&powers);
     }
     if (alone)
         m->done[0] = 1;
@@ -594,6 +608,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
 {
     if (is_current(l, g, params, in, measured))
         return TRUE;
+    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
     patch_levels_clear(l);
     l->params = *params;
     patch_cells_make(l, &in->grid, g);
@@ -606,8 +621,8 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
                           : measure(l, g, in, recorded, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
-    } else if (!measured) {
-        litho_memory_return(); // what its threads had is more than the filter's
+    } else if (!measured && !(meter && patch_meter_takes(window))) {
+        litho_memory_return(); // what the host's threads had is more than the filter's
     }
     static gint stamps; // atomic
     l->serial = in->serial;

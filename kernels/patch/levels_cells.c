@@ -11,7 +11,7 @@ enum {
     FINE_BOX = 32 * 32, // traces that their boxes hold at least
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
-    LEAST_WINDOWS = 64,
+    LEAST_WINDOWS = 40,
     WINDOWS = 4096, // of all cells together, while each has LEAST_WINDOWS
 };
 

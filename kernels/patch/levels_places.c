@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "core/sort.h"
-#include "kernels/common/select.h"
 #include "kernels/patch/levels_cells.h"
+#include "kernels/common/clones.h"
 
 #define NEARLY 1.1f
 enum { REACH = 2, MOST = (2 * REACH + 1) * (2 * REACH + 1) };
@@ -24,21 +24,46 @@ static gsize cell_at(const PatchLevels *l, int i, int j, int t)
     return (((gsize)i * l->table.n[1] + j) * l->table.n[2] + t) * l->table.bins;
 }
 
-// Level at frequency f around (i, j, t): the median over the cells, or NEARLY the tenth part, where
-// that is less: events are in most of them. Cells without noise, as of mutes, tell nothing; 0: all
-// are such.
-static float around(const PatchLevels *l, const float *sigma, int i, int j, int t, int f)
+// Frequencies that are sorted at once.
+enum { LANES = 4 };
+
+// The cells of `list`, n of them, in ascending order at each of the frequencies.
+LITHO_CLONES
+static void sort_cells(float (*list)[LANES], int n)
 {
-    float list[MOST];
-    int n = 0;
+    for (int k = 1; k < n; k++) {
+        float own[LANES]; // the least of what is above its place, on its way down
+        for (int lane = 0; lane < LANES; lane++)
+            own[lane] = list[k][lane];
+        for (int at = k; at > 0; at--)
+            for (int lane = 0; lane < LANES; lane++) {
+                const float x = own[lane], y = list[at - 1][lane];
+                list[at][lane] = x < y ? y : x;
+                own[lane] = x < y ? x : y;
+            }
+        for (int lane = 0; lane < LANES; lane++)
+            list[0][lane] = own[lane];
+    }
+}
+
+// Levels around (i, j, t) at frequencies [from, from + n) to to[]: the median over the cells, or
+// NEARLY the tenth part, where that is less: events are in most of them. Cells without noise, as of
+// mutes, tell nothing; 0: all are such.
+static void around(const PatchLevels *l, const float *sigma, int i, int j, int t, int from, int n,
+                   float *to)
+{
+    float list[MOST][LANES];
+    int cells = 0, known[LANES] = {0};
     for (int a = MAX(i - REACH, 0); a <= MIN(i + REACH, l->table.n[0] - 1); a++)
-        for (int b = MAX(j - REACH, 0); b <= MIN(j + REACH, l->table.n[1] - 1); b++)
-            if (sigma[cell_at(l, a, b, t) + f] > 0)
-                list[n++] = sigma[cell_at(l, a, b, t) + f];
-    if (n == 0)
-        return 0;
-    const float low = litho_select_kth(list, n, n / 10), middle = litho_select_kth(list, n, n / 2);
-    return MIN(middle, NEARLY * low);
+        for (int b = MAX(j - REACH, 0); b <= MIN(j + REACH, l->table.n[1] - 1); b++, cells++)
+            for (int f = 0; f < LANES; f++) {
+                const float own = f < n ? sigma[cell_at(l, a, b, t) + from + f] : 0;
+                list[cells][f] = own > 0 ? own : G_MAXFLOAT; // behind all others
+                known[f] += own > 0;
+            }
+    sort_cells(list, cells);
+    for (int f = 0; f < n; f++)
+        to[f] = known[f] == 0 ? 0 : MIN(list[known[f] / 2][f], NEARLY * list[known[f] / 10][f]);
 }
 
 // The part of a factor that is no chance: factors of stationary noise scatter by 2 %.
@@ -74,11 +99,11 @@ void patch_cells_settle(PatchLevels *l)
             for (int t = 0; t < l->table.n[2]; t++) {
                 float *to = l->sigma + cell_at(l, i, j, t);
                 int n = 0;
-                for (int f = 0; f < bins; f++) {
-                    to[f] = around(l, own, i, j, t, f);
+                for (int f = 0; f < bins; f += LANES)
+                    around(l, own, i, j, t, f, MIN(LANES, bins - f), to + f);
+                for (int f = 0; f < bins; f++)
                     if (to[f] > 0)
                         ratio[n++] = own[cell_at(l, i, j, t) + f] / to[f];
-                }
                 const float louder = certain(lower_quartile(ratio, n));
                 for (int f = 0; f < bins; f++)
                     to[f] *= louder;

@@ -90,44 +90,94 @@ static gboolean make_task(PatchPlan *p, gboolean whole, NoiseJob *const *jobs, i
 
 // --- spectra -------------------------------------------------------------------------------------
 
-// Starts of a job's windows by their places, along axis after axis: a division each, of which a
-// window would need many. Those that the part under way does not hold are G_MAXINT64.
-static gint64 *list_starts(const NoiseJob *job)
+// Windows of a job as seen from its box, or their flags: jobs of boxes of one size have one
+// pattern.
+typedef struct Pattern {
+    gint64 count[3], size[3], windows;
+    gint64 (*at)[3]; // each [window]
+    guint8 *flags;
+} Pattern;
+
+static void pattern_clear(gpointer data)
 {
-    gint64 *starts = g_new(gint64, job->count[0] + job->count[1] + job->count[2]), *to = starts;
+    Pattern *pattern = data;
+    g_free(pattern->at);
+    g_free(pattern->flags);
+}
+
+static GArray *patterns_new(void)
+{
+    GArray *patterns = g_array_new(FALSE, TRUE, sizeof(Pattern));
+    g_array_set_clear_func(patterns, pattern_clear);
+    return patterns;
+}
+
+static Pattern *pattern_of(GArray *patterns, const NoiseJob *job)
+{
+    Pattern own = {.windows = job->windows};
+    for (int a = 0; a < 3; a++) {
+        own.count[a] = job->count[a];
+        own.size[a] = litho_box_size(job->box, a);
+    }
+    for (guint k = 0; k < patterns->len; k++) {
+        Pattern *known = &g_array_index(patterns, Pattern, k);
+        if (memcmp(known->count, own.count, sizeof own.count) == 0 &&
+            memcmp(known->size, own.size, sizeof own.size) == 0 && known->windows == own.windows)
+            return known;
+    }
+    g_array_append_val(patterns, own);
+    return &g_array_index(patterns, Pattern, patterns->len - 1);
+}
+
+// Starts of a job's windows. Those along an axis are told once: a division each, of which a window
+// would need many.
+static const gint64 (*starts_of(GArray *patterns, const NoiseJob *job))[3]
+{
+    Pattern *pattern = pattern_of(patterns, job);
+    if (pattern->at)
+        return (const gint64(*)[3])pattern->at;
+    g_autofree gint64 *starts = g_new(gint64, job->count[0] + job->count[1] + job->count[2]);
+    const gint64 *along[3] = {starts, starts + job->count[0],
+                              starts + job->count[0] + job->count[1]};
+    gint64 *to = starts;
     for (int a = 0; a < 3; a++)
-        for (gint64 k = 0; k < job->count[a]; k++) {
-            const gint64 at = noise_start_of(job, a, k);
-            *to++ = noise_holds_along(job, a, at) ? at : G_MAXINT64;
-        }
-    return starts;
+        for (gint64 k = 0; k < job->count[a]; k++)
+            *to++ = noise_start_of(job, a, k) - job->box.lo[a];
+    pattern->at = g_malloc(job->windows * sizeof *pattern->at);
+    for (gint64 w = 0; w < job->windows; w++) {
+        noise_places_of(job, w, pattern->at[w]);
+        for (int a = 0; a < 3; a++)
+            pattern->at[w][a] = along[a][pattern->at[w][a]];
+    }
+    return (const gint64(*)[3])pattern->at;
 }
 
 // Windows that are taken now.
 static GArray *list_places(NoiseJob *const *jobs, int n, const LithoCube *part, LithoBox within)
 {
-    GArray *places =
-        g_array_sized_new(FALSE, FALSE, sizeof(LithoLevelPlace), (guint)windows_of(jobs, n));
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(LithoLevelPlace));
+    g_autoptr(GArray) patterns = patterns_new();
+    g_array_set_size(places, (guint)windows_of(jobs, n));
+    guint listed = 0;
     for (int k = 0; k < n; k++) {
         NoiseJob *job = jobs[k];
+        const gint64(*starts)[3] = starts_of(patterns, job);
         job->within = litho_box_intersect(within, part->held);
-        g_autofree gint64 *starts = list_starts(job);
-        const gint64 *along[3] = {starts, starts + job->count[0],
-                                  starts + job->count[0] + job->count[1]};
+        const gboolean whole = litho_box_contains(job->within, job->box);
         for (gint64 w = 0; w < job->windows; w++) {
-            LithoLevelPlace place = {.job = k, .window = (int)w};
-            gint64 at[3];
+            LithoLevelPlace *place = &g_array_index(places, LithoLevelPlace, listed);
             gboolean holds = !job->taken[w];
-            noise_places_of(job, w, at);
             for (int a = 0; a < 3; a++) {
-                place.at[a] = along[a][at[a]];
-                holds &= place.at[a] != G_MAXINT64;
+                place->at[a] = job->box.lo[a] + starts[w][a];
+                holds = holds && (whole || noise_holds_along(job, a, place->at[a]));
             }
-            if (holds)
-                g_array_append_val(places, place);
+            place->job = k;
+            place->window = (int)w;
+            listed += holds;
             job->taken[w] |= holds;
         }
     }
+    g_array_set_size(places, listed);
     return places;
 }
 
@@ -178,10 +228,14 @@ static gboolean spectra(gpointer data, gboolean whole, LithoNoiseWindows *const 
 // --- levels --------------------------------------------------------------------------------------
 
 // A window's flags follow from its place along one axis.
-static void put_flags(const NoiseJob *job, guint8 *flags)
+static const guint8 *flags_of(GArray *patterns, const NoiseJob *job)
 {
     enum { UNKNOWN = 255 };
+    Pattern *pattern = pattern_of(patterns, job);
     const int axis = noise_halved_axis(job);
+    if (pattern->flags)
+        return pattern->flags;
+    pattern->flags = g_malloc(job->windows);
     g_autofree guint8 *known = g_malloc(job->count[axis]);
     memset(known, UNKNOWN, job->count[axis]);
     for (gint64 w = 0; w < job->windows; w++) {
@@ -190,16 +244,18 @@ static void put_flags(const NoiseJob *job, guint8 *flags)
             *own = (guint8)((noise_half_of(job, w) ? LITHO_LEVEL_HALF : 0) |
                             (noise_may_choose(job, w, 0) ? LITHO_LEVEL_CHOOSES_0 : 0) |
                             (noise_may_choose(job, w, 1) ? LITHO_LEVEL_CHOOSES_1 : 0));
-        flags[w] = *own;
+        pattern->flags[w] = *own;
     }
+    return pattern->flags;
 }
 
 static gboolean upload_flags(PatchPlan *p, NoiseJob *const *jobs, int n, GError **error)
 {
     const gint64 windows = windows_of(jobs, n);
     g_autofree guint8 *flags = g_malloc(windows);
+    g_autoptr(GArray) patterns = patterns_new();
     for (int k = 0, at = 0; k < n; at += (int)jobs[k++]->windows)
-        put_flags(jobs[k], flags + at);
+        memcpy(flags + at, flags_of(patterns, jobs[k]), jobs[k]->windows);
     return litho_cuda_put(p->context, &p->level_flags, flags, windows, error);
 }
 
@@ -239,24 +295,59 @@ static gboolean fetch(PatchPlan *p, gpointer to, gconstpointer from, gsize bytes
 }
 
 // Sums over the cells stand before the cells' own means.
+static gboolean reserve_below(PatchPlan *p, int n_jobs, int nf, gsize nk, LithoLevelBelow **below,
+                              GError **error)
+{
+    const gsize sums = nf * nk * sizeof(gint64);
+    if (!litho_cuda_reserve(p->context, &p->level_below,
+                            sums + (gsize)n_jobs * nf * sizeof(LithoLevelBelow), error))
+        return FALSE;
+    *below = (gpointer)((char *)p->level_below.data + sums);
+    return LITHO_CUDA(cudaMemsetAsync(p->level_below.data, 0, sums, litho_cuda_stream(p->context)),
+                      error);
+}
+
 static gboolean floors(PatchPlan *p, const LithoLevelTask *t, int nf, gsize nk, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(p->context);
-    const gsize sums = nf * nk * sizeof(gint64);
-    const gsize below = (gsize)t->n_jobs * nf * sizeof(LithoLevelBelow);
-    if (!litho_cuda_reserve(p->context, &p->level_floor, t->n_jobs * nf * nk * sizeof(float),
-                            error) ||
-        !litho_cuda_reserve(p->context, &p->level_below, sums + below, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(p->level_below.data, 0, sums, stream), error))
-        return FALSE;
-    return LITHO_CUDA(litho_noise_floor_launch(t->power, t->share, t->jobs, t->n_jobs, nf, (int)nk,
+    LithoLevelBelow *below;
+    return litho_cuda_reserve(p->context, &p->level_floor, t->n_jobs * nf * nk * sizeof(float),
+                              error) &&
+           reserve_below(p, t->n_jobs, nf, nk, &below, error) &&
+           LITHO_CUDA(litho_noise_floor_launch(t->power, t->share, t->jobs, t->n_jobs, nf, (int)nk,
                                                NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
                                                p->level_floor.data, stream),
                       error) &&
-           LITHO_CUDA(litho_level_below(t, p->level_floor.data, PATCH_FLOOR_UNIT,
-                                        (gpointer)((char *)p->level_below.data + sums),
+           LITHO_CUDA(litho_level_below(t, p->level_floor.data, PATCH_FLOOR_UNIT, below,
                                         p->level_below.data, stream),
                       error);
+}
+
+// Means, and the floors where they are asked for.
+static gboolean launch_levels(PatchPlan *p, LithoLevelTask *t, gboolean whole, int most, int nf,
+                              gsize nk, gboolean floor, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gint64 frequencies = (gint64)t->n_jobs * nf;
+    if (!whole && floor && litho_level_takes_cells(t, most)) {
+        LithoLevelBelow *below;
+        return litho_cuda_reserve(p->context, &p->level_means,
+                                  frequencies * LITHO_LEVEL_SETS(FALSE) * sizeof(LithoLevelMean),
+                                  error) &&
+               reserve_below(p, t->n_jobs, nf, nk, &below, error) &&
+               LITHO_CUDA(litho_level_cells(t, most, NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
+                                            PATCH_FLOOR_UNIT, p->level_means.data, below,
+                                            p->level_below.data, stream),
+                          error);
+    }
+    if (!litho_cuda_reserve(p->context, &p->level_quiet, 2 * frequencies * nk, error) ||
+        !litho_cuda_reserve(p->context, &p->level_means,
+                            litho_level_means_bytes(whole, frequencies, most), error))
+        return FALSE;
+    t->quiet = p->level_quiet.data;
+    return LITHO_CUDA(litho_level_quiet(t, stream), error) &&
+           LITHO_CUDA(litho_level_means(t, whole, most, p->level_means.data, stream), error) &&
+           (!floor || floors(p, t, nf, nk, error));
 }
 
 static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n,
@@ -272,18 +363,12 @@ static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *
     g_autofree LithoLevelBelow *below = g_new(LithoLevelBelow, n_below);
     g_autofree float *share = g_new(float, windows);
     LithoLevelTask t;
-    if (!make_task(p, whole, jobs, n, &t, error) || !upload_flags(p, jobs, n, error) ||
-        !litho_cuda_reserve(p->context, &p->level_quiet, 2 * n * nf * nk, error) ||
-        !litho_cuda_reserve(p->context, &p->level_means,
-                            litho_level_means_bytes(whole, (gint64)n * nf, most), error))
+    if (!make_task(p, whole, jobs, n, &t, error) || !upload_flags(p, jobs, n, error))
         return FALSE;
     t.flags = p->level_flags.data;
-    t.quiet = p->level_quiet.data;
     litho_cuda_mark(p->context, "noise level", LITHO_STAGE_COMPUTE,
                     4.0 * windows * nf * nk * (whole ? 20 : 12), 0);
-    if (!LITHO_CUDA(litho_level_quiet(&t, stream), error) ||
-        !LITHO_CUDA(litho_level_means(&t, whole, most, p->level_means.data, stream), error) ||
-        (floor && !floors(p, &t, nf, nk, error)) ||
+    if (!launch_levels(p, &t, whole, most, nf, nk, floor != NULL, error) ||
         !fetch(p, means, p->level_means.data, n_means * sizeof *means, error) ||
         !fetch(p, share, t.share, windows * sizeof *share, error) ||
         (floor &&

@@ -87,6 +87,14 @@ typedef struct LithoLevelBelow {
 int litho_level_below(const LithoLevelTask *task, const float *floor, double unit,
                       LithoLevelBelow *below, unsigned long long *sum, cudaStream_t stream);
 
+// level_cells.cu: litho_level_quiet(), litho_level_means() without the interval, the floors, of
+// which litho_noise_floor_launch() has `part` and `least`, and litho_level_below() in one, where
+// 1 is given for the most windows of a job: powers of a frequency fit into shared memory.
+int litho_level_takes_cells(const LithoLevelTask *task, int windows);
+int litho_level_cells(const LithoLevelTask *task, int windows, double part, int least, double unit,
+                      LithoLevelMean *means, LithoLevelBelow *below, unsigned long long *sum,
+                      cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif
