@@ -363,7 +363,7 @@ static double fault_gate(const Faults *w, int il, int xl, int k)
         for (int b = MAX(xl - 1, 0); b <= MIN(xl + 1, w->n[1] - 1); b++)
             for (int c = MAX(k - 1, 0); c <= MIN(k + 1, w->g.axis[2].count - 1); c++, n++)
                 sum += fault_energy(w, a, b, c);
-    return CLAMP((sum / n - 0.03) / 0.06, 0, 1);
+    return CLAMP((sum / n - 0.05) / 0.07, 0, 1);
 }
 
 // Adds what comes back on `recorded` traces.

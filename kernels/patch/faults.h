@@ -15,9 +15,10 @@
 //      at all frequencies: a window's limits are multiplied by what the energy at the quartile of
 //      its frequencies (the quietest ones first) has over LITHO_PATCH_FAULT_QUIET, if that is more
 //      than 1.
-//   3. What passes is put back times a factor between 0 and 1: its energy, in units of the noise,
-//      in the mean of 3 x 3 traces and 3 windows along time, from LITHO_PATCH_FAULT_FROM to
-//      LITHO_PATCH_FAULT_TO. Chance passes little, everywhere; signal much, at one place.
+//   3. What passes is put back times a factor between 0 and 1: its energy, in units of the noise of
+//      the window that begins at its trace, in the mean of 3 x 3 traces and 3 windows along time,
+//      from LITHO_PATCH_FAULT_FROM to LITHO_PATCH_FAULT_TO. Chance passes little, everywhere;
+//      signal much, at one place.
 // Surveys of few traces along an axis have no such pass: 4 x 1 traces tell too little.
 
 enum {
@@ -27,10 +28,10 @@ enum {
     LITHO_PATCH_FAULT_NARROW = 8, // traces that an axis must have
     LITHO_PATCH_FAULT_RANKS = LITHO_PATCH_MAX_WINDOW / 8 + 1, // of frequencies, up to the quartile
 };
-#define LITHO_PATCH_FAULT_LIMIT 1.85
+#define LITHO_PATCH_FAULT_LIMIT 1.9
 #define LITHO_PATCH_FAULT_QUIET 0.75f
-#define LITHO_PATCH_FAULT_FROM 0.03f
-#define LITHO_PATCH_FAULT_TO 0.09f
+#define LITHO_PATCH_FAULT_FROM 0.05f
+#define LITHO_PATCH_FAULT_TO 0.12f
 
 LITHO_PATCH_FN bool litho_patch_keeps_faults(const LithoPatchGeometry *g, const LithoPatchParams *p)
 {

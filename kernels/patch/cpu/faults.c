@@ -345,7 +345,7 @@ static void find_noise(const Job *job, float il, float xl0, int k, double energy
     }
 }
 
-// Energies of what was made, in units of the noise.
+// Energies of what was made, in units of the noise of the windows that begin at the traces.
 static void find_energies(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s, Made *made)
 {
     const LithoPatchAxis time = job->of->small.axis[2];
@@ -353,7 +353,7 @@ static void find_energies(const Job *job, gint64 il0, gint64 xl0, int k, Scratch
     const double energy = 0.5 * time.length * time.length;
     for (int i = 0; i < MADE_IL; i++) {
         memset(made->energy[i], 0, sizeof(Lane));
-        find_noise(job, il0 + i, xl0, k, energy, s->noise);
+        find_noise(job, il0 + i + 0.5f * (W - 1), xl0 + 0.5f * (W - 1), k, energy, s->noise);
         for (int f = 0; f < bins; f++) {
             const float by = f == 0 || 2 * f == time.length ? 1 : 2;
             const float *re = made->re[f][i] + W - 1, *im = made->im[f][i] + W - 1;

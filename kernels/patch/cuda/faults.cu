@@ -12,6 +12,7 @@ enum {
     K = W * W,
     LANES = 32,                  // crosslines of a block of windows
     ROWS = 16,                   // its inlines
+    WINDOWS = LANES * ROWS,
     MADE_XL = LANES - 2 * W + 2, // of which all windows are in the block
     MADE_IL = ROWS - W + 1,
     DOWN = 8, // windows along time, or samples, of the other blocks
@@ -60,13 +61,13 @@ __device__ __forceinline__ long long sum_at(const LithoPatchFaultTask &t, int k,
     return (((long long)k * t.small.bins + f) * t.made.n[0] + il) * t.made.n[1] + xl;
 }
 
-// A block: 32 traces of an inline, DOWN windows. Floor: 4 bytes read a sample, 8 written a
+// A block: 32 traces of an inline, DOWN windows, of LENGTH samples where this is not 0. Floor: 4 bytes read a sample, 8 written a
 // coefficient.
-__global__ void time_kernel(const LithoPatchFaultTask t)
+template <int LENGTH> __global__ void time_kernel(const LithoPatchFaultTask t)
 {
     extern __shared__ float shared[];
     const LithoPatchAxis time = t.small.axis[2];
-    const int length = time.length, span = (DOWN - 1) * time.stride + length;
+    const int length = LENGTH ? LENGTH : time.length, span = (DOWN - 1) * time.stride + length;
     float *x = shared;                                 // [trace][span + 1]
     float2 *wave = (float2 *)(x + LANES * (span + 1)); // taper of sample i is behind it
     float *taper = (float *)(wave + length);
@@ -95,11 +96,16 @@ __global__ void time_kernel(const LithoPatchFaultTask t)
     if (k >= t.count || xl >= t.made.n[1] + 2 * W - 2)
         return;
     const float *own = x + threadIdx.x * (span + 1) + threadIdx.y * time.stride;
+    float kept[LENGTH ? LENGTH : 1];
+#pragma unroll
+    for (int i = 0; i < LENGTH; i++)
+        kept[LENGTH ? i : 0] = taper[i] * own[i];
     for (int f = 0; f < t.small.bins; f++) {
         float re = 0, im = 0;
         int phase = 0;
+#pragma unroll
         for (int i = 0; i < length; i++) {
-            const float v = taper[i] * own[i];
+            const float v = LENGTH ? kept[LENGTH ? i : 0] : taper[i] * own[i];
             re += v * wave[phase].x;
             im -= v * wave[phase].y;
             phase += f;
@@ -157,24 +163,32 @@ struct Window {
     const LithoPatchFaultTask &t;
     int k;
     long long il, xl;
-    bool there; // all four traces along inlines are in the spectra
-    LithoPatchCorners corners;
+    float *stored; // 1 / mean |F|^2 of the noise: [frequency][window]
 
-    __device__ Window(const LithoPatchFaultTask &task, int window, long long row, long long column)
-        : t(task), k(window), il(row), xl(column)
+    __device__ Window(const LithoPatchFaultTask &task, int window, long long row, long long column,
+                      float *noise)
+        : t(task), k(window), il(row), xl(column), stored(noise)
+    {
+    }
+
+    // Interpolates the noise of all frequencies once.
+    __device__ void find_noise() const
     {
         const LithoPatchAxis time = t.small.axis[2];
         const float middle = 0.5f * (W - 1) - (W - 1);
         const float centre[3] = {(float)(t.made.lo[0] + il) + middle,
                                  (float)(t.made.lo[1] + xl) + middle,
                                  litho_patch_start(time, t.first + k) + 0.5f * (time.length - 1)};
-        corners = litho_patch_corners(&t.levels, centre);
+        const LithoPatchCorners corners = litho_patch_corners(&t.levels, centre);
+        for (int f = 0; f < t.small.bins; f++) {
+            const float sigma = litho_patch_level_at(&t.levels, &corners, f);
+            stored[f * WINDOWS] = 1 / fmaxf(sigma * sigma * (float)t.small.energy, 1e-30f);
+        }
     }
 
-    __device__ __forceinline__ float noise(int f, float energy) const
+    __device__ __forceinline__ float noise(int f) const
     {
-        const float sigma = litho_patch_level_at(&t.levels, &corners, f);
-        return 1 / fmaxf(sigma * sigma * energy, 1e-30f);
+        return stored[f * WINDOWS];
     }
 
     __device__ __forceinline__ void traces(int f, float2 x[W]) const
@@ -221,12 +235,12 @@ struct Window {
             const float w = j == 0 || j == W - 1 ? OUTER : INNER;
             sum += w * w * __shfl_down_sync(~0u, own, j);
         }
-        return sum * noise(f, (float)t.small.energy);
+        return sum * noise(f);
     }
 
     __device__ __forceinline__ void powers(int f, const float2 z[K], float p[K]) const
     {
-        const float by = noise(f, (float)t.small.energy);
+        const float by = noise(f);
 #pragma unroll
         for (int e = 0; e < K; e++) {
             p[e] = (z[e].x * z[e].x + z[e].y * z[e].y) * by;
@@ -297,23 +311,21 @@ __device__ __forceinline__ void to_rows(float2 z[K], float2 (*rows)[W][LANES])
 // A block of 32 x 16 windows. Per window and frequency: 4 coefficients read twice, one written of
 // two thirds of them, about 600 operations and 50 exchanges between lanes.
 template <int RANKS>
-__global__ void __launch_bounds__(LANES *ROWS, 1) windows_kernel(const LithoPatchFaultTask t)
+__global__ void __launch_bounds__(WINDOWS, 1) windows_kernel(const LithoPatchFaultTask t)
 {
+    extern __shared__ float shared[]; // noise of all windows
     __shared__ float2 rows[ROWS][W][LANES];
     const int lane = threadIdx.x, p = threadIdx.y, k = blockIdx.z, bins = t.small.bins;
     const long long il = (long long)blockIdx.y * MADE_IL + p;
     const long long xl = (long long)blockIdx.x * MADE_XL + lane;
-    const Window w(t, k, il, xl);
+    const Window w(t, k, il, xl, shared + p * LANES + lane);
+    w.find_noise();
     const float limit = limit_of_window<RANKS>(w);
     const bool whole = lane <= LANES - W; // the window's traces are in the block
     const long long made_il = il - (W - 1), made_xl = xl - (W - 1);
     const bool makes = p >= W - 1 && lane >= W - 1 && lane <= LANES - W &&
                        made_il < t.made.n[0] && made_xl < t.made.n[1];
-    // Of the trace that this thread makes, for its energy.
-    const LithoPatchAxis time = t.small.axis[2];
-    const float centre[3] = {(float)(t.made.lo[0] + made_il), (float)(t.made.lo[1] + made_xl),
-                             litho_patch_start(time, t.first + k) + 0.5f * (time.length - 1)};
-    const LithoPatchCorners corners = litho_patch_corners(&t.levels, centre);
+    const int length = t.small.axis[2].length;
     float2 now[K], next[K];
     float sum[K], energy = 0;
     {
@@ -352,10 +364,8 @@ __global__ void __launch_bounds__(LANES *ROWS, 1) windows_kernel(const LithoPatc
         if (makes) {
             float2 z = rows[p - 3][3][lane];
             z = add(add(add(z, rows[p - 2][2][lane]), rows[p - 1][1][lane]), rows[p][0][lane]);
-            const float sigma = litho_patch_level_at(&t.levels, &corners, f);
-            const float by = f == 0 || 2 * f == time.length ? 1 : 2;
-            energy += by * (z.x * z.x + z.y * z.y) /
-                      fmaxf(sigma * sigma * (0.5f * time.length * time.length), 1e-30f);
+            const float by = f == 0 || 2 * f == length ? 1 : 2;
+            energy += by * (z.x * z.x + z.y * z.y) * w.noise(f);
             t.sums[sum_at(t, k, f, made_il, made_xl)] = z;
         }
         __syncthreads();
@@ -364,7 +374,8 @@ __global__ void __launch_bounds__(LANES *ROWS, 1) windows_kernel(const LithoPatc
             now[e] = next[e];
     }
     if (makes)
-        t.energy[((long long)k * t.made.n[0] + made_il) * t.made.n[1] + made_xl] = energy;
+        t.energy[((long long)k * t.made.n[0] + made_il) * t.made.n[1] + made_xl] =
+            energy * (float)(t.small.energy / (0.5 * length * length));
 }
 
 // --- back ----------------------------------------------------------------------------------------
@@ -424,16 +435,25 @@ __global__ void back_kernel(const LithoPatchFaultTask t, long long il0)
             sum / (float)(time.length * litho_patch_weight(time, (int)at));
 }
 
+template <int RANKS>
+int launch_ranks(const LithoPatchFaultTask *t, dim3 grid, dim3 threads, cudaStream_t stream)
+{
+    const int bytes = (int)sizeof(float) * t->small.bins * WINDOWS;
+    const cudaError_t status = cudaFuncSetAttribute(
+        windows_kernel<RANKS>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess)
+        return (int)status;
+    windows_kernel<RANKS><<<grid, threads, bytes, stream>>>(*t);
+    return (int)cudaGetLastError();
+}
+
 int launch_windows(const LithoPatchFaultTask *t, cudaStream_t stream)
 {
     const dim3 threads(LANES, ROWS);
     const dim3 grid((unsigned)((t->made.n[1] + MADE_XL - 1) / MADE_XL),
                     (unsigned)((t->made.n[0] + MADE_IL - 1) / MADE_IL), (unsigned)t->count);
-    if (t->rank < 4)
-        windows_kernel<4><<<grid, threads, 0, stream>>>(*t);
-    else
-        windows_kernel<LITHO_PATCH_FAULT_RANKS><<<grid, threads, 0, stream>>>(*t);
-    return (int)cudaGetLastError();
+    return t->rank < 4 ? launch_ranks<4>(t, grid, threads, stream)
+                       : launch_ranks<LITHO_PATCH_FAULT_RANKS>(t, grid, threads, stream);
 }
 
 } // namespace
@@ -461,7 +481,10 @@ int litho_patch_fault_windows_of(const LithoPatchFaultTask *t, cudaStream_t stre
     const dim3 threads(LANES, DOWN);
     const dim3 grid((unsigned)((t->made.n[1] + 2 * W - 2 + LANES - 1) / LANES),
                     (unsigned)(t->made.n[0] + 2 * W - 2), (unsigned)((t->count + DOWN - 1) / DOWN));
-    time_kernel<<<grid, threads, bytes, stream>>>(*t);
+    if (time.length == 16)
+        time_kernel<16><<<grid, threads, bytes, stream>>>(*t);
+    else
+        time_kernel<0><<<grid, threads, bytes, stream>>>(*t);
     const int status = (int)cudaGetLastError();
     return status ? status : launch_windows(t, stream);
 }
