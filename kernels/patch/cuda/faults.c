@@ -45,6 +45,20 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *g, const LithoPatchParams *
            4 * litho_box_count(litho_patch_first_pass(g, params, region));
 }
 
+// Room for the largest part, before the ring of the first pass takes what is free.
+static gboolean reserve_part(PatchPlan *p, const LithoPatchGeometry *small, LithoBox region,
+                             GError **error)
+{
+    const gint64 inlines = part_inlines(small, region), xlines = litho_box_size(region, 1);
+    const guint64 windows = MIN(part_windows(small, inlines, xlines), small->axis[2].count);
+    const guint64 one = window_bytes(small, inlines, xlines);
+    const guint64 traces = one / (16 * (guint64)small->bins);
+    return litho_cuda_reserve(p->context, &p->fault_spectra, windows * one / 2, error) &&
+           litho_cuda_reserve(p->context, &p->fault_sums, windows * one / 2, error) &&
+           litho_cuda_reserve(p->context, &p->fault_energy, 4 * windows * traces, error) &&
+           litho_cuda_reserve(p->context, &p->fault_gate, 4 * windows * traces, error);
+}
+
 // Taper and waves along time, and the shape of the noise's level in small windows.
 static gboolean put_tables(PatchPlan *p, LithoPatchFaultTask *t, GError **error)
 {
@@ -145,7 +159,9 @@ gboolean patch_sweep_with_faults(PatchSweep *sweep, const LithoPass *pass, GErro
     g_autofree guint8 *recorded = g_malloc(traces);
     for (gint64 k = 0; k < traces; k++)
         recorded[k] = litho_cube_is_live(pass->in, box.lo[0] + k / nx, box.lo[1] + k % nx);
-    if (!litho_cuda_reserve(p->context, &p->removed, 4 * litho_box_count(box), error) ||
+    const LithoPatchGeometry small = litho_patch_fault_geometry(&g);
+    if (!reserve_part(p, &small, pass->region, error) ||
+        !litho_cuda_reserve(p->context, &p->removed, 4 * litho_box_count(box), error) ||
         !litho_cuda_put(p->context, &p->recorded, recorded, traces, error))
         return FALSE;
     sweep->task.region = sweep->task.out_held = patch_box(box);
@@ -154,7 +170,7 @@ gboolean patch_sweep_with_faults(PatchSweep *sweep, const LithoPass *pass, GErro
     if (!patch_sweep(sweep, error))
         return FALSE;
     LithoPatchFaultTask task = {
-        .small = litho_patch_fault_geometry(&g),
+        .small = small,
         .removed = p->removed.data,
         .held = patch_box(box),
         .region = patch_box(pass->region),
