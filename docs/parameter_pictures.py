@@ -36,6 +36,7 @@ SURVEYS = {
     "layers": "fault inlines=24 xlines=32 samples=256 snr=0",
     "fault": "fault inlines=32 xlines=48 samples=128 snr=3",
     "broken": "fault inlines=32 xlines=48 samples=128 snr=30",
+    "thrown": "fault inlines=48 xlines=64 samples=192 snr=20",
     "holes": "curved inlines=32 xlines=40 samples=128 snr=20 missing=40 seed=3",
     "noisy-holes": "curved inlines=32 xlines=40 samples=128 snr=5 missing=40 seed=3",
     "bursts": "curved inlines=32 xlines=40 samples=128 snr=15 seed=3",
