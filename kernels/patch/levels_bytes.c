@@ -48,10 +48,13 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     enum { HEAP = 1 << 20 };    // larger blocks go back to the system (app/lithoscope-cli.c)
     enum { BESIDE = HEAP / 2 }; // a thread's stack, and gaps of its heap
     const guint64 one = litho_noise_thread_memory(grid, window, PATCH_ALL_WINDOWS);
-    const guint64 each = threads * (one + BESIDE);
+    const guint64 each = threads * one;
     PatchLevels l = {.params = *params};
     patch_cells_make(&l, grid, g);
-    *kept = one < HEAP ? each : (guint64)threads * HEAP; // of cells, whose windows are few
+    // Threads that measure a cell each leave small blocks, which go back to the system.
+    const gboolean alone =
+        patch_cells_together(&l, grid, window, threads, patch_levels_cells(&l)) > 1;
+    *kept = alone ? 0 : threads * (one < HEAP ? one + BESIDE : HEAP);
     *peak = each + litho_noise_windows_memory(grid, window, PATCH_ALL_WINDOWS);
     if (patch_levels_cells(&l) > 1)
         *peak = MAX(*peak, litho_noise_powers_memory(grid, window, PATCH_ALL_WINDOWS) +

@@ -499,6 +499,13 @@ static gboolean run_tiles(Job *job)
     return go_on(job);
 }
 
+// Tiles along the inline and the crossline axis.
+static void count_tiles(LithoBox region, int tiles[2])
+{
+    tiles[0] = (int)((litho_box_size(region, 0) + TILE_IL - 1) / TILE_IL);
+    tiles[1] = (int)((litho_box_size(region, 1) + TILE_XL - 1) / TILE_XL);
+}
+
 gboolean patch_faults(const PatchFaults *of, LithoRun *run, GError **error)
 {
     const double start = litho_now_ms();
@@ -509,8 +516,7 @@ gboolean patch_faults(const PatchFaults *of, LithoRun *run, GError **error)
     int first, last;
     if (litho_box_empty(r))
         return TRUE;
-    job.tiles[0] = (int)((litho_box_size(r, 0) + TILE_IL - 1) / TILE_IL);
-    job.tiles[1] = (int)((litho_box_size(r, 1) + TILE_XL - 1) / TILE_XL);
+    count_tiles(r, job.tiles);
     litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
     job.total = (gint64)job.tiles[0] * job.tiles[1] * (last - first + 1);
     for (int t = 0; t < time.length; t++)
@@ -532,7 +538,12 @@ gboolean patch_faults(const PatchFaults *of, LithoRun *run, GError **error)
     return TRUE;
 }
 
-guint64 patch_faults_bytes(int threads)
+// Threads without a tile, and frequencies that windows do not have, touch nothing.
+guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int threads)
 {
-    return (guint64)threads * sizeof(Scratch);
+    int tiles[2];
+    count_tiles(region, tiles);
+    const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
+    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + 3 * K + 1) + KEPT * made;
+    return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }

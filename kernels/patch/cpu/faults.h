@@ -31,5 +31,5 @@ typedef struct PatchFaults {
 
 // FALSE: cancelled, or no memory.
 gboolean patch_faults(const PatchFaults *faults, LithoRun *run, GError **error);
-// Bytes of work memory of so many threads.
-guint64 patch_faults_bytes(int threads);
+// Bytes of work memory for a region.
+guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int threads);

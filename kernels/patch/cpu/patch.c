@@ -312,9 +312,10 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     const guint64 result = 4 * litho_box_count(region);
     if (litho_patch_keeps_faults(&g, p)) {
+        const LithoPatchGeometry small = litho_patch_fault_geometry(&g);
         const LithoBox box = litho_patch_first_pass(&g, p, region);
         return result + 4 * litho_box_count(box) +
-               MAX(patch_sweep_bytes(&g, box), patch_faults_bytes(threads));
+               MAX(patch_sweep_bytes(&g, box), patch_faults_bytes(&small, region, threads));
     }
     if (p->mode == LITHO_PATCH_DENOISE)
         return result + patch_sweep_bytes(&g, region);
