@@ -239,6 +239,20 @@ static double fault_taper(int i, int n)
     return sin(G_PI * (i + 0.5) / n);
 }
 
+// The taper across four traces.
+static double across(int i)
+{
+    const double tapers[] = {sin(G_PI / 8), sin(3 * G_PI / 8), sin(3 * G_PI / 8), sin(G_PI / 8)};
+    return tapers[i];
+}
+
+// exp(2 pi i k / 4).
+static double complex quarter(int k)
+{
+    const double complex turns[] = {1, I, -1, -I};
+    return turns[(k % FW + FW) % FW];
+}
+
 // Spectrum along time of window k of trace (il, xl), mirrored beyond the faces.
 static void fault_trace(const Faults *w, int il, int xl, int k, double complex *to)
 {
@@ -260,8 +274,8 @@ static double fault_power(const double complex *z, int bins, int f, int i, int j
     f = f < 0 ? -f : f >= bins ? 2 * (bins - 1) - f : f;
     i = ((turned ? -i : i) + 2 * FW) % FW;
     j = ((turned ? -j : j) + 2 * FW) % FW;
-    const double a = cabs(z[f * FK + i * FW + j]);
-    return a * a;
+    const double complex a = z[f * FK + i * FW + j];
+    return creal(a) * creal(a) + cimag(a) * cimag(a);
 }
 
 static int compare(const void *a, const void *b)
@@ -295,8 +309,7 @@ static void fault_window(const Faults *w, const double complex *traces, int il, 
     for (int f = 0; f < bins; f++)
         for (int e = 0; e < FK * FK; e++) {
             const int m = e / FK, i = e % FK / FW, j = e % FW;
-            z[f * FK + m] += fault_taper(i, FW) * fault_taper(j, FW) *
-                             cexp(-2 * I * G_PI * (m / FW * i + m % FW * j) / FW) *
+            z[f * FK + m] += across(i) * across(j) * quarter(-(m / FW * i + m % FW * j)) *
                              traces[(i * FW + j) * bins + f];
         }
     for (int f = 0; f < bins; f++)
@@ -321,8 +334,8 @@ static void fault_window(const Faults *w, const double complex *traces, int il, 
             const int m = e / FK, i = e % FK / FW, j = e % FW, to[2] = {il + i, xl + j};
             if (to[0] >= 0 && to[0] < w->n[0] && to[1] >= 0 && to[1] < w->n[1])
                 w->sums[(((gsize)to[0] * w->n[1] + to[1]) * w->g.axis[2].count + k) * bins + f] +=
-                    fault_taper(i, FW) * fault_taper(j, FW) / (FK * 4) *
-                    cexp(2 * I * G_PI * (m / FW * i + m % FW * j) / FW) * kept[f * FK + m];
+                    across(i) * across(j) / (FK * 4) * quarter(m / FW * i + m % FW * j) *
+                    kept[f * FK + m];
         }
 }
 
@@ -351,7 +364,8 @@ static double fault_energy(const Faults *w, int il, int xl, int k)
     const double complex *z = w->sums + (((gsize)il * w->n[1] + xl) * time.count + k) * w->g.bins;
     double sum = 0;
     for (int f = 0; f < w->g.bins; f++)
-        sum += (f == 0 || 2 * f == time.length ? 1 : 2) * cabs(z[f]) * cabs(z[f]);
+        sum += (f == 0 || 2 * f == time.length ? 1 : 2) *
+               (creal(z[f]) * creal(z[f]) + cimag(z[f]) * cimag(z[f]));
     return sum / (w->sigma * w->sigma * time.length * time.length / 2);
 }
 
