@@ -139,8 +139,8 @@ typedef struct LithoNoise {
     int n_places[3];
     double first_place[3], place_step[3];
     float *local;
-    // Of a filter's own level, which tells no `local`: what all frequencies have in common, and
-    // what bands of them have beyond that.
+    // Maps of a filter's own level, which tells no `local`: one that all frequencies have in
+    // common, and those of bands of them beyond it.
     LithoNoiseMap map, bands;
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,
                   // 1 = of so few windows it says nothing

@@ -138,6 +138,15 @@ double patch_noise_level(PatchColour colour, double f, gint64 n_t)
     return colour_at(colour, f) / sqrt(sum / n_t);
 }
 
+LithoCube *patch_flipped(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    LithoCube *c = patch_cube(PATCH_PLANES, n_il, n_xl, n_t);
+    for (gint64 k = 0; k < n_il * n_xl; k++)
+        for (gint64 t = 0; t < n_t && 2 * (k / n_xl) + k % n_xl > 3 * n_il / 2; t++)
+            c->samples[k * n_t + t] *= -1;
+    return c;
+}
+
 LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t, double sigma,
                        guint64 seed)
 {

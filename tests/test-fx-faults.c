@@ -8,16 +8,6 @@
 
 enum { SIZE = 48, SAMPLES = 192 };
 
-// Polarity changes across a line that is oblique to both axes.
-static LithoCube *flipped(void)
-{
-    LithoCube *c = patch_cube(PATCH_PLANES, SIZE, SIZE, SAMPLES);
-    for (gint64 k = 0; k < SIZE * SIZE; k++)
-        for (gint64 t = 0; t < SAMPLES && 2 * (k / SIZE) + k % SIZE > 3 * SIZE / 2; t++)
-            c->samples[k * SAMPLES + t] *= -1;
-    return c;
-}
-
 // Events of one area end where others begin.
 static LithoCube *ended(void)
 {
@@ -57,7 +47,8 @@ static double snr_of(const LithoCube *in, const LithoCube *truth, const char *se
 // plane events. The plain prediction is behind the input there, at 30 dB by 2 dB and more.
 static void test_weak_noise(void)
 {
-    LithoCube *const truths[] = {patch_cube(PATCH_FAULT, SIZE, SIZE, SAMPLES), flipped(), ended()};
+    LithoCube *const truths[] = {patch_cube(PATCH_FAULT, SIZE, SIZE, SAMPLES),
+                                 patch_flipped(SIZE, SIZE, SAMPLES), ended()};
     for (guint k = 0; k < G_N_ELEMENTS(truths); k++) {
         for (double snr = 20; snr <= 40; snr += 10) {
             g_autoptr(LithoCube) in = with_noise(truths[k], PATCH_WHITE, snr, NULL, 1);
@@ -115,7 +106,7 @@ static void test_noise_leaves(void)
 // Property: filled traces take the prediction, bit for bit; recorded ones beside them gain.
 static void test_filled(void)
 {
-    g_autoptr(LithoCube) truth = flipped();
+    g_autoptr(LithoCube) truth = patch_flipped(SIZE, SIZE, SAMPLES);
     g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
     patch_kill(in, 30, 7);
     g_autoptr(LithoCube) kept = fx_run(in, "fill_dead=on", NULL, NULL);
@@ -138,7 +129,7 @@ static void test_filled(void)
 static void test_same(void)
 {
     const char *settings = "window=14";
-    g_autoptr(LithoCube) truth = flipped();
+    g_autoptr(LithoCube) truth = patch_flipped(SIZE, SIZE, SAMPLES);
     g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
     g_autoptr(LithoCube) plain = fx_run(in, "window=14 faults=off", NULL, NULL);
@@ -162,7 +153,7 @@ static void test_same(void)
 static void test_scale(void)
 {
     static const char *const settings[] = {"erratic=0", "window=60 erratic=0"};
-    g_autoptr(LithoCube) truth = flipped();
+    g_autoptr(LithoCube) truth = patch_flipped(SIZE, SIZE, SAMPLES);
     g_autoptr(LithoCube) in = with_noise(truth, PATCH_WHITE, 30, NULL, 1);
     for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
         g_autoptr(LithoCube) out = fx_run(in, settings[k], NULL, NULL);

@@ -12,16 +12,6 @@
 
 enum { SIZE = 48, SAMPLES = 192 };
 
-// Polarity changes across a line that is oblique to both axes.
-static LithoCube *flipped(void)
-{
-    LithoCube *c = patch_cube(PATCH_PLANES, SIZE, SIZE, SAMPLES);
-    for (gint64 k = 0; k < SIZE * SIZE; k++)
-        for (gint64 t = 0; t < SAMPLES && 2 * (k / SIZE) + k % SIZE > 3 * SIZE / 2; t++)
-            c->samples[k * SAMPLES + t] *= -1;
-    return c;
-}
-
 static LithoCube *with_noise(const LithoCube *truth, PatchColour colour, double sigma)
 {
     g_autoptr(LithoCube) noise = patch_noise(colour, SIZE, SIZE, SAMPLES, sigma, 11);
@@ -40,7 +30,8 @@ static double snr_of(const LithoCube *in, const LithoCube *truth, const char *wo
 // louder noise is, and stay away like that, but nothing is lost.
 static void test_gain(void)
 {
-    LithoCube *const truths[] = {patch_cube(PATCH_FAULT, SIZE, SIZE, SAMPLES), flipped()};
+    LithoCube *const truths[] = {patch_cube(PATCH_FAULT, SIZE, SIZE, SAMPLES),
+                                 patch_flipped(SIZE, SIZE, SAMPLES)};
     const double gains[][3] = {{0.7, 0.9, 0}, {0.3, -0.02, -0.02}}; // at 10, 20 and 30 dB, at least
     for (guint k = 0; k < G_N_ELEMENTS(truths); k++) {
         for (int n = 0; n < 3; n++) {

@@ -140,7 +140,7 @@ static void add_to_half(LithoCube *cube, double part)
     memcpy(cube->samples + half, more->samples + half, half * sizeof(float));
 }
 
-// The same of noise that falls with frequency.
+// Noise that falls with frequency, added to half of the traces.
 static void add_low_to_half(LithoCube *cube, double part)
 {
     const gint64 n3 = cube->grid.axis[2].n, half = litho_grid_traces(&cube->grid) / 2;

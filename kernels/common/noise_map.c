@@ -419,7 +419,7 @@ static int find_louder(const Cells *c, const float *quiet, const float *mean,
     return all;
 }
 
-// What the noise of all bands has in common in a cell, of what each of them is louder by: the
+// Loudness that the noise of all bands has in common in a cell, from that of each of them: the
 // quarter of them that says least, where that is clear. The large cells' level leads past edges.
 static void settle_edges(const Cells *c, const float *by, int bands, float *to)
 {

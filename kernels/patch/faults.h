@@ -2,7 +2,8 @@
 #pragma once
 #include "kernels/patch/geometry.h"
 
-// What leaves at faults (`faults`), for both backends; plain C like geometry.h, any thread.
+// Events that leave at faults come back (`faults`), for both backends; plain C like geometry.h, any
+// thread.
 //
 // Across a fault or a diffraction's apex an event is many small coefficients of a window, which
 // rule 4 takes for noise. In small windows it is few and larger ones again. So the removed part of

@@ -28,7 +28,7 @@
 //   5. Transformed back, times w / share. Windows of a column are added in ascending order, columns
 //      then in ascending order of inline and crossline place, and the sum is divided by the sum of
 //      w^2 over all windows there.
-//   6. What leaves at faults comes back (faults.h).
+//   6. Events that leave at faults come back (faults.h).
 //   7. Recorded traces that stand alone (alone.h) take the input's samples.
 
 enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "kernels/common/clones.h"
+#include "kernels/patch/cpu/goes_on.h"
 
 enum {
     W = LITHO_PATCH_FAULT_TRACES,
@@ -281,16 +282,9 @@ typedef struct Job {
     gint stop; // atomic
 } Job;
 
-// Cancel and progress, from any thread.
 static gboolean go_on(Job *job)
 {
-    if (g_atomic_int_get(&job->stop))
-        return FALSE;
-    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
-    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
-                                  : !litho_run_checkpoint(job->run))
-        g_atomic_int_set(&job->stop, 1);
-    return !g_atomic_int_get(&job->stop);
+    return patch_goes_on(job->run, &job->done, job->total, &job->stop, job->error);
 }
 
 // Samples of trace (il, xl) of the survey, or of the one that mirrors it; NULL = not held.

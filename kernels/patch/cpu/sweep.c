@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "kernels/patch/cpu/column.h"
+#include "kernels/patch/cpu/goes_on.h"
 
 // Bytes of the ring of strips: rows beyond the least are only for more columns at once.
 #define RING_BYTES ((gsize)256 << 20)
@@ -197,13 +198,7 @@ static void find_rows(PatchColumn *c)
 static gboolean go_on(gpointer data)
 {
     Job *job = data;
-    if (g_atomic_int_get(&job->stop))
-        return FALSE;
-    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
-    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
-                                  : !litho_run_checkpoint(job->run))
-        g_atomic_int_set(&job->stop, 1);
-    return !g_atomic_int_get(&job->stop);
+    return patch_goes_on(job->run, &job->done, job->total, &job->stop, job->error);
 }
 
 static void run_column(Job *job, int row, int column, int thread)

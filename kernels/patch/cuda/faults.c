@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What leaves at faults, on a device: part by part, so that the spectra of a part fit.
+// The pass for faults on a device: part by part, so that the spectra of a part fit.
 #include <math.h>
 
 #include "core/error.h"

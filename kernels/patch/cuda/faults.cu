@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What leaves at faults (kernels/patch/faults.h): spectra along time, once a trace; windows of 4 x 4
+// The pass for faults (kernels/patch/faults.h): spectra along time, once a trace; windows of 4 x 4
 // traces of them; the share that comes back; and the samples. Sums have the CPU's order.
 #include "kernels/patch/cuda/device.cuh"
 
@@ -286,7 +286,7 @@ template <int RANKS> __device__ __forceinline__ float limit_of_window(const Wind
     return 4 * w.t.limit * w.t.limit * litho_patch_fault_louder(quiet);
 }
 
-// What is kept of frequency f, to the rows of windows of the block: `rows`[row][trace][lane].
+// Puts the kept part of frequency f to the rows of windows of the block: `rows`[row][trace][lane].
 __device__ __forceinline__ void to_rows(float2 z[K], float2 (*rows)[W][LANES])
 {
     float2 column[W];

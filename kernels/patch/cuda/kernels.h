@@ -104,7 +104,7 @@ int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cuda
 
 // --- cuda/faults.cu ------------------------------------------------------------------------------
 
-// What leaves at faults (kernels/patch/faults.h), of a part of the region along inlines and time.
+// The pass for faults (kernels/patch/faults.h), of a part of the region along inlines and time.
 typedef struct LithoPatchFaultTask {
     LithoPatchGeometry small;
     const float *removed;

@@ -96,7 +96,7 @@ __device__ void mark_quiet(const Powers &p, int half, float *sums)
     __syncthreads();
 }
 
-// What a search for the medians knows.
+// State of a search for the medians.
 struct Search {
     unsigned prefix[SETS];
     int left[SETS], n[SETS];
