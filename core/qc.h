@@ -99,10 +99,9 @@ void litho_fk_clear(LithoFk *fk);
 
 enum { LITHO_NOISE_TIMES = 64 };
 
-// Standard deviation of the random noise, per frequency.
-// Noise that varies from place to place: the logarithm of its deviation
-// in units of LithoNoise.sigma, [inline][crossline][sample] at knots along the axes, straight lines
-// between them and one step beyond. NULL = alike.
+// Noise that varies from place to place: the logarithm of its deviation in units of
+// LithoNoise.sigma, [inline][crossline][sample] at knots along the axes, straight lines between
+// them and one step beyond. NULL = alike.
 typedef struct LithoNoiseMap {
     int n[3];
     float *at; // knots along the axes, one axis behind the other: samples of the grid
@@ -110,6 +109,7 @@ typedef struct LithoNoiseMap {
     int bands; // equal ones from 0 to Nyquist, with levels [band] of their own; 0 = all alike
 } LithoNoiseMap;
 
+// Standard deviation of the random noise, per frequency.
 typedef struct LithoNoise {
     guint n;       // frequencies 0, df, 2 df, ... up to Nyquist
     double df;     // Hz for time, 1/m for depth

@@ -38,11 +38,12 @@ static guint first_flat(const LithoNoise *noise)
     return from;
 }
 
-// How much of a hump below frequency `from` of `n` is noise, in units of the part above. Two parts
-// of one white noise differ by chance, and the quiet coefficients of the lower one, about half of
-// them, scatter around it by half as much again: up to three standard deviations it is all noise.
-// A part that stands further out holds events, and counts less with its fourth power. The scatter
-// between the frequencies of the upper part is known too badly for that: seventeen figures.
+// Share of a hump below frequency `from` of `n` that is noise; `hump` is in units of the part
+// above. Two parts of one white noise differ by chance, and the quiet coefficients of the lower
+// one, about half of them, scatter around it by half as much again: up to three standard deviations
+// it is all noise. A part that stands further out holds events, and counts less with its fourth
+// power. The scatter between the frequencies of the upper part is known too badly for that:
+// seventeen figures.
 static double noise_of_hump(double samples, double from, double n, double hump)
 {
     const double chance = 1.5 * 2 / samples * (n / from + n / (n - from));

@@ -12,6 +12,8 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/common/places.h"
 #include "kernels/common/select.h"
+
+// After core/grid.h, which calls an axis LITHO_INLINE.
 #include "kernels/common/clones.h"
 
 enum { TRACES = 16, SAMPLES = 32 };             // a cell at least

@@ -115,9 +115,8 @@ LITHO_PATCH_FN int litho_patch_fault_rank(int bins)
     return (bins - 1) / 4;
 }
 
-// The power of the noise in small windows at frequency `bin` and wavenumbers i, j in units of its
-// mean, from the `shape` of its level: windows of 4 traces take it together from all wavenumbers
-// around theirs.
+// Share that wavenumber i of a small window takes of the noise's power at `wavenumber` of windows
+// of n traces: windows of 4 traces take it together from all wavenumbers around theirs.
 LITHO_PATCH_FN double litho_patch_fault_response(int n, int wavenumber, int i)
 {
     double re = 0, im = 0;
@@ -131,8 +130,8 @@ LITHO_PATCH_FN double litho_patch_fault_response(int n, int wavenumber, int i)
     return (re * re + im * im) / (2.0 * n); // the sum over all wavenumbers is 1
 }
 
-// `to`[bin][K] from shape[bin][inline wavenumber][crossline wavenumber] of windows of n[0] x n[1]
-// traces.
+// Powers of the noise in small windows in units of their frequency's mean, `to`[bin][wavenumbers],
+// from shape[bin][inline wavenumber][crossline wavenumber] of windows of n[0] x n[1] traces.
 LITHO_PATCH_FN void litho_patch_fault_shape(const float *shape, const int n[2], int bins, float *to)
 {
     const int w = LITHO_PATCH_FAULT_TRACES;

@@ -26,7 +26,7 @@ enum {
     WINDOW_ROWS = MADE_IL + W - 1,
     ROOM = LANES + 16, // lanes beyond the last are read and written, and mean nothing
     BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
-    KEPT = 2 * AROUND + 1, // windows along time that are kept for the mean of their energies
+    NEAR = 2 * AROUND + 1, // traces of an axis, and windows along time, whose energies count
 };
 
 typedef float Lane[ROOM] __attribute__((aligned(64)));
@@ -49,7 +49,7 @@ typedef struct Scratch {
     Lane power[BINS][K];                 // in units of the noise
     Lane factor;                         // of the limits
     Lane noise[BINS];                    // 1 / mean |F|^2 of the noise
-    Made made[KEPT];                     // of window k in slot k modulo KEPT
+    Made made[NEAR];                     // of window k in slot k modulo NEAR
 } Scratch;
 
 // --- transforms along time -----------------------------------------------------------------------
@@ -365,7 +365,7 @@ static void find_energies(const Job *job, gint64 il0, gint64 xl0, int k, Scratch
 static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
 {
     const PatchFaults *of = job->of;
-    Made *made = &s->made[k % KEPT];
+    Made *made = &s->made[k % NEAR];
     const int bins = of->small.bins;
     transform_time(job, s, il0 - (W - 1), xl0 - (W - 1), k);
     memset(made->re, 0, bins * sizeof made->re[0]);
@@ -393,10 +393,10 @@ static gboolean find_gate(const Job *job, gint64 il0, gint64 xl0, int k, const S
     gboolean any = FALSE;
     memset(gate, 0, sizeof(Lane));
     for (int window = MAX(k - AROUND, 0); window <= MIN(k + AROUND, axis[2].count - 1); window++)
-        for (int a = 0; a < KEPT; a++)
-            for (int b = 0; b < KEPT; b++)
+        for (int a = 0; a < NEAR; a++)
+            for (int b = 0; b < NEAR; b++)
                 for (int l = 0; l < LANES; l++)
-                    gate[l] += s->made[window % KEPT].energy[i + a][l + b];
+                    gate[l] += s->made[window % NEAR].energy[i + a][l + b];
     for (int l = 0; l < TILE_XL; l++) {
         const int n =
             beside(axis[0].n, il0 + i) * beside(axis[1].n, xl0 + l) * beside(axis[2].count, k);
@@ -425,7 +425,7 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
     const PatchFaults *of = job->of;
     const LithoBox r = of->region, held = of->out_held;
     const LithoPatchAxis time = of->small.axis[2];
-    const Made *made = &s->made[k % KEPT];
+    const Made *made = &s->made[k % NEAR];
     const int n_il = (int)MIN(r.hi[0] - il0, TILE_IL), n_xl = (int)MIN(r.hi[1] - xl0, TILE_XL);
     for (int i = 0; i < n_il; i++) {
         Lane gate;
@@ -538,6 +538,6 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int
     int tiles[2];
     count_tiles(region, tiles);
     const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
-    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + 3 * K + 1) + KEPT * made;
+    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + 3 * K + 1) + NEAR * made;
     return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }

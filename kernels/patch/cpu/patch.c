@@ -69,15 +69,14 @@ static void copy_dead(const LithoPass *pass)
                        litho_box_size(r, 2) * sizeof(float));
 }
 
-// One byte a trace of out->held: whether the input's trace is live.
-static guint8 *live_of_output(const LithoPass *pass)
+// One byte a trace of `held`: whether it is in `region` and the input's trace is live.
+static guint8 *live_in(const LithoCube *in, LithoBox held, LithoBox region)
 {
-    const LithoBox held = pass->out->held;
     const gint64 nx = litho_box_size(held, 1);
     guint8 *live = g_malloc0(litho_box_size(held, 0) * nx);
-    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
-        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++)
-            live[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(pass->in, il, xl);
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
+        for (gint64 xl = region.lo[1]; xl < region.hi[1]; xl++)
+            live[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(in, il, xl);
     return live;
 }
 
@@ -123,23 +122,13 @@ static void split_removed(const LithoPass *pass, const LithoCube *in, LithoBox b
     }
 }
 
-// One byte a trace of `box`: whether the input's trace is live.
-static guint8 *live_of_box(const LithoCube *in, LithoBox box)
-{
-    const gint64 nx = litho_box_size(box, 1), traces = litho_box_size(box, 0) * nx;
-    guint8 *live = g_malloc(traces);
-    for (gint64 k = 0; k < traces; k++)
-        live[k] = litho_cube_is_live(in, box.lo[0] + k / nx, box.lo[1] + k % nx);
-    return live;
-}
-
 // The first pass reaches beyond the region, and what it removed passes again.
 static gboolean sweep_with_faults(PatchPlan *p, const LithoPass *pass, PatchSweep *sweep,
                                   const LithoCube *in, const guint8 *wanted, LithoRun *run,
                                   GError **error)
 {
     const LithoBox box = sweep->region;
-    g_autofree guint8 *recorded = live_of_box(pass->in, box);
+    g_autofree guint8 *recorded = live_in(pass->in, box, box);
     g_autofree float *made = g_try_malloc(litho_box_count(box) * sizeof *made);
     if (!made)
         return litho_refuse(error, LITHO_ERROR_MEMORY,
@@ -179,7 +168,7 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
                              error) ||
         !patch_plan_transforms(p, &g, error))
         return FALSE;
-    g_autofree guint8 *wanted = live_of_output(pass);
+    g_autofree guint8 *wanted = live_in(pass->in, pass->out->held, pass->region);
     PatchSweep sweep =
         first_pass(p, &g, params, in, litho_patch_first_pass(&g, params, pass->region));
     copy_dead(pass);

@@ -32,26 +32,32 @@ static int part_windows(const LithoPatchGeometry *small, gint64 inlines, gint64 
     return (int)CLAMP(fit, 16, 4096);
 }
 
+// The largest part: bytes of one of its windows along time, and how many it has.
+static guint64 largest_part(const LithoPatchGeometry *small, LithoBox region, guint64 *windows)
+{
+    const gint64 inlines = part_inlines(small, region), xlines = litho_box_size(region, 1);
+    *windows = MIN(part_windows(small, inlines, xlines), small->axis[2].count);
+    return window_bytes(small, inlines, xlines);
+}
+
 guint64 patch_faults_bytes(const LithoPatchGeometry *g, const LithoPatchParams *params,
                            LithoBox region)
 {
-    if (!litho_patch_keeps_faults(g, params))
-        return 0;
     const LithoPatchGeometry small = litho_patch_fault_geometry(g);
-    const gint64 inlines = part_inlines(&small, region), xlines = litho_box_size(region, 1);
-    const int windows = MIN(part_windows(&small, inlines, xlines), small.axis[2].count);
-    const guint64 one = window_bytes(&small, inlines, xlines);
-    return windows * (one + one / (2 * small.bins)) +
-           4 * litho_box_count(litho_patch_first_pass(g, params, region));
+    guint64 windows;
+    const guint64 one = largest_part(&small, region, &windows);
+    return litho_patch_keeps_faults(g, params)
+               ? windows * (one + one / (2 * small.bins)) +
+                     4 * litho_box_count(litho_patch_first_pass(g, params, region))
+               : 0;
 }
 
 // Room for the largest part, before the ring of the first pass takes what is free.
 static gboolean reserve_part(PatchPlan *p, const LithoPatchGeometry *small, LithoBox region,
                              GError **error)
 {
-    const gint64 inlines = part_inlines(small, region), xlines = litho_box_size(region, 1);
-    const guint64 windows = MIN(part_windows(small, inlines, xlines), small->axis[2].count);
-    const guint64 one = window_bytes(small, inlines, xlines);
+    guint64 windows;
+    const guint64 one = largest_part(small, region, &windows);
     const guint64 traces = one / (16 * (guint64)small->bins);
     return litho_cuda_reserve(p->context, &p->fault_spectra, windows * one / 2, error) &&
            litho_cuda_reserve(p->context, &p->fault_sums, windows * one / 2, error) &&
@@ -108,7 +114,7 @@ static gboolean run_windows(PatchPlan *p, LithoPatchFaultTask *t, GError **error
     t->gate = p->fault_gate.data;
     litho_cuda_mark(p->context, "faults", LITHO_STAGE_COMPUTE, 16.0 * windows * (seen + traces),
                     litho_patch_fault_flops(&t->small, (double)traces * t->count * time.stride));
-    return LITHO_CUDA(litho_patch_fault_windows_of(t, stream), error) &&
+    return LITHO_CUDA(litho_patch_fault_sums(t, stream), error) &&
            LITHO_CUDA(litho_patch_fault_back(t, stream), error);
 }
 
@@ -155,14 +161,10 @@ gboolean patch_sweep_with_faults(PatchSweep *sweep, const LithoPass *pass, GErro
     float *out = sweep->task.out;
     const unsigned char *wanted = sweep->task.wanted;
     const LithoBox box = litho_patch_first_pass(&g, pass->params, pass->region);
-    const gint64 nx = litho_box_size(box, 1), traces = litho_box_size(box, 0) * nx;
-    g_autofree guint8 *recorded = g_malloc(traces);
-    for (gint64 k = 0; k < traces; k++)
-        recorded[k] = litho_cube_is_live(pass->in, box.lo[0] + k / nx, box.lo[1] + k % nx);
     const LithoPatchGeometry small = litho_patch_fault_geometry(&g);
     if (!reserve_part(p, &small, pass->region, error) ||
         !litho_cuda_reserve(p->context, &p->removed, 4 * litho_box_count(box), error) ||
-        !litho_cuda_put(p->context, &p->recorded, recorded, traces, error))
+        !patch_upload_wanted(p, &p->recorded, pass->in, box, box, error))
         return FALSE;
     sweep->task.region = sweep->task.out_held = patch_box(box);
     sweep->task.out = p->removed.data;

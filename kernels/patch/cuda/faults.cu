@@ -473,7 +473,7 @@ int litho_patch_fault_split(const LithoPatchFaultTask *t, const float *in, Litho
     return (int)cudaGetLastError();
 }
 
-int litho_patch_fault_windows_of(const LithoPatchFaultTask *t, cudaStream_t stream)
+int litho_patch_fault_sums(const LithoPatchFaultTask *t, cudaStream_t stream)
 {
     const LithoPatchAxis time = t->small.axis[2];
     const int span = (DOWN - 1) * time.stride + time.length;

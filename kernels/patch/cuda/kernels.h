@@ -133,7 +133,7 @@ typedef struct LithoPatchFaultTask {
 int litho_patch_fault_split(const LithoPatchFaultTask *task, const float *in, LithoPatchBox in_held,
                             const unsigned char *recorded, float *made, cudaStream_t stream);
 // Spectra, sums and energies.
-int litho_patch_fault_windows_of(const LithoPatchFaultTask *task, cudaStream_t stream);
+int litho_patch_fault_sums(const LithoPatchFaultTask *task, cudaStream_t stream);
 // The gate, and the samples.
 int litho_patch_fault_back(const LithoPatchFaultTask *task, cudaStream_t stream);
 

@@ -141,17 +141,15 @@ gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error)
     return upload_live(p, &p->live, in, error);
 }
 
-// One byte a trace of out->held: whether the input's trace is live.
-static gboolean upload_wanted(PatchPlan *p, const LithoPass *pass, GError **error)
+gboolean patch_upload_wanted(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, LithoBox held,
+                             LithoBox region, GError **error)
 {
-    const LithoBox held = pass->out->held, r = pass->region;
     const gint64 nx = litho_box_size(held, 1), traces = litho_box_size(held, 0) * nx;
     g_autofree guint8 *wanted = g_malloc0(traces);
-    for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
-        memcpy(wanted + (il - held.lo[0]) * nx + r.lo[1] - held.lo[1],
-               pass->in->live + litho_cube_trace_index(pass->in, il, r.lo[1]),
-               litho_box_size(r, 1));
-    return litho_cuda_put(p->context, &p->wanted, wanted, traces, error);
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
+        memcpy(wanted + (il - held.lo[0]) * nx + region.lo[1] - held.lo[1],
+               in->live + litho_cube_trace_index(in, il, region.lo[1]), litho_box_size(region, 1));
+    return litho_cuda_put(p->context, to, wanted, traces, error);
 }
 
 static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in, float *out,
@@ -285,7 +283,8 @@ static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass
     float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
     if (!out || !patch_upload_live(p, pass->in, error))
         return FALSE;
-    if (params->mode == LITHO_PATCH_DENOISE && !upload_wanted(p, pass, error))
+    if (params->mode == LITHO_PATCH_DENOISE &&
+        !patch_upload_wanted(p, &p->wanted, pass->in, pass->out->held, pass->region, error))
         return FALSE;
     PatchSweep s = sweep_of(p, pass, in, out, run);
     if (!begin_counting(&s, error))

@@ -75,6 +75,9 @@ PatchMeter patch_meter(PatchPlan *p);
 LithoPatchLevels patch_device_levels(const PatchPlan *p);
 // The live mask of `in` to p->live.
 gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error);
+// One byte a trace of `held` to `to`: whether it is in `region` and the input's trace is live.
+gboolean patch_upload_wanted(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, LithoBox held,
+                             LithoBox region, GError **error);
 
 // cuda/gains.c. The pass's input, or a cube of it over its gains on the plan's device. Borrowed.
 // NULL: cancelled, or no memory.
