@@ -12,7 +12,9 @@ typedef struct Window {
     int start[3];
     fftw_complex *x;
     const float *shape;
-    double *guide; // factors of powers, or NULL
+    int (*at)[3];          // places along the axes
+    double *taper, *power; // of every sample, and of every coefficient in units of its noise
+    double *guide;         // factors of powers, or NULL
 } Window;
 
 static gsize window_size(const LithoPatchGeometry *g)
@@ -20,20 +22,33 @@ static gsize window_size(const LithoPatchGeometry *g)
     return (gsize)g->axis[0].length * g->axis[1].length * g->axis[2].length;
 }
 
-// Place of element k of the window along the axes.
-static void place(const LithoPatchGeometry *g, gsize k, int at[3])
+static void make_tables(Window *w, gboolean guided)
 {
-    at[2] = (int)(k % g->axis[2].length);
-    at[1] = (int)(k / g->axis[2].length % g->axis[1].length);
-    at[0] = (int)(k / g->axis[2].length / g->axis[1].length);
+    const LithoPatchAxis *axis = w->g.axis;
+    const gsize size = window_size(&w->g);
+    w->x = fftw_alloc_complex(size);
+    w->guide = guided ? g_new(double, size) : NULL;
+    w->at = g_malloc(size * sizeof *w->at);
+    w->taper = g_new(double, size);
+    w->power = g_new(double, size);
+    for (gsize k = 0; k < size; k++) {
+        int *at = w->at[k];
+        at[2] = (int)(k % axis[2].length);
+        at[1] = (int)(k / axis[2].length % axis[1].length);
+        at[0] = (int)(k / axis[2].length / axis[1].length);
+        w->taper[k] = 1;
+        for (int a = 0; a < 3; a++)
+            w->taper[k] *= sin(G_PI * (at[a] + 0.5) / axis[a].length);
+    }
 }
 
-static double taper(const LithoPatchGeometry *g, const int at[3])
+static void free_tables(Window *w)
 {
-    double w = 1;
-    for (int a = 0; a < 3; a++)
-        w *= sin(G_PI * (at[a] + 0.5) / g->axis[a].length);
-    return w;
+    fftw_free(w->x);
+    g_free(w->guide);
+    g_free(w->at);
+    g_free(w->taper);
+    g_free(w->power);
 }
 
 // Fills the window; the share of the taper's energy on live traces.
@@ -41,8 +56,8 @@ static double load(Window *w)
 {
     double there = 0, all = 0;
     for (gsize k = 0; k < window_size(&w->g); k++) {
-        int at[3], from[3];
-        place(&w->g, k, at);
+        const int *at = w->at[k];
+        int from[3];
         for (int a = 0; a < 3; a++) { // mirrored at the faces
             const int n = w->g.axis[a].n;
             from[a] = w->start[a] + at[a];
@@ -51,7 +66,7 @@ static double load(Window *w)
         }
         const float x = litho_cube_trace(w->in, from[0], from[1])[from[2]];
         const gboolean live = litho_cube_is_live(w->in, from[0], from[1]);
-        const double t = taper(&w->g, at);
+        const double t = w->taper[k];
         w->x[k][0] = live && isfinite(x) ? t * x : 0;
         w->x[k][1] = 0;
         all += t * t;
@@ -134,25 +149,28 @@ static void find_guides(Window *w)
     }
 }
 
-// In units of the shape.
-static double power(const Window *w, const int at[3], int axis, int by)
+// Powers in units of the shape, times the guides.
+static void find_powers(Window *w)
 {
-    int to[3] = {at[0], at[1], at[2]};
-    const int n = w->g.axis[axis].length;
-    to[axis] = (to[axis] + by + n) % n;
-    const gsize k = number(&w->g, to[0], to[1], to[2]);
-    const double *c = w->x[k];
-    return (c[0] * c[0] + c[1] * c[1]) / shape_at(w, to) * (w->guide ? w->guide[k] : 1);
+    for (gsize k = 0; k < window_size(&w->g); k++) {
+        const double *c = w->x[k];
+        w->power[k] =
+            (c[0] * c[0] + c[1] * c[1]) / shape_at(w, w->at[k]) * (w->guide ? w->guide[k] : 1);
+    }
 }
 
 static gboolean keep(const Window *w, gsize k, int rule, double limit)
 {
-    int at[3];
-    place(&w->g, k, at);
-    const double own = power(w, at, 0, 0);
+    gsize step = window_size(&w->g);
     double near = 0;
-    for (int a = 0; a < 3; a++)
-        near += power(w, at, a, 1) + power(w, at, a, -1);
+    for (int a = 0; a < 3 && rule == LITHO_PATCH_ENERGY; a++) {
+        const gsize n = w->g.axis[a].length;
+        step /= n;
+        const gsize at = k / step % n;
+        near += w->power[at < n - 1 ? k + step : k - (n - 1) * step];
+        near += w->power[at > 0 ? k - step : k + (n - 1) * step];
+    }
+    const double own = w->power[k];
     return rule == LITHO_PATCH_ENERGY ? (own + near / 2) / 4 >= limit : own >= limit;
 }
 
@@ -162,10 +180,9 @@ static void add(const Window *w, double scale, double *sum, double *weight)
     for (gsize k = 0; k < window_size(&w->g); k++) {
         int at[3];
         gboolean inside = TRUE;
-        place(&w->g, k, at);
-        const double t = taper(&w->g, at);
+        const double t = w->taper[k];
         for (int a = 0; a < 3; a++) {
-            at[a] += w->start[a];
+            at[a] = w->at[k][a] + w->start[a];
             inside &= at[a] >= 0 && at[a] < grid->axis[a].n;
         }
         if (!inside)
@@ -182,9 +199,7 @@ static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params,
     const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
     Window w = {.in = in, .g = litho_patch_geometry(n, params), .shape = shape};
     const gsize size = window_size(&w.g), samples = litho_grid_samples(&in->grid);
-    w.x = fftw_alloc_complex(size);
-    w.guide = guided ? g_new(double, size) : NULL;
-    fftw_complex *kept = fftw_alloc_complex(size);
+    make_tables(&w, guided);
     const LithoPatchAxis *a = w.g.axis;
     fftw_plan to = fftw_plan_dft_3d(a[0].length, a[1].length, a[2].length, w.x, w.x, FFTW_FORWARD,
                                     FFTW_ESTIMATE);
@@ -202,10 +217,10 @@ static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params,
                     pow(litho_patch_threshold(&w.g, params) * sigma, 2) * share * w.g.energy;
                 fftw_execute(to);
                 find_guides(&w);
+                find_powers(&w);
                 for (gsize m = 0; m < size; m++)
-                    for (int part = 0; part < 2; part++)
-                        kept[m][part] = keep(&w, m, params->rule, limit) ? w.x[m][part] : 0;
-                memcpy(w.x, kept, size * sizeof *kept);
+                    if (!keep(&w, m, params->rule, limit))
+                        w.x[m][0] = w.x[m][1] = 0;
                 fftw_execute(back);
                 add(&w, share > 0 ? 1 / (share * size) : 0, sum, weight);
             }
@@ -214,9 +229,7 @@ static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params,
         out->samples[k] = in->live[k / n[2]] ? (float)(sum[k] / weight[k]) : 0;
     fftw_destroy_plan(to);
     fftw_destroy_plan(back);
-    fftw_free(w.x);
-    fftw_free(kept);
-    g_free(w.guide);
+    free_tables(&w);
     return out;
 }
 
@@ -231,12 +244,18 @@ typedef struct Faults {
     const double *r;
     const float *shape; // [frequency][wavenumber] of a small window, or NULL
     double sigma, limit;
+    double taper[LITHO_PATCH_MAX_WINDOW];         // along time
+    double complex turns[LITHO_PATCH_MAX_WINDOW]; // exp(2 pi i k / length)
     double complex *sums; // [inline][crossline][window][frequency]
 } Faults;
 
-static double fault_taper(int i, int n)
+static void find_turns(Faults *w)
 {
-    return sin(G_PI * (i + 0.5) / n);
+    const int n = w->g.axis[2].length;
+    for (int k = 0; k < n; k++) {
+        w->taper[k] = sin(G_PI * (k + 0.5) / n);
+        w->turns[k] = cexp(2 * I * G_PI * k / n);
+    }
 }
 
 // The taper across four traces.
@@ -246,11 +265,21 @@ static double across(int i)
     return tapers[i];
 }
 
-// exp(2 pi i k / 4).
-static double complex quarter(int k)
+// Sums of the 4 x 4 numbers times exp(sign 2 pi i (k l + m n) / 4), an axis after the other.
+static void fault_turn(double complex z[FK], int sign)
 {
-    const double complex turns[] = {1, I, -1, -I};
-    return turns[(k % FW + FW) % FW];
+    const double complex turns[] = {1, sign * I, -1, -sign * I};
+    for (int axis = 0; axis < 2; axis++) {
+        double complex from[FK];
+        memcpy(from, z, sizeof from);
+        for (int e = 0; e < FK; e++) {
+            const int i = e / FW, j = e % FW;
+            z[e] = 0;
+            for (int k = 0; k < FW; k++)
+                z[e] += axis == 0 ? turns[i * k % FW] * from[k * FW + j]
+                                  : turns[j * k % FW] * from[i * FW + k];
+        }
+    }
 }
 
 // Spectrum along time of window k of trace (il, xl), mirrored beyond the faces.
@@ -263,7 +292,7 @@ static void fault_trace(const Faults *w, int il, int xl, int k, double complex *
         to[f] = 0;
         for (int t = 0; t < time.length; t++)
             to[f] +=
-                fault_taper(t, time.length) * cexp(-2 * I * G_PI * f * t / time.length) *
+                w->taper[t] * conj(w->turns[f * t % time.length]) *
                 w->r[trace * w->n[2] + litho_patch_mirror(time.n, litho_patch_start(time, k) + t)];
     }
 }
@@ -306,12 +335,11 @@ static void fault_window(const Faults *w, const double complex *traces, int il, 
     g_autofree double complex *z = g_new0(double complex, bins *FK);
     g_autofree double complex *kept = g_new0(double complex, bins *FK);
     g_autofree double *quiet = g_new0(double, bins);
-    for (int f = 0; f < bins; f++)
-        for (int e = 0; e < FK * FK; e++) {
-            const int m = e / FK, i = e % FK / FW, j = e % FW;
-            z[f * FK + m] += across(i) * across(j) * quarter(-(m / FW * i + m % FW * j)) *
-                             traces[(i * FW + j) * bins + f];
-        }
+    for (int f = 0; f < bins; f++) {
+        for (int e = 0; e < FK; e++)
+            z[f * FK + e] = across(e / FW) * across(e % FW) * traces[e * bins + f];
+        fault_turn(z + f * FK, -1);
+    }
     for (int f = 0; f < bins; f++)
         for (int m = 0; m < FK; m++)
             quiet[f] +=
@@ -329,14 +357,15 @@ static void fault_window(const Faults *w, const double complex *traces, int il, 
             if ((fault_relative(w, z, f, i, j) + near / 2) / 4 >= limit)
                 kept[f * FK + m] = z[f * FK + m];
         }
-    for (int f = 0; f < bins; f++)
-        for (int e = 0; e < FK * FK; e++) {
-            const int m = e / FK, i = e % FK / FW, j = e % FW, to[2] = {il + i, xl + j};
+    for (int f = 0; f < bins; f++) {
+        fault_turn(kept + f * FK, 1);
+        for (int e = 0; e < FK; e++) {
+            const int to[2] = {il + e / FW, xl + e % FW};
             if (to[0] >= 0 && to[0] < w->n[0] && to[1] >= 0 && to[1] < w->n[1])
                 w->sums[(((gsize)to[0] * w->n[1] + to[1]) * w->g.axis[2].count + k) * bins + f] +=
-                    across(i) * across(j) / (FK * 4) * quarter(m / FW * i + m % FW * j) *
-                    kept[f * FK + m];
+                    across(e / FW) * across(e % FW) / (FK * 4) * kept[f * FK + e];
         }
+    }
 }
 
 // All windows of one time.
@@ -397,11 +426,11 @@ static void put_back(const Faults *w, const guint8 *recorded, LithoCube *out)
                 double x = 0;
                 for (int f = 0; f < w->g.bins; f++)
                     x += (f == 0 || 2 * f == time.length ? 1 : 2) *
-                         creal(z[f] * cexp(2 * I * G_PI * f * t / time.length));
+                         creal(z[f] * w->turns[f * t % time.length]);
                 if (at < 0 || at >= time.n)
                     continue;
-                sum[at] += gate * fault_taper(t, time.length) * x / time.length;
-                weight[at] += pow(fault_taper(t, time.length), 2);
+                sum[at] += gate * w->taper[t] * x / time.length;
+                weight[at] += pow(w->taper[t], 2);
             }
         }
         for (int t = 0; recorded[e] && t < time.n; t++)
@@ -427,6 +456,7 @@ static void add_faults(const LithoCube *in, const LithoPatchParams *params, doub
     w.r = r;
     w.shape = shape ? small : NULL;
     w.limit = litho_patch_fault_limit(&g, params);
+    find_turns(&w);
     w.sums = g_new0(double complex, (gsize)n[0] * n[1] * w.g.axis[2].count * g.bins);
     for (int k = 0; k < w.g.axis[2].count; k++)
         fault_windows(&w, k);
