@@ -328,25 +328,44 @@ static double fault_relative(const Faults *w, const double complex *z, int f, in
     return fault_power(z, w->g.bins, f, i, j) / fault_noise(w, f, i, j);
 }
 
-// The window that begins at trace (il, xl): `traces` are its spectra along time.
-static void fault_window(const Faults *w, const double complex *traces, int il, int xl, int k)
+// Spectrum of a window, of whose traces these are the spectra along time, `lanes` a row. The mean
+// power at the quartile of its frequencies.
+static double fault_spectrum(const Faults *w, const double complex *traces, int lanes,
+                             double complex *z)
 {
     const int bins = w->g.bins;
-    g_autofree double complex *z = g_new0(double complex, bins *FK);
-    g_autofree double complex *kept = g_new0(double complex, bins *FK);
     g_autofree double *quiet = g_new0(double, bins);
     for (int f = 0; f < bins; f++) {
         for (int e = 0; e < FK; e++)
-            z[f * FK + e] = across(e / FW) * across(e % FW) * traces[e * bins + f];
+            z[f * FK + e] = across(e / FW) * across(e % FW) *
+                            traces[((gsize)(e / FW) * lanes + e % FW) * bins + f];
         fault_turn(z + f * FK, -1);
-    }
-    for (int f = 0; f < bins; f++)
         for (int m = 0; m < FK; m++)
             quiet[f] +=
                 fault_power(z, bins, f, m / FW, m % FW) / (FK * w->sigma * w->sigma * w->g.energy);
+    }
     qsort(quiet, bins, sizeof *quiet, compare);
-    const double louder = fmax(quiet[(bins - 1) / 4] / 0.75, 1),
-                 limit = w->limit * w->limit * louder;
+    return quiet[(bins - 1) / 4];
+}
+
+// The factor of the limits of window (i, j) of so many: 5 x 5 around tell how loud the noise is.
+static double fault_louder(const double *quiet, const int windows[2], int i, int j)
+{
+    double sum = 0;
+    int n = 0;
+    for (int a = MAX(i - 2, 0); a <= MIN(i + 2, windows[0] - 1); a++)
+        for (int b = MAX(j - 2, 0); b <= MIN(j + 2, windows[1] - 1); b++, n++)
+            sum += quiet[a * windows[1] + b];
+    return fmax(fmax(sum / n / 0.75, quiet[i * windows[1] + j]), 1);
+}
+
+// Adds what passes of a window that begins at trace (il, xl).
+static void fault_window(const Faults *w, const double complex *z, double louder, int il, int xl,
+                         int k)
+{
+    const int bins = w->g.bins;
+    const double limit = w->limit * w->limit * louder;
+    g_autofree double complex *kept = g_new0(double complex, bins *FK);
     for (int f = 0; f < bins; f++)
         for (int m = 0; m < FK; m++) {
             const int i = m / FW, j = m % FW;
@@ -368,22 +387,26 @@ static void fault_window(const Faults *w, const double complex *traces, int il, 
     }
 }
 
-// All windows of one time.
+// All windows of one time. They begin at trace 1 - FW at first.
 static void fault_windows(const Faults *w, int k)
 {
-    const int bins = w->g.bins, rows = w->n[0] + 2 * FW, lanes = w->n[1] + 2 * FW;
-    g_autofree double complex *all = g_new(double complex, (gsize)rows *lanes *bins);
-    g_autofree double complex *traces = g_new(double complex, FK *bins);
+    const int bins = w->g.bins, rows = w->n[0] + 2 * (FW - 1), lanes = w->n[1] + 2 * (FW - 1);
+    const int windows[2] = {w->n[0] + FW - 1, w->n[1] + FW - 1}, all = windows[0] * windows[1];
+    g_autofree double complex *traces = g_new(double complex, (gsize)rows *lanes *bins);
+    g_autofree double complex *z = g_new(double complex, (gsize)all *FK *bins);
+    g_autofree double *quiet = g_new(double, all);
     for (int e = 0; e < rows * lanes; e++)
-        fault_trace(w, e / lanes - FW, e % lanes - FW, k, all + (gsize)e * bins);
-    for (int il = 1 - FW; il < w->n[0]; il++)
-        for (int xl = 1 - FW; xl < w->n[1]; xl++) {
-            for (int m = 0; m < FK; m++)
-                memcpy(traces + m * bins,
-                       all + ((gsize)(il + FW + m / FW) * lanes + xl + FW + m % FW) * bins,
-                       bins * sizeof *all);
-            fault_window(w, traces, il, xl, k);
-        }
+        fault_trace(w, e / lanes - (FW - 1), e % lanes - (FW - 1), k, traces + (gsize)e * bins);
+    for (int e = 0; e < all; e++) {
+        const int i = e / windows[1], j = e % windows[1];
+        quiet[e] = fault_spectrum(w, traces + ((gsize)i * lanes + j) * bins, lanes,
+                                  z + (gsize)e * FK * bins);
+    }
+    for (int e = 0; e < all; e++) {
+        const int i = e / windows[1], j = e % windows[1];
+        fault_window(w, z + (gsize)e * FK * bins, fault_louder(quiet, windows, i, j), i - (FW - 1),
+                     j - (FW - 1), k);
+    }
 }
 
 // Energy of one trace and window in units of the noise.
@@ -400,13 +423,21 @@ static double fault_energy(const Faults *w, int il, int xl, int k)
 
 static double fault_gate(const Faults *w, int il, int xl, int k)
 {
-    double sum = 0;
-    int n = 0;
+    double sum = 0, largest = 0;
+    int traces = 0, windows = 0;
     for (int a = MAX(il - 1, 0); a <= MIN(il + 1, w->n[0] - 1); a++)
-        for (int b = MAX(xl - 1, 0); b <= MIN(xl + 1, w->n[1] - 1); b++)
-            for (int c = MAX(k - 1, 0); c <= MIN(k + 1, w->g.axis[2].count - 1); c++, n++)
-                sum += fault_energy(w, a, b, c);
-    return CLAMP((sum / n - 0.05) / 0.07, 0, 1);
+        for (int b = MAX(xl - 1, 0); b <= MIN(xl + 1, w->n[1] - 1); b++, traces++) {
+            double own = 0;
+            windows = 0;
+            for (int c = MAX(k - 1, 0); c <= MIN(k + 1, w->g.axis[2].count - 1); c++, windows++)
+                own += fault_energy(w, a, b, c);
+            sum += own;
+            largest = MAX(largest, own);
+        }
+    const double others = sum - largest, mean = others / ((traces - 1) * windows);
+    return mean <= 0.04
+               ? 0
+               : MIN((mean - 0.04) / 0.06, 1) * CLAMP((others / largest - 0.1) / 0.05, 0, 1);
 }
 
 // Adds what comes back on `recorded` traces.

@@ -13,26 +13,34 @@
 //      rules 1 to 3.
 //   2. The energy of a coefficient with its six neighbours decides, as in rule 4, against `limit`
 //      standard deviations of the noise. Where the noise is louder than its level says, r is loud
-//      at all frequencies: a window's limits are multiplied by what the energy at the quartile of
-//      its frequencies (the quietest ones first) has over LITHO_PATCH_FAULT_QUIET, if that is more
-//      than 1.
-//   3. What passes is put back times a factor between 0 and 1: its energy, in units of the noise of
-//      the window that begins at its trace, in the mean of 3 x 3 traces and 3 windows along time,
-//      from LITHO_PATCH_FAULT_FROM to LITHO_PATCH_FAULT_TO. Chance passes little, everywhere;
-//      signal much, at one place.
+//      at all frequencies: `quiet`, the energy at the quartile of a window's frequencies (the
+//      quietest ones first), tells. Limits are multiplied by its mean in the 5 x 5 windows around,
+//      at other traces, over LITHO_PATCH_FAULT_QUIET, or by the window's own over
+//      LITHO_PATCH_FAULT_ALONE: by the larger one, and by 1 at least.
+//   3. What passes is put back times a gate, a product of two factors between 0 and 1. They tell of
+//      its energies, in units of the noise of the window that begins at its trace, of 3 x 3 traces,
+//      each summed over 3 windows along time. Chance passes little, everywhere; signal much, at one
+//      place: the mean without the largest trace goes from LITHO_PATCH_FAULT_FROM to
+//      LITHO_PATCH_FAULT_TO. Noise of a single trace passes on that trace: what the others hold in
+//      units of the largest one goes from LITHO_PATCH_FAULT_SINGLE to LITHO_PATCH_FAULT_SHARED.
 // Surveys of few traces along an axis have no such pass: 4 x 1 traces tell too little.
 
 enum {
     LITHO_PATCH_FAULT_TRACES = 4, // of a window, along both axes
     LITHO_PATCH_FAULT_AROUND = 1, // traces, and windows along time, beside one whose energies count
-    LITHO_PATCH_FAULT_REACH = 4,  // traces beside a sample that it depends on
+    LITHO_PATCH_FAULT_BESIDE = 2, // windows, along both axes, beside one whose quartiles count
+    LITHO_PATCH_FAULT_EDGE = 5,   // traces beside one that its windows depend on: BESIDE + 3
+    LITHO_PATCH_FAULT_REACH = 6,  // traces beside a sample that it depends on: EDGE + AROUND
     LITHO_PATCH_FAULT_NARROW = 8, // traces that an axis must have
     LITHO_PATCH_FAULT_RANKS = LITHO_PATCH_MAX_WINDOW / 8 + 1, // of frequencies, up to the quartile
 };
 #define LITHO_PATCH_FAULT_LIMIT 1.9
 #define LITHO_PATCH_FAULT_QUIET 0.75f
-#define LITHO_PATCH_FAULT_FROM 0.05f
-#define LITHO_PATCH_FAULT_TO 0.12f
+#define LITHO_PATCH_FAULT_ALONE 1.0f
+#define LITHO_PATCH_FAULT_FROM 0.04f
+#define LITHO_PATCH_FAULT_TO 0.1f
+#define LITHO_PATCH_FAULT_SINGLE 0.1f
+#define LITHO_PATCH_FAULT_SHARED 0.15f
 
 LITHO_PATCH_FN bool litho_patch_keeps_faults(const LithoPatchGeometry *g, const LithoPatchParams *p)
 {
@@ -94,19 +102,45 @@ LITHO_PATCH_FN void litho_patch_fault_needs(const LithoPatchGeometry *small, int
     *to = *to > a.n ? a.n : *to;
 }
 
-// The share that is put back where the mean energy is `energy`.
-LITHO_PATCH_FN float litho_patch_fault_gate(float energy)
+// From 0 at x <= from to 1 at x >= to.
+LITHO_PATCH_FN float litho_patch_fault_ramp(float x, float from, float to)
 {
-    const float g =
-        (energy - LITHO_PATCH_FAULT_FROM) / (LITHO_PATCH_FAULT_TO - LITHO_PATCH_FAULT_FROM);
+    const float g = (x - from) / (to - from);
     return g < 0 ? 0 : g > 1 ? 1 : g;
 }
 
-// The window's limits are multiplied by it: `quiet` is the mean |F|^2 of its wavenumbers, in units
-// of the noise, at the quartile of its frequencies.
-LITHO_PATCH_FN float litho_patch_fault_louder(float quiet)
+// The share that is put back of one of `traces` traces, whose energies over `windows` windows have
+// this sum and this largest value.
+LITHO_PATCH_FN float litho_patch_fault_gate(float sum, float largest, int traces, int windows)
 {
-    return fmaxf(quiet / LITHO_PATCH_FAULT_QUIET, 1);
+    const float others = sum - largest;
+    const float mean = others / (float)((traces - 1) * windows);
+    if (!(mean > LITHO_PATCH_FAULT_FROM)) // and where nothing passed
+        return 0;
+    return litho_patch_fault_ramp(mean, LITHO_PATCH_FAULT_FROM, LITHO_PATCH_FAULT_TO) *
+           litho_patch_fault_ramp(others / largest, LITHO_PATCH_FAULT_SINGLE,
+                                  LITHO_PATCH_FAULT_SHARED);
+}
+
+// TRUE where windows of an axis of n traces begin at `start`.
+LITHO_PATCH_FN bool litho_patch_fault_begins(int n, long long start)
+{
+    return start > -LITHO_PATCH_FAULT_TRACES && start < n;
+}
+
+// Windows of an axis of n traces that begin at `start` and up to BESIDE traces beside it.
+LITHO_PATCH_FN int litho_patch_fault_beside(int n, long long start)
+{
+    const long long lo = start - LITHO_PATCH_FAULT_BESIDE, hi = start + LITHO_PATCH_FAULT_BESIDE;
+    const int least = 1 - LITHO_PATCH_FAULT_TRACES;
+    return (int)((hi < n ? hi : n - 1) - (lo > least ? lo : least) + 1);
+}
+
+// A window's limits are multiplied by it: `own` is the mean |F|^2 of its wavenumbers, in units of
+// the noise, at the quartile of its frequencies; `mean` that of the windows around.
+LITHO_PATCH_FN float litho_patch_fault_louder(float own, float mean)
+{
+    return fmaxf(fmaxf(mean / LITHO_PATCH_FAULT_QUIET, own / LITHO_PATCH_FAULT_ALONE), 1);
 }
 
 // That quartile among `bins` frequencies: the rank, from 0 on.

@@ -17,14 +17,16 @@ enum {
     W = LITHO_PATCH_FAULT_TRACES,
     K = W * W, // wavenumbers of a window
     AROUND = LITHO_PATCH_FAULT_AROUND,
-    TILE_IL = 16, // of a tile's output
-    TILE_XL = 40,
+    BESIDE = LITHO_PATCH_FAULT_BESIDE,
+    EDGE = LITHO_PATCH_FAULT_EDGE,
+    TILE_IL = 20, // of a tile's output
+    TILE_XL = 36,
     MADE_IL = TILE_IL + 2 * AROUND, // traces that windows are added up on
     MADE_XL = TILE_XL + 2 * AROUND,
-    ROWS = MADE_IL + 2 * (W - 1),  // traces that are transformed
-    LANES = MADE_XL + 2 * (W - 1), // 48: no vector is in part beyond, so that all lanes are alike
-    WINDOW_ROWS = MADE_IL + W - 1,
-    ROOM = LANES + 16, // lanes beyond the last are read and written, and mean nothing
+    ROWS = MADE_IL + 2 * EDGE,    // traces that are transformed
+    LANES = MADE_XL + 2 * EDGE,   // 48: no vector is in part beyond, so that all lanes are alike
+    WINDOW_ROWS = ROWS - (W - 1), // windows whose quartiles are found; BESIDE fewer are filtered
+    ROOM = LANES + 16,            // lanes beyond the last are read and written, and mean nothing
     BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
     NEAR = 2 * AROUND + 1, // traces of an axis, and windows along time, whose energies count
 };
@@ -45,10 +47,11 @@ typedef struct Made {
 typedef struct Scratch {
     Lane time[LITHO_PATCH_MAX_WINDOW];
     Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
+    Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
+    Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
     Row window[BINS][K];                 // of a row of windows
     Lane power[BINS][K];                 // in units of the noise
     Lane factor;                         // of the limits
-    Lane noise[BINS];                    // 1 / mean |F|^2 of the noise
     Made made[NEAR];                     // of window k in slot k modulo NEAR
 } Scratch;
 
@@ -156,23 +159,38 @@ LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
         for (int k = 0; k < K; k++) {
             const Row *z = &s->window[f][k];
             for (int l = 0; l < LANES; l++)
-                s->power[f][k][l] = (z->re[l] * z->re[l] + z->im[l] * z->im[l]) * s->noise[f][l];
+                s->power[f][k][l] =
+                    (z->re[l] * z->re[l] + z->im[l] * z->im[l]) * s->noise[row][f][l];
         }
     }
 }
 
-// Factors of the windows' limits, from the quartile of their frequencies' mean powers.
-LITHO_INLINE void find_factors(Scratch *s, int bins, int rank, float limit)
+// Mean powers of a row of windows at frequency f, without the transforms.
+LITHO_INLINE void mean_powers(const Scratch *s, int f, int row, Lane mean)
+{
+    Lane along = {0};
+    for (int i = 0; i < W; i++) {
+        const float w = i == 0 || i == W - 1 ? OUTER * OUTER : INNER * INNER;
+        const float *re = s->re[f][row + i], *im = s->im[f][row + i];
+        for (int l = 0; l < LANES; l++)
+            along[l] += w * (re[l] * re[l] + im[l] * im[l]);
+    }
+    for (int l = 0; l < LANES; l++) {
+        const float outer = along[l] + along[l + 3], inner = along[l + 1] + along[l + 2];
+        mean[l] = (OUTER * OUTER * outer + INNER * INNER * inner) * s->noise[row][f][l];
+    }
+}
+
+// The quartiles of a row of windows.
+LITHO_CLONES static void find_quiet(Scratch *s, int bins, int row, int rank)
 {
     Lane least[LITHO_PATCH_FAULT_RANKS];
     for (int r = 0; r <= rank; r++)
         for (int l = 0; l < LANES; l++)
             least[r][l] = INFINITY;
     for (int f = 0; f < bins; f++) {
-        Lane mean = {0};
-        for (int k = 0; k < K; k++)
-            for (int l = 0; l < LANES; l++)
-                mean[l] += s->power[f][k][l];
+        Lane mean;
+        mean_powers(s, f, row, mean);
         for (int r = 0; r <= rank; r++)
             for (int l = 0; l < LANES; l++) {
                 const float a = least[r][l], b = mean[l];
@@ -180,10 +198,7 @@ LITHO_INLINE void find_factors(Scratch *s, int bins, int rank, float limit)
                 mean[l] = a < b ? b : a;
             }
     }
-    for (int l = 0; l < LANES; l++) {
-        const float by = least[rank][l] / (K * LITHO_PATCH_FAULT_QUIET);
-        s->factor[l] = 4 * limit * limit * (by > 1 ? by : 1);
-    }
+    memcpy(s->quiet[row], least[rank], LANES * sizeof(float));
 }
 
 // Powers in units of the noise at their wavenumbers.
@@ -246,7 +261,7 @@ LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
             inverse4(from, LANES, 1, scale, re, im);
         }
         for (int i = 0; i < W; i++) {
-            const int to = row + i - (W - 1);
+            const int to = row + i - EDGE;
             const gboolean there = to >= 0 && to < MADE_IL;
             from[i] = &along[i];
             re[i] = there ? made->re[f][to] : away[0];
@@ -258,11 +273,10 @@ LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
 }
 
 // A row of windows from their spectra along time to their sums.
-LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, int rank, float limit,
-                                    const float (*shape)[K], Made *made)
+LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, const float (*shape)[K],
+                                    Made *made)
 {
     transform_row(s, bins, row);
-    find_factors(s, bins, rank, limit);
     if (shape)
         apply_shape(s, bins, shape);
     threshold_row(s, bins);
@@ -322,37 +336,77 @@ static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, i
     }
 }
 
-// 1 / `energy` times the noise's variance at windows `k` along time, whose centres are at `il` and
-// from crossline xl0 on.
-static void find_noise(const Job *job, float il, float xl0, int k, double energy, Lane noise[BINS])
+// Noise of the row of windows that begin at inline `il` and from crossline xl0 on.
+static void find_noise(const Job *job, gint64 il, gint64 xl0, int k, Lane noise[BINS])
 {
     const PatchFaults *of = job->of;
     const LithoPatchAxis time = of->small.axis[2];
     const float t = litho_patch_start(time, k) + 0.5f * (time.length - 1);
     for (int l = 0; l < LANES; l++) {
-        const float centre[3] = {il, xl0 + l, t};
+        const float centre[3] = {il + 0.5f * (W - 1), xl0 + l + 0.5f * (W - 1), t};
         const LithoPatchCorners corners = litho_patch_corners(of->levels, centre);
         for (int f = 0; f < of->small.bins; f++) {
             const float sigma = litho_patch_level_at(of->levels, &corners, f);
-            noise[f][l] = 1 / fmaxf(sigma * sigma * (float)energy, 1e-30f);
+            noise[f][l] = 1 / fmaxf(sigma * sigma * (float)of->small.energy, 1e-30f);
         }
     }
 }
 
+// Noise and quartiles of all windows, of which the first one begins at (il0, xl0).
+static void judge_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
+{
+    const LithoPatchAxis *axis = job->of->small.axis;
+    const int bins = job->of->small.bins;
+    for (int row = 0; row < WINDOW_ROWS; row++) {
+        const gboolean begins = litho_patch_fault_begins(axis[0].n, il0 + row);
+        find_noise(job, il0 + row, xl0, k, s->noise[row]);
+        find_quiet(s, bins, row, litho_patch_fault_rank(bins));
+        for (int l = 0; l < LANES; l++)
+            if (!begins || !litho_patch_fault_begins(axis[1].n, xl0 + l))
+                s->quiet[row][l] = 0;
+    }
+}
+
+LITHO_CLONES static void add_quiet(const Scratch *s, int row, Lane sum)
+{
+    memset(sum, 0, sizeof(Lane));
+    for (int a = row - BESIDE; a <= row + BESIDE; a++)
+        for (int b = 0; b <= 2 * BESIDE; b++)
+            for (int l = 0; l < LANES; l++)
+                sum[l] += s->quiet[a][l + b];
+}
+
+// Factors of the limits of a row of windows, which begin at inline `il` and from crossline xl0 on.
+// Windows at the ends of the row have too few others beside them and are not used.
+static void find_factors(const Job *job, gint64 il, gint64 xl0, int row, Scratch *s)
+{
+    const LithoPatchAxis *axis = job->of->small.axis;
+    const float limit = job->of->limit;
+    Lane sum;
+    add_quiet(s, row, sum);
+    memset(s->factor, 0, sizeof(Lane));
+    for (int l = BESIDE; l < LANES; l++) {
+        const int n =
+            litho_patch_fault_beside(axis[0].n, il) * litho_patch_fault_beside(axis[1].n, xl0 + l);
+        s->factor[l] = 4 * limit * limit *
+                       litho_patch_fault_louder(s->quiet[row][l], sum[l - BESIDE] / (float)n);
+    }
+}
+
 // Energies of what was made, in units of the noise of the windows that begin at the traces.
-static void find_energies(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s, Made *made)
+static void find_energies(const Job *job, gint64 il0, gint64 xl0, const Scratch *s, Made *made)
 {
     const LithoPatchAxis time = job->of->small.axis[2];
     const int bins = job->of->small.bins;
-    const double energy = 0.5 * time.length * time.length;
+    const float scale = (float)(job->of->small.energy / (0.5 * time.length * time.length));
     for (int i = 0; i < MADE_IL; i++) {
         memset(made->energy[i], 0, sizeof(Lane));
-        find_noise(job, il0 + i + 0.5f * (W - 1), xl0 + 0.5f * (W - 1), k, energy, s->noise);
         for (int f = 0; f < bins; f++) {
-            const float by = f == 0 || 2 * f == time.length ? 1 : 2;
-            const float *re = made->re[f][i] + W - 1, *im = made->im[f][i] + W - 1;
-            for (int l = 0; l < LANES; l++)
-                made->energy[i][l] += by * (re[l] * re[l] + im[l] * im[l]) * s->noise[f][l];
+            const float by = scale * (f == 0 || 2 * f == time.length ? 1 : 2);
+            const float *re = made->re[f][i] + EDGE, *im = made->im[f][i] + EDGE;
+            const float *noise = s->noise[i + EDGE][f] + EDGE;
+            for (int l = 0; l < MADE_XL; l++)
+                made->energy[i][l] += by * (re[l] * re[l] + im[l] * im[l]) * noise[l];
         }
         for (int l = 0; l < MADE_XL; l++) // the survey's traces alone count
             if (il0 + i < 0 || il0 + i >= job->of->small.axis[0].n || xl0 + l < 0 ||
@@ -367,15 +421,17 @@ static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch 
     const PatchFaults *of = job->of;
     Made *made = &s->made[k % NEAR];
     const int bins = of->small.bins;
-    transform_time(job, s, il0 - (W - 1), xl0 - (W - 1), k);
+    il0 -= EDGE;
+    xl0 -= EDGE;
+    transform_time(job, s, il0, xl0, k);
+    judge_windows(job, il0, xl0, k, s);
     memset(made->re, 0, bins * sizeof made->re[0]);
     memset(made->im, 0, bins * sizeof made->im[0]);
-    for (int row = 0; row < WINDOW_ROWS; row++) {
-        const float middle = 0.5f * (W - 1) - (W - 1);
-        find_noise(job, il0 + row + middle, xl0 + middle, k, of->small.energy, s->noise);
-        filter_row(s, bins, row, litho_patch_fault_rank(bins), of->limit, job->shape, made);
+    for (int row = BESIDE; row < WINDOW_ROWS - BESIDE; row++) {
+        find_factors(job, il0 + row, xl0, row, s);
+        filter_row(s, bins, row, job->shape, made);
     }
-    find_energies(job, il0, xl0, k, s, made);
+    find_energies(job, il0 + EDGE, xl0 + EDGE, s, made);
 }
 
 // How many of `i` and those beside it are among `n`.
@@ -391,16 +447,22 @@ static gboolean find_gate(const Job *job, gint64 il0, gint64 xl0, int k, const S
 {
     const LithoPatchAxis *axis = job->of->small.axis;
     gboolean any = FALSE;
-    memset(gate, 0, sizeof(Lane));
-    for (int window = MAX(k - AROUND, 0); window <= MIN(k + AROUND, axis[2].count - 1); window++)
-        for (int a = 0; a < NEAR; a++)
-            for (int b = 0; b < NEAR; b++)
+    Lane sum = {0}, largest = {0};
+    for (int a = 0; a < NEAR; a++)
+        for (int b = 0; b < NEAR; b++) {
+            Lane own = {0};
+            for (int w = MAX(k - AROUND, 0); w <= MIN(k + AROUND, axis[2].count - 1); w++)
                 for (int l = 0; l < LANES; l++)
-                    gate[l] += s->made[window % NEAR].energy[i + a][l + b];
+                    own[l] += s->made[w % NEAR].energy[i + a][l + b];
+            for (int l = 0; l < LANES; l++) {
+                sum[l] += own[l];
+                largest[l] = fmaxf(largest[l], own[l]);
+            }
+        }
+    memset(gate, 0, sizeof(Lane));
     for (int l = 0; l < TILE_XL; l++) {
-        const int n =
-            beside(axis[0].n, il0 + i) * beside(axis[1].n, xl0 + l) * beside(axis[2].count, k);
-        gate[l] = litho_patch_fault_gate(gate[l] / (float)n);
+        const int traces = beside(axis[0].n, il0 + i) * beside(axis[1].n, xl0 + l);
+        gate[l] = litho_patch_fault_gate(sum[l], largest[l], traces, beside(axis[2].count, k));
         any |= gate[l] > 0;
     }
     return any;
@@ -435,7 +497,7 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
         memset(re, 0, 2 * BINS * sizeof(Lane));
         for (int f = 0; f < of->small.bins; f++)
             for (int l = 0; l < TILE_XL; l++) {
-                const int from = l + AROUND + W - 1;
+                const int from = l + AROUND + EDGE;
                 re[f * ROOM + l] = gate[l] * made->re[f][i + AROUND][from];
                 im[f * ROOM + l] = gate[l] * made->im[f][i + AROUND][from];
             }
@@ -538,6 +600,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int
     int tiles[2];
     count_tiles(region, tiles);
     const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
-    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + 3 * K + 1) + NEAR * made;
+    const guint64 lanes =
+        small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 3 * K) + WINDOW_ROWS + NEAR * made;
     return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }

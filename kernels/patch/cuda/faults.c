@@ -47,7 +47,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *g, const LithoPatchParams *
     guint64 windows;
     const guint64 one = largest_part(&small, region, &windows);
     return litho_patch_keeps_faults(g, params)
-               ? windows * (one + one / (2 * small.bins)) +
+               ? windows * (one + 3 * one / (4 * small.bins)) +
                      4 * litho_box_count(litho_patch_first_pass(g, params, region))
                : 0;
 }
@@ -60,6 +60,7 @@ static gboolean reserve_part(PatchPlan *p, const LithoPatchGeometry *small, Lith
     const guint64 one = largest_part(small, region, &windows);
     const guint64 traces = one / (16 * (guint64)small->bins);
     return litho_cuda_reserve(p->context, &p->fault_spectra, windows * one / 2, error) &&
+           litho_cuda_reserve(p->context, &p->fault_quiet, 4 * windows * traces, error) &&
            litho_cuda_reserve(p->context, &p->fault_sums, windows * one / 2, error) &&
            litho_cuda_reserve(p->context, &p->fault_energy, 4 * windows * traces, error) &&
            litho_cuda_reserve(p->context, &p->fault_gate, 4 * windows * traces, error);
@@ -95,7 +96,7 @@ static gboolean run_windows(PatchPlan *p, LithoPatchFaultTask *t, GError **error
 {
     const LithoPatchAxis time = t->small.axis[2];
     const guint64 traces = t->made.n[0] * t->made.n[1];
-    const int more = 2 * LITHO_PATCH_FAULT_TRACES - 2;
+    const int more = 2 * LITHO_PATCH_FAULT_EDGE;
     const guint64 seen = (guint64)(t->made.n[0] + more) * (t->made.n[1] + more);
     cudaStream_t stream = litho_cuda_stream(p->context);
     int last;
@@ -103,12 +104,14 @@ static gboolean run_windows(PatchPlan *p, LithoPatchFaultTask *t, GError **error
     t->count = last - t->first + 1;
     const guint64 windows = (guint64)t->count * t->small.bins;
     if (!litho_cuda_reserve(p->context, &p->fault_spectra, 8 * windows * seen, error) ||
+        !litho_cuda_reserve(p->context, &p->fault_quiet, 4 * t->count * seen, error) ||
         !litho_cuda_reserve(p->context, &p->fault_sums, 8 * windows * traces, error) ||
         !litho_cuda_reserve(p->context, &p->fault_energy, 4 * t->count * traces, error) ||
         !litho_cuda_reserve(p->context, &p->fault_gate,
                             4 * t->count * t->region.n[0] * t->region.n[1], error))
         return FALSE;
     t->spectra = p->fault_spectra.data;
+    t->quiet = p->fault_quiet.data;
     t->sums = p->fault_sums.data;
     t->energy = p->fault_energy.data;
     t->gate = p->fault_gate.data;

@@ -10,11 +10,14 @@ namespace
 enum {
     W = LITHO_PATCH_FAULT_TRACES,
     K = W * W,
+    BESIDE = LITHO_PATCH_FAULT_BESIDE,
+    EDGE = LITHO_PATCH_FAULT_EDGE,
     LANES = 32,                  // crosslines of a block of windows
     ROWS = 16,                   // its inlines
     WINDOWS = LANES * ROWS,
     MADE_XL = LANES - 2 * W + 2, // of which all windows are in the block
     MADE_IL = ROWS - W + 1,
+    WHOLE_XL = LANES - W + 1, // windows of a row of which all traces are in the block
     DOWN = 8, // windows along time, or samples, of the other blocks
 };
 const float OUTER = 0.382683432365090f, INNER = 0.923879532511287f; // the taper
@@ -47,11 +50,11 @@ __global__ void split_kernel(const LithoPatchFaultTask t, const float *in, Litho
 
 // --- spectra along time --------------------------------------------------------------------------
 
-// Element (k, f, il, xl) of spectra, which reach W - 1 traces beyond what is made.
+// Element (k, f, il, xl) of spectra, which reach EDGE traces beyond what is made.
 __device__ __forceinline__ long long spectrum_at(const LithoPatchFaultTask &t, int k, int f,
                                                  long long il, long long xl)
 {
-    const long long n0 = t.made.n[0] + 2 * W - 2, n1 = t.made.n[1] + 2 * W - 2;
+    const long long n0 = t.made.n[0] + 2 * EDGE, n1 = t.made.n[1] + 2 * EDGE;
     return (((long long)k * t.small.bins + f) * n0 + il) * n1 + xl;
 }
 
@@ -72,8 +75,8 @@ template <int LENGTH> __global__ void time_kernel(const LithoPatchFaultTask t)
     float2 *wave = (float2 *)(x + LANES * (span + 1)); // taper of sample i is behind it
     float *taper = (float *)(wave + length);
     const int me = threadIdx.y * LANES + threadIdx.x, k0 = blockIdx.z * DOWN;
-    const long long il = t.made.lo[0] - (W - 1) + blockIdx.y;
-    const long long xl0 = t.made.lo[1] - (W - 1) + (long long)blockIdx.x * LANES;
+    const long long il = t.made.lo[0] - EDGE + blockIdx.y;
+    const long long xl0 = t.made.lo[1] - EDGE + (long long)blockIdx.x * LANES;
     const int start = litho_patch_start(time, t.first + k0);
     const int row = litho_patch_mirror(t.small.axis[0].n, (int)il);
     for (int e = me; e < length; e += LANES * DOWN) {
@@ -93,7 +96,7 @@ template <int LENGTH> __global__ void time_kernel(const LithoPatchFaultTask t)
     __syncthreads();
     const int k = k0 + threadIdx.y;
     const long long xl = (long long)blockIdx.x * LANES + threadIdx.x;
-    if (k >= t.count || xl >= t.made.n[1] + 2 * W - 2)
+    if (k >= t.count || xl >= t.made.n[1] + 2 * EDGE)
         return;
     const float *own = x + threadIdx.x * (span + 1) + threadIdx.y * time.stride;
     float kept[LENGTH ? LENGTH : 1];
@@ -158,7 +161,8 @@ __device__ __forceinline__ float2 shifted_up(float2 v, int by)
     return make_float2(__shfl_up_sync(~0u, v.x, by), __shfl_up_sync(~0u, v.y, by));
 }
 
-// One window: its first trace is that of the thread, counted from the first of the spectra.
+// One window, whose first trace is the thread's: 0 is the first window that what is made takes part
+// in; BESIDE more, whose quartiles count, are before it and behind the last one.
 struct Window {
     const LithoPatchFaultTask &t;
     int k;
@@ -195,8 +199,9 @@ struct Window {
     {
 #pragma unroll
         for (int i = 0; i < W; i++) {
-            const bool in = il + i < t.made.n[0] + 2 * W - 2 && xl < t.made.n[1] + 2 * W - 2;
-            x[i] = in ? t.spectra[spectrum_at(t, k, f, il + i, xl)] : make_float2(0, 0);
+            const long long row = il + i + BESIDE, lane = xl + BESIDE;
+            const bool in = row < t.made.n[0] + 2 * EDGE && lane < t.made.n[1] + 2 * EDGE;
+            x[i] = in ? t.spectra[spectrum_at(t, k, f, row, lane)] : make_float2(0, 0);
         }
     }
 
@@ -264,8 +269,20 @@ __device__ __forceinline__ float with_beside(const float p[K], int e)
     return p[e] + 0.5f * near;
 }
 
-// The window's limit: the quartile of its frequencies' mean powers, least first.
-template <int RANKS> __device__ __forceinline__ float limit_of_window(const Window &w)
+// Inlines and crosslines of windows whose quartiles count.
+__device__ __forceinline__ long long quiet_windows(const LithoPatchFaultTask &t, int axis)
+{
+    return t.made.n[axis] + W - 1 + 2 * BESIDE;
+}
+
+__device__ __forceinline__ long long quiet_at(const LithoPatchFaultTask &t, int k, long long il,
+                                              long long xl)
+{
+    return (k * quiet_windows(t, 0) + il + BESIDE) * quiet_windows(t, 1) + xl + BESIDE;
+}
+
+// The window's mean power at the quartile of its frequencies, least first.
+template <int RANKS> __device__ __forceinline__ float quiet_of_window(const Window &w)
 {
     float least[RANKS], quiet = 0;
 #pragma unroll
@@ -283,7 +300,41 @@ template <int RANKS> __device__ __forceinline__ float limit_of_window(const Wind
 #pragma unroll
     for (int r = 0; r < RANKS; r++)
         quiet = r == w.t.rank ? least[r] : quiet;
-    return 4 * w.t.limit * w.t.limit * litho_patch_fault_louder(quiet);
+    return quiet;
+}
+
+// A block of 32 x 16 windows, of which 29 x 16 are whole. Floor: 4 coefficients read a window and
+// frequency.
+template <int RANKS>
+__global__ void __launch_bounds__(WINDOWS, 2) quiet_kernel(const LithoPatchFaultTask t)
+{
+    extern __shared__ float shared[]; // noise of all windows
+    const int lane = threadIdx.x, p = threadIdx.y, k = blockIdx.z;
+    const long long il = (long long)blockIdx.y * ROWS + p - BESIDE;
+    const long long xl = (long long)blockIdx.x * WHOLE_XL + lane - BESIDE;
+    const Window w(t, k, il, xl, shared + p * LANES + lane);
+    w.find_noise();
+    const float quiet = quiet_of_window<RANKS>(w);
+    const bool begins =
+        litho_patch_fault_begins(t.small.axis[0].n, t.made.lo[0] - (W - 1) + il) &&
+        litho_patch_fault_begins(t.small.axis[1].n, t.made.lo[1] - (W - 1) + xl);
+    if (lane < WHOLE_XL && il + BESIDE < quiet_windows(t, 0) && xl + BESIDE < quiet_windows(t, 1))
+        t.quiet[quiet_at(t, k, il, xl)] = begins ? quiet : 0;
+}
+
+// The limit of a window that what is made takes part in.
+__device__ __forceinline__ float limit_of_window(const Window &w)
+{
+    const LithoPatchFaultTask &t = w.t;
+    const int n = litho_patch_fault_beside(t.small.axis[0].n, t.made.lo[0] - (W - 1) + w.il) *
+                  litho_patch_fault_beside(t.small.axis[1].n, t.made.lo[1] - (W - 1) + w.xl);
+    float sum = 0;
+    for (int a = -BESIDE; a <= BESIDE; a++)
+#pragma unroll
+        for (int b = -BESIDE; b <= BESIDE; b++)
+            sum += t.quiet[quiet_at(t, w.k, w.il + a, w.xl + b)];
+    return 4 * t.limit * t.limit *
+           litho_patch_fault_louder(t.quiet[quiet_at(t, w.k, w.il, w.xl)], sum / (float)n);
 }
 
 // Puts the kept part of frequency f to the rows of windows of the block: `rows`[row][trace][lane].
@@ -308,9 +359,8 @@ __device__ __forceinline__ void to_rows(float2 z[K], float2 (*rows)[W][LANES])
         rows[threadIdx.y][i][threadIdx.x] = column[i];
 }
 
-// A block of 32 x 16 windows. Per window and frequency: 4 coefficients read twice, one written of
-// two thirds of them, about 600 operations and 50 exchanges between lanes.
-template <int RANKS>
+// A block of 32 x 16 windows. Per window and frequency: 4 coefficients read, one written of two
+// thirds of them, about 600 operations and 50 exchanges between lanes.
 __global__ void __launch_bounds__(WINDOWS, 1) windows_kernel(const LithoPatchFaultTask t)
 {
     extern __shared__ float shared[]; // noise of all windows
@@ -320,8 +370,8 @@ __global__ void __launch_bounds__(WINDOWS, 1) windows_kernel(const LithoPatchFau
     const long long xl = (long long)blockIdx.x * MADE_XL + lane;
     const Window w(t, k, il, xl, shared + p * LANES + lane);
     w.find_noise();
-    const float limit = limit_of_window<RANKS>(w);
-    const bool whole = lane <= LANES - W; // the window's traces are in the block
+    const bool whole = lane < WHOLE_XL && il < t.made.n[0] + W - 1 && xl < t.made.n[1] + W - 1;
+    const float limit = whole ? limit_of_window(w) : 0;
     const long long made_il = il - (W - 1), made_xl = xl - (W - 1);
     const bool makes = p >= W - 1 && lane >= W - 1 && lane <= LANES - W &&
                        made_il < t.made.n[0] && made_xl < t.made.n[1];
@@ -390,17 +440,24 @@ __global__ void gate_kernel(const LithoPatchFaultTask t)
     const int k = (int)(e / traces), around = LITHO_PATCH_FAULT_AROUND;
     const long long il = t.region.lo[0] + e % traces / t.region.n[1] - t.made.lo[0];
     const long long xl = t.region.lo[1] + e % traces % t.region.n[1] - t.made.lo[1];
-    float sum = 0;
-    int n = 0;
-    for (int w = k - around; w <= k + around; w++)
-        for (long long i = il - around; i <= il + around; i++)
-            for (long long j = xl - around; j <= xl + around; j++)
-                if (w >= 0 && w < t.count && i >= 0 && i < t.made.n[0] && j >= 0 &&
-                    j < t.made.n[1]) {
-                    sum += t.energy[((long long)w * t.made.n[0] + i) * t.made.n[1] + j];
-                    n++;
+    float sum = 0, largest = 0;
+    int beside = 0, windows = 0;
+    for (long long i = il - around; i <= il + around; i++)
+        for (long long j = xl - around; j <= xl + around; j++) {
+            if (i < 0 || i >= t.made.n[0] || j < 0 || j >= t.made.n[1])
+                continue;
+            float own = 0;
+            windows = 0;
+            for (int w = k - around; w <= k + around; w++)
+                if (w >= 0 && w < t.count) {
+                    own += t.energy[((long long)w * t.made.n[0] + i) * t.made.n[1] + j];
+                    windows++;
                 }
-    t.gate[e] = litho_patch_fault_gate(sum / (float)n);
+            sum += own;
+            largest = fmaxf(largest, own);
+            beside++;
+        }
+    t.gate[e] = litho_patch_fault_gate(sum, largest, beside, windows);
 }
 
 // Lanes are crosslines, so that most of them read zeros of the gate side by side and are done.
@@ -435,25 +492,36 @@ __global__ void back_kernel(const LithoPatchFaultTask t, long long il0)
             sum / (float)(time.length * litho_patch_weight(time, (int)at));
 }
 
-template <int RANKS>
-int launch_ranks(const LithoPatchFaultTask *t, dim3 grid, dim3 threads, cudaStream_t stream)
+// A kernel of WINDOWS threads a block, which keep their noise in shared memory.
+int launch(void (*kernel)(const LithoPatchFaultTask), const LithoPatchFaultTask *t, dim3 grid,
+           cudaStream_t stream)
 {
+    const dim3 threads(LANES, ROWS);
     const int bytes = (int)sizeof(float) * t->small.bins * WINDOWS;
     const cudaError_t status = cudaFuncSetAttribute(
-        windows_kernel<RANKS>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    windows_kernel<RANKS><<<grid, threads, bytes, stream>>>(*t);
+    kernel<<<grid, threads, bytes, stream>>>(*t);
     return (int)cudaGetLastError();
+}
+
+unsigned blocks_of(long long n, int each)
+{
+    return (unsigned)((n + each - 1) / each);
 }
 
 int launch_windows(const LithoPatchFaultTask *t, cudaStream_t stream)
 {
-    const dim3 threads(LANES, ROWS);
-    const dim3 grid((unsigned)((t->made.n[1] + MADE_XL - 1) / MADE_XL),
-                    (unsigned)((t->made.n[0] + MADE_IL - 1) / MADE_IL), (unsigned)t->count);
-    return t->rank < 4 ? launch_ranks<4>(t, grid, threads, stream)
-                       : launch_ranks<LITHO_PATCH_FAULT_RANKS>(t, grid, threads, stream);
+    const int more = W - 1 + 2 * BESIDE;
+    const dim3 quiet(blocks_of(t->made.n[1] + more, WHOLE_XL), blocks_of(t->made.n[0] + more, ROWS),
+                     (unsigned)t->count);
+    const dim3 windows(blocks_of(t->made.n[1], MADE_XL), blocks_of(t->made.n[0], MADE_IL),
+                       (unsigned)t->count);
+    const int status =
+        launch(t->rank < 4 ? quiet_kernel<4> : quiet_kernel<LITHO_PATCH_FAULT_RANKS>, t, quiet,
+               stream);
+    return status ? status : launch(windows_kernel, t, windows, stream);
 }
 
 } // namespace
@@ -479,8 +547,8 @@ int litho_patch_fault_sums(const LithoPatchFaultTask *t, cudaStream_t stream)
     const int span = (DOWN - 1) * time.stride + time.length;
     const size_t bytes = sizeof(float) * (LANES * (span + 1) + 3 * time.length);
     const dim3 threads(LANES, DOWN);
-    const dim3 grid((unsigned)((t->made.n[1] + 2 * W - 2 + LANES - 1) / LANES),
-                    (unsigned)(t->made.n[0] + 2 * W - 2), (unsigned)((t->count + DOWN - 1) / DOWN));
+    const dim3 grid(blocks_of(t->made.n[1] + 2 * EDGE, LANES),
+                    (unsigned)(t->made.n[0] + 2 * EDGE), blocks_of(t->count, DOWN));
     if (time.length == 16)
         time_kernel<16><<<grid, threads, bytes, stream>>>(*t);
     else

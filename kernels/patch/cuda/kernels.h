@@ -122,7 +122,8 @@ typedef struct LithoPatchFaultTask {
     int rank;           // of the quartile
     LithoPatchBox made; // traces whose energies count
     int first, count;   // windows along time
-    float2 *spectra;    // [window][frequency][inline][crossline], 3 traces more on all sides
+    float2 *spectra;    // [window][frequency][inline][crossline], EDGE traces more on all sides
+    float *quiet;       // [window][inline][crossline] of all windows whose quartiles count
     float2 *sums;       // [window][frequency][inline][crossline]
     float *energy;      // [window][inline][crossline]
     float *gate;        // [window][inline][crossline] of the region

@@ -39,6 +39,7 @@ static void destroy(gpointer data)
                                       &p->recorded,
                                       &p->fault_tables,
                                       &p->fault_spectra,
+                                      &p->fault_quiet,
                                       &p->fault_sums,
                                       &p->fault_energy,
                                       &p->fault_gate,
