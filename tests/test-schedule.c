@@ -270,6 +270,33 @@ static void test_first_look(void)
     g_assert_false(litho_schedule_gives_way(&s, 1.3, TRUE)); // of the next wish nothing is seen yet
 }
 
+// Property: the rest of the cube is put off while wishes follow each other, for 0.1 s behind the
+// last; not behind a wish that stands alone, not before the views are there, and not for the trial
+// that tells whether the whole is quick.
+static void test_rest(void)
+{
+    const struct {
+        double asked_s[2], at_s, rest_s;
+        gboolean viewed, whole_known;
+    } cases[] = {{{0.5, 1.0}, 1.0, 0, TRUE, TRUE},      {{0.8, 1.0}, 1.0, 0.1, TRUE, TRUE},
+                 {{0.8, 1.0}, 1.07, 0.03, TRUE, TRUE},  {{0.8, 1.0}, 1.2, 0, TRUE, TRUE},
+                 {{0.8, 1.0}, 1.0, 0, FALSE, TRUE},     {{0.98, 1.0}, 1.0, 0, TRUE, FALSE},
+                 {{0.98, 1.0}, 1.02, 0.08, TRUE, TRUE}, {{0, 1.0}, 1.0, 0, TRUE, TRUE}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoSchedule s = {.whole_s = 1, .whole_known = cases[k].whole_known};
+        for (guint a = 0; a < 2; a++)
+            if (cases[k].asked_s[a] > 0)
+                litho_schedule_asked(&s, cases[k].asked_s[a]);
+        litho_schedule_begin(&s, 1, TRUE, FALSE);
+        if (cases[k].viewed) {
+            (void)litho_schedule_next(&s, 1, FALSE);
+            litho_schedule_end(&s, 1.01, TRUE);
+        }
+        g_assert_cmpfloat_with_epsilon(litho_schedule_rest_s(&s, cases[k].at_s), cases[k].rest_s,
+                                       1e-9);
+    }
+}
+
 // Property: a wish waits for a slow result before it to be drawn, 0.1 s at most; a former
 // result that is drawn lets nothing begin; where nobody draws only one wish waits, until somebody
 // does.
@@ -307,6 +334,7 @@ int main(int argc, char **argv)
     g_test_add_func("/schedule/cold", test_cold);
     g_test_add_func("/schedule/uneven", test_uneven);
     g_test_add_func("/schedule/slow", test_slow);
+    g_test_add_func("/schedule/rest", test_rest);
     g_test_add_func("/schedule/screen", test_screen);
     return g_test_run();
 }

@@ -119,6 +119,20 @@ LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer)
     return begin_task(s, (LithoTask){LITHO_TASK_WHOLE, 0}, now_s);
 }
 
+void litho_schedule_asked(LithoSchedule *s, double now_s)
+{
+    s->dragged = s->asked_s > 0 && now_s - s->asked_s <= 1e-3 * LITHO_SCHEDULE_DRAG_MS;
+    s->asked_s = now_s;
+}
+
+double litho_schedule_rest_s(const LithoSchedule *s, double now_s)
+{
+    const gboolean unseen = s->whole && s->views && s->turn >= s->n_views;
+    if (!unseen || !s->dragged || trial_s(s) > 0)
+        return 0;
+    return MAX(s->asked_s + 1e-3 * LITHO_SCHEDULE_REST_MS - now_s, 0);
+}
+
 void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)
 {
     const double took_s = now_s - s->began_s;

@@ -17,6 +17,11 @@
 // start. While that time is not known and the views are quick, a drag lets the whole run as long as
 // a turn, twice at most: the first pass, which plans, does not tell it.
 //
+// While a slider moves, the rest of the cube is not begun: two wishes that came within
+// LITHO_SCHEDULE_DRAG_MS of each other are a drag, which ends when none has come for
+// LITHO_SCHEDULE_REST_MS. Its kernels would stand in the way of frames and of the next wish's
+// views.
+//
 // A wish for a device that OpenGL draws on begins after the result before it is on the screen where
 // that took more than LITHO_SCHEDULE_LONG_MS: the frame would wait behind the kernels of the next
 // pass many times as long as it takes alone, and the wish that begins later is a newer one. It
@@ -24,6 +29,7 @@
 // share the device well.
 //
 //     litho_schedule_begin(&s, ...);
+//     wait litho_schedule_rest_s(&s, now), or until a newer wish comes, before each of these:
 //     while ((task = litho_schedule_next(&s, now, newer)).what is VIEW or WHOLE) {
 //         compute it, asking litho_schedule_gives_way(&s, now, newer) at every step;
 //         litho_schedule_end(&s, now, finished);
@@ -35,6 +41,8 @@
 enum {
     LITHO_SCHEDULE_GRACE_MS = 150,
     LITHO_SCHEDULE_PATIENCE_MS = 1000,
+    LITHO_SCHEDULE_DRAG_MS = 250,
+    LITHO_SCHEDULE_REST_MS = 100,
     LITHO_SCHEDULE_SHOW_MS = 100,
     LITHO_SCHEDULE_LONG_MS = 60,
     LITHO_SCHEDULE_MAX_VIEWS = 24
@@ -66,6 +74,9 @@ typedef struct LithoSchedule {
     LithoTask task;
     double began_s, grace_s; // of the task under way
     gboolean busy;           // a task is under way
+    // Wishes as they were handed over:
+    gboolean dragged; // the newest soon after the one before it
+    double asked_s;   // the newest; 0 = none
     // Results on their way to the screen:
     gboolean awaits, unseen; // the newest is not on the screen; one before was not in time
     double published_s;
@@ -78,6 +89,10 @@ void litho_schedule_forget(LithoSchedule *s);
 // case.
 void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all);
 LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer);
+// A wish has been handed over; it begins later.
+void litho_schedule_asked(LithoSchedule *s, double now_s);
+// Seconds that the next task waits for a newer wish; 0 = it begins.
+double litho_schedule_rest_s(const LithoSchedule *s, double now_s);
 // The task under way has ended; `finished`: with its samples, rather than cancelled or failed.
 void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished);
 // All that is visible of the task under way has been shown, perhaps as a first look: from now on it

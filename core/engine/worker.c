@@ -299,9 +299,20 @@ static void whole_done(Pass *pass, LithoCube *whole)
     publish(pass->worker, result);
 }
 
+// Lock held: while a slider moves, nothing is begun that nobody sees.
+static void let_rest(LithoWorker *worker)
+{
+    double left_s;
+    while (!worker->pending && !worker->quit && !g_cancellable_is_cancelled(worker->cancel) &&
+           (left_s = litho_schedule_rest_s(&worker->schedule, now_s())) > 0)
+        g_cond_wait_until(&worker->cond, &worker->lock,
+                          g_get_monotonic_time() + (gint64)(1e6 * left_s));
+}
+
 static LithoTask next_task(LithoWorker *worker)
 {
     g_mutex_lock(&worker->lock);
+    let_rest(worker);
     LithoTask task = litho_schedule_next(&worker->schedule, now_s(), worker->pending != NULL);
     g_mutex_unlock(&worker->lock);
     return task;
@@ -568,6 +579,7 @@ void litho_worker_submit(LithoWorker *worker, const LithoWish *wish)
     LithoWish *old = worker->pending;
     worker->pending = copy;
     worker->pending_ms = litho_now_ms();
+    litho_schedule_asked(&worker->schedule, now_s());
     worker->busy = TRUE;
     end_pause(worker);
     g_cond_signal(&worker->cond);
