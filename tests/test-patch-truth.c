@@ -256,6 +256,63 @@ static void test_fill_regular(void)
     }
 }
 
+// Property: windows of lines and of surveys of up to 7 lines are longer along the lines and along
+// time, unless the length is given; others are as long as asked for.
+static void test_long_windows(void)
+{
+    const struct {
+        int n_il, n_xl;
+        double step;
+        gboolean is_depth;
+        const char *words;
+        int window[3];
+    } cases[] = {{1, 300, 0.004, FALSE, "", {16, 24, 24}},
+                 {300, 7, 0.004, FALSE, "", {24, 16, 24}},
+                 {300, 8, 0.004, FALSE, "", {16, 16, 16}},
+                 {1, 300, 0.002, FALSE, "", {16, 24, 30}},
+                 {1, 300, 0.008, FALSE, "", {16, 24, 16}},
+                 {1, 300, 10, TRUE, "", {16, 24, 24}},
+                 {5, 6, 0.004, FALSE, "", {16, 16, 24}},
+                 {1, 300, 0.004, FALSE, "window=24", {24, 36, 30}},
+                 {1, 300, 0.004, FALSE, "window=64", {64, 64, 64}},
+                 {1, 300, 0.004, FALSE, "window_xl=12 window_t=10", {16, 12, 10}}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoGrid grid = litho_grid_new(cases[k].n_il, cases[k].n_xl, 200);
+        const LithoPatchParams p = patch_settings(cases[k].words);
+        grid.axis[2].step = cases[k].step;
+        grid.is_depth = cases[k].is_depth;
+        for (int a = 0; a < 3; a++)
+            g_assert_cmpint(litho_patch_grid_window(&grid, &p, a), ==, cases[k].window[a]);
+    }
+}
+
+// Property: lines come out, and their missing traces come back, with more than windows of 16 traces
+// and 16 samples give: 12.7, 10.5 and 13.7 dB.
+static void test_lines(void)
+{
+    const struct {
+        PatchKind kind;
+        PatchColour colour;
+        double snr, missing;
+        const char *words;
+        double least;
+    } cases[] = {{PATCH_FAULT, PATCH_WHITE, 0, 0, "", 13.2},
+                 {PATCH_CONFLICT, PATCH_LOW, 0, 0, "", 11.1},
+                 {PATCH_CONFLICT, PATCH_WHITE, 400, 50, "preset=fill", 14.8}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) clean = patch_cube(cases[k].kind, 1, 240, 256);
+        g_autoptr(LithoCube) noise =
+            patch_noise(cases[k].colour, 1, 240, 256, pow(10, -cases[k].snr / 20), 6);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        const LithoPatchParams p = patch_settings(cases[k].words);
+        patch_kill(in, cases[k].missing, 3);
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        const double snr = patch_snr(out, clean, cases[k].missing > 0 ? in : NULL);
+        g_test_message("case %u: %.2f dB", k, snr);
+        g_assert_cmpfloat(snr, >, cases[k].least);
+    }
+}
+
 // Property: gaps are regular where their aliases are strong, also in a part of a frame; random
 // ones, few lines, a hole and ragged outlines are not.
 static void test_regular(void)
@@ -435,5 +492,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-truth/fill-bursts", test_fill_bursts);
     g_test_add_func("/patch-truth/no-level", test_no_level);
     g_test_add_func("/patch-truth/alone", test_alone);
+    g_test_add_func("/patch-truth/long-windows", test_long_windows);
+    g_test_add_func("/patch-truth/lines", test_lines);
     return g_test_run();
 }

@@ -10,25 +10,35 @@ enum { BLOCK = 256, AROUND = 32 };
 // Narrow surveys have fewer lines along an axis. LONGEST: the level of longer windows is told
 // otherwise (kernels/common/noise.h), and is too high below dense events of a line.
 enum { NARROW = 8, LONGEST = 30 };
-// Of a window along time in narrow surveys, of each of the samples of `window`: 60 ms of 16. Events
-// of lines are too few coefficients for windows of 16 samples of 2 ms; of 4 ms these are as good.
-static const double SAMPLE_S = 0.00375;
+// Events of lines are too few coefficients for windows of 16 traces and 16 samples of 4 ms: windows
+// of narrow surveys have half as many again. Along time, of each of the samples of `window`: 96 ms
+// of 16.
+static const double SAMPLE_S = 0.006, MORE = 1.5;
+
+static int even(double x)
+{
+    return 2 * (int)(x / 2 + 0.5);
+}
 
 int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *p, int axis)
 {
+    const int asked[] = {p->window_il, p->window_xl, p->window_t};
     const int own = litho_patch_window_length(p, axis);
     const double step = fabs(grid->axis[2].step);
-    if (axis != 2 || p->window_t > 0 || grid->is_depth || !(step > 0) ||
-        MIN(grid->axis[0].n, grid->axis[1].n) >= NARROW)
+    if (asked[axis] > 0 || MIN(grid->axis[0].n, grid->axis[1].n) >= NARROW)
         return own;
-    const int even = 2 * (int)(fmin(own * SAMPLE_S / step, LONGEST) / 2 + 0.5);
-    return MAX(own, even);
+    if (axis < 2)
+        return grid->axis[axis].n < NARROW ? own : MIN(even(own * MORE), LITHO_PATCH_MAX_WINDOW);
+    const double more = grid->is_depth || !(step > 0) ? MORE : SAMPLE_S / step;
+    return MAX(own, even(fmin(own * more, LONGEST)));
 }
 
 LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params)
 {
     const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
     LithoPatchParams own = *params;
+    own.window_il = litho_patch_grid_window(grid, params, 0);
+    own.window_xl = litho_patch_grid_window(grid, params, 1);
     own.window_t = litho_patch_grid_window(grid, params, 2);
     return litho_patch_geometry(n, &own);
 }

@@ -123,16 +123,19 @@ static const LithoParam rows[] = {
     PATCH_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
               .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
-              .doc = N_("Window along the inline axis; 0 = as Window.")),
+              .doc = N_("Window along the inline axis; 0 = as Window, along lines and surveys of 2 "
+                        "to 7 lines half as much again.")),
     PATCH_INT(window_xl, .label = N_("Window, crosslines"), .special_text = N_("as Window"),
               .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
-              .doc = N_("Window along the crossline axis; 0 = as Window.")),
+              .doc =
+                  N_("Window along the crossline axis; 0 = as Window, along lines and surveys of "
+                     "2 to 7 lines half as much again.")),
     PATCH_INT(window_t, .label = N_("Window, time"), .special_text = N_("as Window"),
               .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
               .advanced = true, .stage = LEVEL,
               .doc = N_("Window along time or depth; 0 = as Window, but on lines and surveys of 2 "
-                        "to 7 lines at least 60 ms for a Window of 16, up to 30 samples.")),
+                        "to 7 lines at least 96 ms for a Window of 16, up to 30 samples.")),
     PATCH_INT(overlap, .label = N_("Overlap"), .def = 4, .min = 2, .max = 8, .advanced = true,
               .stage = FILTER,
               .doc =

@@ -28,7 +28,7 @@ LithoBox litho_patch_structure_box(const LithoGrid *grid, LithoBox region);
 extern const LithoImpl litho_patch_cpu;
 
 // The window asked for along an axis of a grid: in lines and surveys of up to 7 lines it is longer
-// along time where samples are short, unless window_t is given.
+// along the lines and along time, unless window_il, window_xl or window_t is given.
 int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *params, int axis);
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params);
