@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/patch/patch.h"
+
 typedef struct Window {
     const LithoCube *in;
     LithoPatchGeometry g;
@@ -197,7 +199,7 @@ static LithoCube *reference(const LithoCube *in, const LithoPatchParams *params,
                             const float *shape, gboolean guided)
 {
     const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
-    Window w = {.in = in, .g = litho_patch_geometry(n, params), .shape = shape};
+    Window w = {.in = in, .g = litho_patch_grid_geometry(&in->grid, params), .shape = shape};
     const gsize size = window_size(&w.g), samples = litho_grid_samples(&in->grid);
     make_tables(&w, guided);
     const LithoPatchAxis *a = w.g.axis;
@@ -473,7 +475,7 @@ static void add_faults(const LithoCube *in, const LithoPatchParams *params, doub
                        const float *shape, const guint8 *recorded, LithoCube *out)
 {
     const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
-    const LithoPatchGeometry g = litho_patch_geometry(n, params);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&in->grid, params);
     const gsize samples = litho_grid_samples(&in->grid);
     Faults w = {.g = litho_patch_fault_geometry(&g), .n = {n[0], n[1], n[2]}, .sigma = sigma};
     g_autofree double *r = g_new0(double, samples);
@@ -498,8 +500,7 @@ static void add_faults(const LithoCube *in, const LithoPatchParams *params, doub
 LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma,
                            const float *shape, const guint8 *recorded)
 {
-    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
-    const LithoPatchGeometry g = litho_patch_geometry(n, params);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&in->grid, params);
     LithoCube *out = reference(in, params, sigma, shape, FALSE);
     if (litho_patch_keeps_faults(&g, params))
         add_faults(in, params, sigma, shape, recorded ? recorded : in->live, out);

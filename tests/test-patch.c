@@ -73,8 +73,7 @@ static void test_reference(void)
 // that of the spectra of real samples at the first and the last frequency.
 static LithoMeasured *shaped_level(const LithoCube *in, const LithoPatchParams *p, float **shape)
 {
-    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
-    const LithoPatchGeometry g = litho_patch_geometry(n, p);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&in->grid, p);
     const int n0 = g.axis[0].length, n1 = g.axis[1].length;
     PatchLevels l = {.params = *p, .table = {.n = {1, 1, 1}, .bins = g.bins}};
     l.sigma = g_new(float, g.bins);
@@ -140,11 +139,10 @@ static void test_shape(void)
 // One sweep over a whole cube whose noise is 0.5 everywhere, guided by half the frequencies.
 static LithoCube *guided_sweep(const LithoCube *in, const LithoPatchParams *p, const guint8 *wanted)
 {
-    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
     LithoCube *out = litho_cube_new(&in->grid, NULL);
     PatchTransforms transforms;
     PatchRoom room = {0};
-    PatchSweep sweep = {.g = litho_patch_geometry(n, p),
+    PatchSweep sweep = {.g = litho_patch_grid_geometry(&in->grid, p),
                         .transforms = &transforms,
                         .in = in->samples,
                         .held = in->held,
