@@ -7,6 +7,7 @@
 #include "app/cli_open.h"
 #include "app/cli_pipe.h"
 #include "app/progress.h"
+#include "core/engine/loudness.h"
 #include "core/error.h"
 #include "core/io/survey.h"
 #include "core/text.h"
@@ -27,6 +28,7 @@ static gboolean copy_slabs(LithoSurvey *survey, double scale, LithoWriter *write
     const LithoGrid *g = litho_survey_grid(survey);
     gint64 line = g->axis[1].n * g->axis[2].n * 4, step = CLAMP(SLAB_BYTES / line, 1, g->axis[0].n);
     LithoBox box = litho_box_full(g);
+    float loudest = 0;
     for (gint64 i = 0; i < g->axis[0].n; i += step) {
         box.lo[0] = i;
         box.hi[0] = MIN(i + step, g->axis[0].n);
@@ -36,8 +38,10 @@ static gboolean copy_slabs(LithoSurvey *survey, double scale, LithoWriter *write
         litho_run_begin(run, "writing", "traces");
         if (!slab || !litho_writer_put(writer, slab, run, error))
             return FALSE;
+        loudest = MAX(loudest, slab->loudest);
     }
-    return litho_writer_finish(writer, error);
+    return litho_loudness_check_masked(survey, loudest, error) &&
+           litho_writer_finish(writer, error);
 }
 
 static gboolean convert(Convert *c, LithoRun *run, GError **error)

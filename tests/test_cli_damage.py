@@ -224,6 +224,32 @@ def header_words_may_be_floats():
 
 
 @test
+def traces_that_are_counted_through_lie_where_coordinates_say():
+    """CDP numbers run through the survey, there and back, without line numbers: it was one line of all traces. 2-D lines stay lines;
+    a trace without a place at the end of a line makes no second line."""
+    def counted(apart, serpentine):
+        def header(h, i, j):
+            j = 27 - j if serpentine and i % 2 else j
+            struct.pack_into(">iiii", h, 180, 43000000 + 2000 * j - apart * i, 620000000 + 1500 * j + apart * i, 0, 0)
+            struct.pack_into(">i", h, 20, i * 28 + j + 1)
+        return header
+    for serpentine in (False, True):
+        survey("counted.sgy", 25, 28, 20, header=counted(1800, serpentine))
+        a, told = samples("counted.sgy")
+        assert a.shape == (25, 28, 20) and "the lattice was fitted to the coordinates" in told, (a.shape, told)
+    survey("apart.sgy", 25, 28, 20, header=counted(90000, False))
+    a, told = samples("apart.sgy")
+    assert a.shape == (1, 700, 20) and "seem to be 25 lines" in told, (a.shape, told)
+
+    def nowhere(h, i, j):
+        if j >= 25:
+            struct.pack_into(">ii", h, 180, -2**31, -2**31)
+    survey("nowhere.sgy", 1, 28, 20, header=nowhere)
+    a, told = samples("nowhere.sgy")
+    assert a.shape == (1, 28, 20) and "lines" not in told, (a.shape, told)
+
+
+@test
 def bad_samples_are_counted_and_refused_when_strict():
     def damage(value, code):
         def change(b):
@@ -241,6 +267,24 @@ def bad_samples_are_counted_and_refused_when_strict():
             assert "NaN" in r.stderr and not os.path.exists("bad.npy"), r.stderr
     survey("good.sgy", 20, 30, 20)
     assert "NaN" not in cli("convert", "good.sgy", "good.npy", "--strict").stderr
+
+
+@test
+def a_file_of_nothing_but_bad_samples_is_refused():
+    """All traces masked would be a result of zeros, status 0; one bad sample of a short trace is mended."""
+    def loud(b):
+        traces = np.frombuffer(b, np.uint8)[3600:].reshape(-1, 320)
+        traces[:, 240:] = np.full((240, 20), 1e34, ">f4").view(np.uint8)
+    wave = survey("bad.sgy", 20, 12, 20, loud)
+    np.save("bad.npy", np.full_like(wave, np.nan))
+    for name in ("bad.sgy", "bad.npy"):
+        for args in (["run", "fx", "half_width=1", name, "no.npy"], ["run", "patch", "sigma=1", name, "no.npy"], ["convert", name, "no.npy"]):
+            told = cli(*args, status=1).stderr
+            assert "no trace has samples to work with" in told and not os.path.exists("no.npy"), (args, told)
+    wave[3, 4, 7] = np.nan
+    np.save("one.npy", wave)
+    cli("convert", "one.npy", "mended.npy")
+    assert np.load("mended.npy")[3, 4, 7] == (wave[3, 4, 6] + wave[3, 4, 8]) / 2
 
 
 @test

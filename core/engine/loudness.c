@@ -90,6 +90,17 @@ gboolean litho_loudness_check_cube(const LithoFlow *flow, const LithoCube *cube,
     return litho_loudness_check(flow, all ? loudest : 0, loudness, error);
 }
 
+gboolean litho_loudness_check_masked(const LithoSurvey *survey, float loudest, GError **error)
+{
+    const LithoSurveyCounts c = litho_survey_counts(survey);
+    const gboolean is_empty = c.missing == litho_grid_traces(litho_survey_grid(survey));
+    if (loudest > 0 || (c.masked <= c.zero + c.flat && !is_empty))
+        return TRUE;
+    return litho_refuse(error, LITHO_ERROR_FORMAT,
+                        "no trace has samples to work with: all hold NaN, infinite or null (1e30) "
+                        "ones; --format and --endian tell how a file is read");
+}
+
 // --- a survey in slabs --------------------------------------------------------------------------
 
 static gboolean gather(LithoPeers *peers, float *loudest, LithoRun *run, GError **error)
@@ -125,6 +136,7 @@ gboolean litho_loudness_check_slabs(const LithoFlow *flow, LithoSurvey *survey, 
             return FALSE;
         loudest = MAX(loudest, part->loudest);
     }
-    *refused = !litho_loudness_check(flow, loudest, 0, error);
+    *refused = !litho_loudness_check(flow, loudest, 0, error) ||
+               (kept == 0 && !litho_loudness_check_masked(survey, loudest, error));
     return !*refused;
 }

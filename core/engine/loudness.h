@@ -15,10 +15,15 @@ gboolean litho_loudness_check(const LithoFlow *flow, float loudest, float loudne
 // litho_loudness_check() of a cube that a flow is about to run on. A cube that was made in memory
 // is looked through once. Any thread.
 gboolean litho_loudness_check_cube(const LithoFlow *flow, const LithoCube *cube, GError **error);
-// litho_loudness_check() behind a run in slabs. `loudest`: of what this process has read. `peers`:
-// others that have read the rest, all of which call this, or NULL; the first one judges. What was
-// kept of an earlier run, `kept` inlines, is read again, `at_once` at a time, where that decides.
-// *refused: FALSE is for the survey.
+// FALSE (LITHO_ERROR_FORMAT): nothing but zeros was read, `loudest` 0, since the traces were masked
+// or count as missing for NaN, infinite or null samples: the file is read in a wrong format, or
+// holds nothing.
+// Any thread.
+gboolean litho_loudness_check_masked(const LithoSurvey *survey, float loudest, GError **error);
+// litho_loudness_check() and litho_loudness_check_masked() behind a run in slabs. `loudest`: of
+// what this process has read. `peers`: others that have read the rest, all of which call this, or
+// NULL; the first one judges. What was kept of an earlier run, `kept` inlines, is read again,
+// `at_once` at a time, where that decides. *refused: FALSE is for the survey.
 gboolean litho_loudness_check_slabs(const LithoFlow *flow, LithoSurvey *survey, float loudest,
                                     LithoPeers *peers, gint64 kept, gint64 at_once, LithoRun *run,
                                     gboolean *refused, GError **error);

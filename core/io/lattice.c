@@ -260,8 +260,10 @@ static gboolean allocate_cells(LithoSurvey *survey, gint64 cells, int policy, GE
     return FALSE;
 }
 
-static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 high)
+// `policy`: of the traces of a cell (LithoOpenOptions.duplicates).
+static void tell_counts(LithoSurvey *survey, int policy, gint64 used, gint32 low, gint32 high)
 {
+    static const char *const taken[] = {N_("the first one"), N_("the last one"), N_("the mean")};
     LithoSurveyCounts *c = &survey->counts;
     gint64 cells = litho_grid_traces(&survey->grid), filled = cells - c->missing;
     if (c->offsets > 1 && filled < used - c->duplicates)
@@ -278,8 +280,11 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
     if (c->offsets > 1) // no operator is made for it: more than coordinates and the like
         litho_survey_note_first(survey);
     if (c->duplicates > 0)
-        litho_survey_note(survey, "%" PRId64 " trace%s the line numbers of another one",
-                          c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat");
+        litho_survey_note(survey,
+                          "%" PRId64 " trace%s the line numbers of another one; of each cell %s is "
+                          "taken and written (--duplicates)",
+                          c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat",
+                          litho_text(taken[policy]));
     if (c->missing > 0)
         litho_survey_note(survey, "%" PRId64 " of %" PRId64 " cells %s no trace (%.1f %% filled)%s",
                           c->missing, cells, c->missing == 1 ? "has" : "have",
@@ -332,7 +337,7 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
     gint32 low = 0, high = 0;
     survey->counts.offsets = litho_scan_offsets(scan, &low, &high);
     fill_cells(scan, survey, options->duplicates);
-    tell_counts(survey, used, low, high);
+    tell_counts(survey, options->duplicates, used, low, high);
     if (!litho_strays_tell(scan, survey, options, error))
         return LITHO_LATTICE_FAILED;
     drop_regular_table(survey);

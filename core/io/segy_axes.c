@@ -352,13 +352,14 @@ static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid 
         double j = at->xline_byte
                        ? litho_axis_index(&grid->axis[1], litho_head_i32(heads, k, at->xline_byte))
                        : heads->trace[k];
-        double x = litho_scaled(litho_head_i32(heads, k, at->x_byte), scalar);
-        double y = litho_scaled(litho_head_i32(heads, k, at->y_byte), scalar);
+        const gint32 file_x = litho_head_i32(heads, k, at->x_byte);
+        const gint32 file_y = litho_head_i32(heads, k, at->y_byte);
+        double x = litho_scaled(file_x, scalar), y = litho_scaled(file_y, scalar);
         if ((at->inline_byte && !on_axis(&grid->axis[0], i)) ||
             (at->xline_byte && !on_axis(&grid->axis[1], j)))
             continue; // a stray that was left out of the grid: one would turn the whole fit
-        if ((x == 0 && y == 0) || litho_head_i32(heads, k, at->x_byte) == G_MININT32)
-            continue; // no coordinates in this trace; the second is what NaN becomes
+        if (litho_xy_nowhere(file_x, file_y))
+            continue;
         if (before) { // later rounds: points far off the first fit (dead traces, typing errors) go
             double dx = before->origin[0] + i * before->di[0] + j * before->dj[0] - x;
             double dy = before->origin[1] + i * before->di[1] + j * before->dj[1] - y;

@@ -272,6 +272,74 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     return TRUE;
 }
 
+// --- surveys whose traces are counted through -------------------------------------------------
+
+enum { LEAST_LINES = 3 }; // of a grid, either way
+static const double LEAST_FILLED = 0.5, MOST_STRETCHED = 20;
+
+// TRUE when one of the two numbers is 0 in all headers: the other one counts the traces of a 2-D
+// line, or those of a survey from its first to its last, which coordinates tell.
+static gboolean is_counted_through(const LithoHeads *heads, const LithoOpenOptions *options,
+                                   const LithoCandidate *c)
+{
+    const guint lead = litho_heads_lead(heads);
+    if (!c || options->file_order || options->inline_byte || options->xline_byte ||
+        lead == heads->n || litho_heads_vary(heads, 37, TRUE))
+        return FALSE;
+    const int words[] = {c->inline_byte, c->xline_byte};
+    for (int k = 0; k < 2; k++)
+        if (litho_head_i32(heads, lead, words[k]) == 0 && !litho_heads_vary(heads, words[k], TRUE))
+            return TRUE;
+    return FALSE;
+}
+
+// TRUE when the scanned coordinates fill a grid of several lines that are about as far apart as
+// their traces: no 2-D lines side by side. Nothing is changed.
+static gboolean fills_grid(const LithoScan *scan, const LithoSurvey *survey)
+{
+    const gsize bytes = (gsize)scan->n * sizeof *scan->key[0];
+    g_autofree gint32 *x = g_memdup2(scan->key[0], bytes), *y = g_memdup2(scan->key[1], bytes);
+    LithoScan copy = *scan;
+    LithoSurvey none = {.grid = survey->grid};
+    char why[96];
+    copy.key[0] = x;
+    copy.key[1] = y;
+    if (!litho_lattice_from_xy(&copy, &none, why))
+        return FALSE;
+    double most[2] = {0, 0}, used = 0;
+    for (gint64 t = 0; t < scan->n; t++) {
+        if (scan->flags[t] & LITHO_SCAN_OUT)
+            continue;
+        for (int k = 0; k < 2; k++)
+            most[k] = MAX(most[k], copy.key[k][t]);
+        used++;
+    }
+    const double a = hypot(none.grid.inline_step[0], none.grid.inline_step[1]);
+    const double b = hypot(none.grid.xline_step[0], none.grid.xline_step[1]);
+    return MIN(most[0], most[1]) >= LEAST_LINES && used >= LEAST_FILLED * most[0] * most[1] &&
+           MAX(a, b) <= MOST_STRETCHED * MIN(a, b);
+}
+
+// Scans for line numbers, else coordinates, else nothing. Traces that are counted through lie as
+// their coordinates say where these fill a grid.
+static gboolean scan_keys(LithoScan *scan, LithoSurvey *survey, const LithoHeads *heads,
+                          const LithoOpenOptions *options, const LithoCandidate *c, gboolean metric,
+                          LithoRun *run, GError **error)
+{
+    if (metric && is_counted_through(heads, options, c)) {
+        plan_scan(scan, survey, heads, options, NULL, metric);
+        if (scan->coordinates && !litho_scan_run(scan, survey, run, error))
+            return FALSE;
+        if (scan->coordinates && fills_grid(scan, survey))
+            return TRUE;
+        litho_scan_clear(scan);
+        scan->on_headers = options->on_headers;
+        scan->headers_data = options->headers_data;
+    }
+    plan_scan(scan, survey, heads, options, c, metric);
+    return litho_scan_run(scan, survey, run, error);
+}
+
 // The options, with the scalar 1 where byte 71 holds another word.
 static LithoOpenOptions judge_scalar(LithoSurvey *survey, LithoHeads *heads,
                                      const LithoOpenOptions *options)
@@ -314,8 +382,7 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
     if (options->on_first)
         show_first_line(survey, heads, options, options->file_order ? NULL : c);
     gboolean metric = metric_coordinates(survey, heads);
-    plan_scan(scan, survey, heads, options, c, metric);
-    if (!litho_scan_run(scan, survey, run, error))
+    if (!scan_keys(scan, survey, heads, options, c, metric, run, error))
         return FALSE;
 
     GError *failure = NULL;

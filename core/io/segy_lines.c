@@ -24,16 +24,24 @@ static gboolean follows(const LithoHeads *heads, guint k)
            !litho_head_empty(heads, k) && !litho_head_empty(heads, k - 1);
 }
 
+gboolean litho_xy_nowhere(gint32 x, gint32 y)
+{
+    return (x == 0 && y == 0) || x == G_MININT32 || y == G_MININT32 || x == G_MAXINT32 ||
+           y == G_MAXINT32;
+}
+
 // Metres or feet from the trace before to trace k; NAN = one of the two has no place.
 static double distance(const LithoHeads *heads, guint k, int x_byte, int y_byte)
 {
     double at[2][2];
     for (int t = 0; t < 2; t++) {
         const int scalar = litho_head_scalar(heads, k - (guint)t);
-        at[t][0] = litho_scaled(litho_head_i32(heads, k - (guint)t, x_byte), scalar);
-        at[t][1] = litho_scaled(litho_head_i32(heads, k - (guint)t, y_byte), scalar);
-        if (at[t][0] == 0 && at[t][1] == 0)
+        const gint32 x = litho_head_i32(heads, k - (guint)t, x_byte);
+        const gint32 y = litho_head_i32(heads, k - (guint)t, y_byte);
+        if (litho_xy_nowhere(x, y))
             return NAN;
+        at[t][0] = litho_scaled(x, scalar);
+        at[t][1] = litho_scaled(y, scalar);
     }
     return hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]);
 }

@@ -162,7 +162,7 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
     gboolean all, headed = s->kind == LITHO_FILE_SEGY || s->kind == LITHO_FILE_SU;
     Quality q = examine(x, n);
     if (q.bad) {
-        gboolean hole = repair(x, n, s->grid.axis[2].n / 100, &bad, &all);
+        gboolean hole = repair(x, n, MAX(s->grid.axis[2].n / 100, 1), &bad, &all);
         if (r->whole && all && !headed) {
             flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing, 1);
         } else {
