@@ -108,7 +108,7 @@ static void print_time(const LithoCliPlan *p)
 {
     const LithoRatesTold *t = &p->told;
     if (!t->known) {
-        printf(_("time      not known: nothing like it has run on this machine\n"));
+        printf(_("time      not known: nothing like it has run long enough on this machine\n"));
         return;
     }
     printf(_("time      about %.2g s%s: %.2g s of computing"), t->seconds + p->opened_s,

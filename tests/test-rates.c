@@ -238,7 +238,7 @@ static void test_operators(void)
 }
 
 // Property: what never ran is not known; a run with other parameters gives a rough figure that says
-// so; a short run teaches nothing.
+// so; a short run teaches nothing, unless it computes for long.
 static void test_unknown(void)
 {
     g_autoptr(LithoRates) rates = litho_rates_new();
@@ -246,7 +246,9 @@ static void test_unknown(void)
     g_autoptr(LithoFlow) other = one_mean(5);
     LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
     const LithoStreamPlan plan = plan_of(100, 25, 1);
-    const LithoStreamTook brief = took_of(&fast, 2, 1000), took = took_of(&fast, 5, 2000000);
+    const LithoStreamTook took = took_of(&fast, 5, 2000000);
+    LithoStreamTook brief = took_of(&fast, 2, 1000);
+    brief.compute_s = 0.1;
     g_assert_false(litho_rates_learn(rates, &of, &brief));
     g_assert_false(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
     g_assert_true(litho_rates_learn(rates, &of, &took));
@@ -254,6 +256,24 @@ static void test_unknown(void)
     g_assert_true(litho_rates_tell(rates, &of, &plan, &plan.out, 1).is_alike);
     of.threads = 1021;
     g_assert_false(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
+    brief.compute_s = 2 * LITHO_RATES_SECONDS;
+    g_assert_true(litho_rates_learn(rates, &of, &brief));
+    g_assert_true(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
+}
+
+// Property: the time of slabs counts the work on their halo, told from a run in one piece, too.
+static void test_halo(void)
+{
+    g_autoptr(LithoRates) rates = litho_rates_new();
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    const LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+    const LithoStreamTook whole = took_of(&fast, 1, 20000000);
+    g_assert_true(litho_rates_learn(rates, &of, &whole));
+    LithoStreamPlan plan = plan_of(200, 50, 1);
+    const double without = litho_rates_tell(rates, &of, &plan, &plan.out, 1).compute_s;
+    plan.halo = 60; // 50, 50, 50 and 50 inlines become 80, 110, 110 and 80
+    const double with = litho_rates_tell(rates, &of, &plan, &plan.out, 1).compute_s;
+    g_assert_cmpfloat_with_epsilon(with / without, (200 + 380) / 400.0, 1e-6);
 }
 
 // Property: rates outlive the process; a damaged file knows nothing and is replaced.
@@ -337,6 +357,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rates/first-run", test_first_run);
     g_test_add_func("/rates/operators", test_operators);
     g_test_add_func("/rates/unknown", test_unknown);
+    g_test_add_func("/rates/halo", test_halo);
     g_test_add_func("/rates/kept", test_kept);
     g_test_add_func("/rates/bounded", test_bounded);
     return g_test_run();

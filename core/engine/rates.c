@@ -145,7 +145,9 @@ static void add_point(JsonObject *object, double x, double y)
 
 gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const LithoStreamTook *took)
 {
-    if (took->samples < LITHO_RATES_SAMPLES || took->slabs < 1)
+    const gboolean is_short =
+        took->samples < LITHO_RATES_SAMPLES && took->compute_s < LITHO_RATES_SECONDS;
+    if (is_short || took->slabs < 1)
         return FALSE;
     g_autofree char *kind = kind_of(of, took->sharing), *name = name_of(of, kind);
     JsonObject *entry = newest(member(root_of(rates), "computing"), name);
@@ -288,6 +290,16 @@ static double share_of_slab(const LithoStreamPlan *plan)
     return (double)MIN(plan->slab, a[0].n) / (double)a[0].n * across;
 }
 
+// How often a sample of the input is worked on, as a part of a slab or of the halo of others.
+static double held_again(const LithoStreamPlan *plan)
+{
+    const LithoAxis *a = plan->out.axis;
+    const double rows = (double)(plan->n_slabs / MAX(plan->columns, 1));
+    const double down = 1 + (rows - 1) * (double)plan->halo / (double)a[0].n;
+    const double across = 1 + (double)((plan->columns - 1) * plan->halo_across) / (double)a[1].n;
+    return MAX(MIN(down, rows), 1) * MAX(MIN(across, (double)plan->columns), 1);
+}
+
 // How often a sample of the input is read. A process that computes all slabs of whole inlines reads
 // none twice.
 static double read_again(const LithoStreamPlan *plan, int ranks)
@@ -310,7 +322,7 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
     if (compute.n == 0)
         return told;
     const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
-    const double inputs = in ? (double)litho_grid_samples(in) / samples : 0;
+    const double inputs = in ? (double)litho_grid_samples(in) / samples * held_again(plan) : 0;
     const double slab = samples * (1 + inputs) * share_of_slab(plan);
     const double again = read_again(plan, ranks);
     const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;

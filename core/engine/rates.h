@@ -9,11 +9,13 @@
 // slab takes a fixed time (its borders, launches) and a time for each sample, of the input and of
 // the result: a migration to a few depths works on all of its traces. Reading and writing
 // are kept by file format. Of each the 200 that were learned last are kept. Runs of fewer than
-// LITHO_RATES_SAMPLES samples teach nothing.
+// LITHO_RATES_SAMPLES samples that compute for less than LITHO_RATES_SECONDS teach nothing: tip
+// waves work for minutes on a few traces.
 //
 // Thread-safety: a value of its maker. Two processes that save at once keep the later one's.
 
 enum { LITHO_RATES_SAMPLES = 1000000 };
+static const double LITHO_RATES_SECONDS = 0.5;
 
 typedef struct LithoRates LithoRates;
 

@@ -57,6 +57,7 @@ typedef struct Stream {
     double compute_ms, first_ms; // of slabs on all devices; of the devices' first ones
     gint64 n_slabs, n_first;     // of these
     gint64 samples;              // computed
+    gint64 inputs;               // samples of slabs' inputs, with their halo; guarded by `reader`
     double measure_ms, finish_ms;
     int shared;       // devices that shared a slab, at most
     int ranks_used;   // ranks that did
@@ -151,6 +152,7 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     if (cube)
         cube->source = s->source = s->source ? s->source : cube->serial;
     s->loudest = cube ? MAX(s->loudest, cube->loudest) : s->loudest;
+    s->inputs += litho_box_count(need);
     gint64 inlines = litho_box_size(need, 0);
     if (s->last_read)
         inlines -= litho_box_size(litho_box_intersect(need, s->last_read->held), 0);
@@ -605,9 +607,7 @@ static void tell_took(const Stream *s, LithoStreamTook *took)
         .read_bytes = s->read_bytes,
         .write_bytes = 4 * litho_grid_samples(&s->plan.out),
         .samples = s->samples,
-        .inputs = s->survey ? (double)litho_grid_samples(litho_survey_grid(s->survey)) /
-                                  (double)litho_grid_samples(&s->plan.out)
-                            : 0,
+        .inputs = (double)s->inputs / (double)MAX(s->samples, 1),
         .slabs = s->n_slabs,
         .devices = (int)s->n_first,
         .sharing = s->plan.sharing,

@@ -32,7 +32,8 @@ typedef struct LithoStreamTook {
     double setup_s;   // of computing: the devices' first slabs beyond the others, on average
     gint64 read_bytes, write_bytes; // as float32
     gint64 samples, slabs;          // computed
-    double inputs;                  // samples of the input for each of the result; 0 = none
+    double inputs; // samples of the input, with the halo of each slab, for each of the result;
+                   // 0 = none
     int devices;                    // that computed slabs
     int sharing;                    // devices that shared each slab
 } LithoStreamTook;
