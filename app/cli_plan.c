@@ -64,6 +64,8 @@ static void print_rank(const LithoCliPlan *p, int rank, const char *label)
     if (p->plan->splits)
         printf(_("%" PRId64 " of %" PRId64 " slabs, %.0f %%\n"), (slabs - rank + n - 1) / n, slabs,
                100.0 * (double)((slabs - rank + n - 1) / n) / (double)slabs);
+    else if (p->plan->alone)
+        printf(rank == 0 ? _("all of it, as no step can be shared\n") : _("nothing\n"));
     else
         printf(_("1/%d of every step that can be shared\n"), n);
 }

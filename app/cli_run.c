@@ -629,6 +629,8 @@ int litho_cli_run(int argc, char **argv)
         litho_cli_wrote(&progress, o.files.out ? o.files.out : file_of(o.volumes[0]));
     litho_timings_unref(run.timings);
     litho_report_unref(run.report);
+    if (!ok && peers && peers->peers.rank != 0)
+        g_usleep(LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC);
     int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);
     if (peers)
         peers->stop(status);

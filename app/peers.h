@@ -12,6 +12,11 @@ typedef struct LithoPeersModule {
     void (*stop)(int status);        // ends MPI; a status other than 0 ends the other ranks too
 } LithoPeersModule;
 
+// Seconds that a process other than the first waits when the run has failed, before it tells its
+// sentence and ends the others: the first one has heard of it, or waits in vain, cleans up its
+// half-written file, tells the sentence once for all and ends the job.
+enum { LITHO_PEERS_CLEAN_UP_S = 3 };
+
 // TRUE when mpirun has started this process and others beside it.
 gboolean litho_peers_are_several(void);
 // NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the

@@ -99,16 +99,8 @@ static guint64 least(guint64 value)
     return all;
 }
 
-// Ending the job at once would leave rank 0's half-written file behind: a failed rank has told
-// rank 0 (or rank 0 is waiting for it in vain) and gives it this long to clean up and end the job.
-enum { CLEAN_UP_S = 3 };
-
 static void stop(int status)
 {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (status != 0 && rank != 0)
-        g_usleep(CLEAN_UP_S * G_USEC_PER_SEC);
     if (status != 0)
         MPI_Abort(MPI_COMM_WORLD, status);
     MPI_Finalize();

@@ -144,6 +144,16 @@ gboolean litho_flow_is_local(const LithoFlow *flow)
     return TRUE;
 }
 
+gboolean litho_flow_is_shared(const LithoFlow *flow)
+{
+    for (guint k = 0; k < flow->steps->len; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !litho_operator_split(step->op, NULL, step->params).one_process)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 gboolean litho_flow_fills(const LithoFlow *flow)
 {
     for (guint k = 0; k < flow->steps->len; k++) {

@@ -49,6 +49,8 @@ const char **litho_flow_volumes(const LithoFlow *flow);
 
 // TRUE when every enabled step can compute a part of its output from a part of its input.
 gboolean litho_flow_is_local(const LithoFlow *flow);
+// TRUE when several processes can share an enabled step.
+gboolean litho_flow_is_shared(const LithoFlow *flow);
 // TRUE when an enabled step writes missing traces.
 gboolean litho_flow_fills(const LithoFlow *flow);
 // TRUE when every enabled step fills missing traces and leaves the others as they are, and there is

@@ -174,7 +174,8 @@ LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, co
 {
     if (op->split)
         return op->split(in, params);
-    return (LithoSplit){.kind = op->input_box ? LITHO_SPLIT_REGION : LITHO_SPLIT_NONE};
+    return op->input_box ? (LithoSplit){.kind = LITHO_SPLIT_REGION}
+                         : (LithoSplit){.kind = LITHO_SPLIT_NONE, .one_process = TRUE};
 }
 
 gboolean litho_operator_is_local(const LithoOperator *op, const void *params)

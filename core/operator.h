@@ -111,6 +111,7 @@ typedef struct LithoSplit {
                       // by several devices, too
     int stage;        // of SUM and ROWS: first stage that runs again when the number of devices
                       // changes; 0 = plan
+    gboolean one_process; // not among processes: the first one computes all of it
 } LithoSplit;
 
 typedef struct LithoFindRow {

@@ -34,7 +34,9 @@ typedef struct LithoRun {
     LithoPeers *peers;     // borrowed; processes that compute this pass together (core/peers.h),
                            // NULL = alone
     int ranks_used;        // out: the most that took part; litho_run_used_ranks()
-    gboolean force;        // files that an operator writes beside its samples replace existing ones
+    gboolean writes;       // operators write the files that their parameters name beside their
+                           // samples; FALSE: the result is looked at, judged or compared only
+    gboolean force;        // such files replace existing ones
 
     LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread
     gpointer progress_data;

@@ -167,6 +167,25 @@ def blocks_to_fill_are_dealt_out():
             assert read(f"blocks-{n}.sgy") == read("blocks.sgy"), f"{n} ranks give other bytes"
 
 
+@test
+def a_step_that_cannot_be_shared_keeps_one_process_busy():
+    """Every process computed all of the packets, with as much memory; and a sentence for all is told once."""
+    make_input()
+    args = ["run", "wavepacket", "mode=compress", "scales=2", "-i", "in.sgy", "--backend", "cpu", "--threads", "1"]
+    start = processor_s()
+    cli(*args, "coefficients=one.lwp", "-o", "one.npy")
+    alone, start = processor_s() - start, processor_s()
+    r = ranked(3, *args, "coefficients=three.lwp", "-o", "three.npy", "--timings", "three.json")
+    together = processor_s() - start
+    assert r.returncode == 0 and r.stderr.count("the first of 3 processes computes") == 1, r.stderr
+    assert json.load(open("three.json"))["ranks_used"] == 1
+    assert read("three.npy") == read("one.npy") and read("three.lwp") == read("one.lwp")
+    assert together < 2 * alone, (together, alone)
+    assert ranked(2, *args, "-o", "never.npy", "--dry-run").stdout.count("nothing") == 1
+    r = ranked(3, *args[:2], "block=7", *args[4:], "-o", "never.npy")
+    assert r.returncode == 1 and r.stderr.count("are too small") == 1, r.stderr
+
+
 # A step behind a filling needs a part of the blocks around; each stays with the process that fills it.
 CHAIN = ["patch", "mode=fill", "overlap=2", "+", "fx", "window=10", "half_width=1"]
 

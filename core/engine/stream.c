@@ -234,7 +234,8 @@ static LithoCube *do_slab(Lane *lane, gint64 *slab, GError **error)
     LithoRun run = {.cancel = s->cancel,
                     .threads = s->options->threads,
                     .device = device.index,
-                    .peers = s->together ? s->options->peers : NULL,
+                    .peers = s->together && !s->plan.alone ? s->options->peers : NULL,
+                    .writes = !s->options->peers || s->options->peers->rank == 0,
                     .force = s->options->save.force};
     if (s->run) {
         run.timings = s->run->timings;
@@ -579,7 +580,11 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     litho_journal_head_clear(&head);
     s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
     ok = ok && part_flow(s, own, writes, error);
-    if (!ok || !run_lanes(s, *writer, error))
+    const gboolean alone = s->together && s->plan.alone;
+    if (ok && alone && !writes)
+        return litho_stream_wait_for_first(o->peers, s->run, error);
+    if (!ok || !run_lanes(s, *writer, error) ||
+        (alone && !litho_stream_wait_for_first(o->peers, s->run, error)))
         return FALSE;
     if (!litho_loudness_check_slabs(flow, s->survey, s->loudest, s->ranks > 1 ? o->peers : NULL,
                                     kept_inlines(s), s->plan.slab, s->run, &s->is_refused, error))
@@ -646,6 +651,10 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
                                "in parts: %s"),
                              command));
     }
+    if (s.together && s.plan.alone)
+        tell(&s, g_strdup_printf(_("no step of this flow can be shared: the first of %d processes "
+                                   "computes"),
+                                 options->peers->n));
     LithoWriter *writer = NULL;
     s.cancel = g_cancellable_new();
     g_mutex_init(&s.lock);

@@ -77,6 +77,7 @@ typedef struct LithoStreamPlan {
     guint engines;        // devices that may compute slabs beside each other, as far as they pay
     int sharing;          // devices that share each slab; 1 unless `engines` is 1
     gboolean splits;      // slabs can be dealt out; else all processes compute one together
+    gboolean alone;       // nothing can: the first process computes, the others wait
     const char *shared;   // what they share, "frequencies"; NULL unless `sharing` is above 1
     guint lanes;          // threads for each engine, one of which computes at a time
     guint64 host_bytes;   // needed at a time

@@ -40,6 +40,7 @@ static void deal_out(const LithoFlow *flow, const LithoWalk *walk,
     plan->engines = litho_flow_is_local(flow) ? (guint)device_count(options) : 1;
     plan->sharing = 1;
     plan->splits = litho_flow_is_local(flow);
+    plan->alone = !litho_flow_is_shared(flow);
     for (guint k = 0; options->device.backend && plan->engines == 1 && k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         const LithoGrid *in = l->has_in ? &l->in : NULL;

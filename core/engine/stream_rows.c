@@ -9,6 +9,17 @@ gboolean litho_stream_send(LithoPeers *peers, const LithoCube *slab, LithoRun *r
            litho_peers_send(peers, slab->live, traces, 0, run, error);
 }
 
+gboolean litho_stream_wait_for_first(LithoPeers *peers, LithoRun *run, GError **error)
+{
+    char word = 0;
+    if (peers->rank > 0)
+        return litho_peers_receive(peers, &word, sizeof word, 0, run, error);
+    for (int to = 1; to < peers->n; to++)
+        if (!litho_peers_send(peers, &word, sizeof word, to, run, error))
+            return FALSE;
+    return TRUE;
+}
+
 LithoCube *litho_stream_receive(LithoPeers *peers, const LithoStreamPlan *plan, gint64 slab,
                                 int from, LithoRun *run, GError **error)
 {

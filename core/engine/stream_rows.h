@@ -10,6 +10,9 @@
 gboolean litho_stream_send(LithoPeers *peers, const LithoCube *slab, LithoRun *run, GError **error);
 LithoCube *litho_stream_receive(LithoPeers *peers, const LithoStreamPlan *plan, gint64 slab,
                                 int from, LithoRun *run, GError **error);
+// Where the first process computes alone: it tells the others that it has done so, which wait.
+// FALSE: it has gone or failed.
+gboolean litho_stream_wait_for_first(LithoPeers *peers, LithoRun *run, GError **error);
 // Puts slab `slab` of the plan into the file or into *row, which goes into the file with its last
 // slab; slabs come in order. A cancel of `run` (may be NULL) is seen
 // between blocks of 2 MB. *row: NULL at first; what is left of it is the caller's. `journal` may

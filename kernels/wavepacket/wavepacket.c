@@ -150,14 +150,14 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     return TRUE;
 }
 
-// Split: the boxes of a volume in one piece are dealt out, else the segments.
+// Split: the boxes of a volume in one piece are dealt out among devices, else the segments.
 static LithoSplit split(const LithoGrid *in, const void *params)
 {
     (void)in;
     const LithoWavepacketParams *p = params;
     if (wp_is_regional(p))
         return (LithoSplit){LITHO_SPLIT_REGION, "segments", WP_STAGE_PLAN};
-    return (LithoSplit){LITHO_SPLIT_SUM, p->block > 0 ? "segments" : "boxes", WP_STAGE_PLAN};
+    return (LithoSplit){LITHO_SPLIT_SUM, p->block > 0 ? "segments" : "boxes", WP_STAGE_PLAN, TRUE};
 }
 
 static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
