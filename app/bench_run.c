@@ -311,13 +311,15 @@ gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube
                        GError **error)
 {
     const void *settings = bench_variant(bench, r->variant)->params;
-    Timer t = {
-        .bench = bench,
-        .settings = settings,
-        .result = r,
-        .in = in,
-        .params = g_memdup2(settings, bench->op->params.size),
-        .run = {.threads = r->threads, .device = r->device.index, .timings = litho_timings_new()}};
+    Timer t = {.bench = bench,
+               .settings = settings,
+               .result = r,
+               .in = in,
+               .params = g_memdup2(settings, bench->op->params.size),
+               .run = {.threads = r->threads,
+                       .device = r->device.index,
+                       .writes = TRUE,
+                       .timings = litho_timings_new()}};
     const LithoGrid *grid = bench->op->needs_input ? &bench->grid : NULL;
     t.run.devices = litho_device_sharing(r->device, bench->op, grid, settings);
     t.impl = litho_device_impl(r->device, bench->op, error);

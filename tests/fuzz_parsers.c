@@ -188,7 +188,7 @@ static guint64 plenty(const LithoRun *run)
 
 static void run_job(Packets *p)
 {
-    LithoRun run = {.threads = 1, .force = TRUE};
+    LithoRun run = {.threads = 1, .writes = TRUE, .force = TRUE};
     const LithoPass pass = {.params = &p->params,
                             .first_stage = 1,
                             .in = p->cube,

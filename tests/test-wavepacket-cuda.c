@@ -26,6 +26,7 @@ static Side side_on(LithoDevice device)
     litho_flow_append(s.flow, &litho_operator_wavepacket);
     s.p = litho_flow_step(s.flow, 0)->params;
     s.run.report = litho_report_new();
+    s.run.writes = TRUE;
     return s;
 }
 

@@ -70,8 +70,9 @@ typedef struct Plan {
 
 static Plan plan_for(gint64 n1, gint64 n2, gint64 n3, int mode, int block, int threads)
 {
-    Plan s = {.in = events_cube(n1, n2, n3),
-              .run = {.threads = threads, .report = litho_report_new(), .force = TRUE}};
+    Plan s = {
+        .in = events_cube(n1, n2, n3),
+        .run = {.threads = threads, .report = litho_report_new(), .writes = TRUE, .force = TRUE}};
     s.out = litho_cube_new(&s.in->grid, NULL);
     litho_param_defaults(&litho_operator_wavepacket.params, &s.p);
     s.p.mode = mode;

@@ -172,6 +172,24 @@ def what_fails_leaves_the_old_file():
 
 
 @test
+def coefficients_are_of_the_result_and_nothing_else():
+    """What is judged, verified or searched computes parts of a survey, or other ones: it writes no file of coefficients."""
+    survey("in.sgy")
+    words = [*PACKETS, "coefficients=c.lwp", "in.sgy"]
+    cli("run", *words, "c.npy", "--force")
+    whole = read("c.lwp")
+    cli("run", *words, "c.npy", "--force", "--report", "c.json", "--area", "2:9,,", "--hide", "5")
+    assert read("c.lwp") == whole
+    cli("verify", "c.npy")
+    assert read("c.lwp") == whole
+    os.remove("c.lwp")
+    cli("verify", "c.npy")
+    cli("report", *words, "c.png")
+    cli("find", *words, "--seconds", "0.1")
+    assert not os.path.exists("c.lwp")
+
+
+@test
 def a_full_standard_output_is_a_failure():
     survey("in.sgy")
     for args in [["info", "in.sgy"], ["list"], ["list", "--json"], ["--help"], ["run", "--help"], ["--version"], ["synth", "--list"]]:

@@ -25,7 +25,7 @@ static inline Bench bench(void)
                .timings = litho_timings_new()};
     litho_flow_append(b.flow, &litho_operator_wavepacket);
     b.p = litho_flow_step(b.flow, 0)->params;
-    b.run = (LithoRun){.timings = b.timings, .report = litho_report_new()};
+    b.run = (LithoRun){.timings = b.timings, .report = litho_report_new(), .writes = TRUE};
     return b;
 }
 

@@ -143,7 +143,8 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
         levels[b] = (float)level;
     g_autofree double *block_error = g_new0(double, job->n_blocks);
     const WpRule rule = {.level = levels};
-    WpCoefficients *file = p->coefficients.text[0] ? wp_coefficients_new() : NULL;
+    const gboolean writes = p->coefficients.text[0] && run && run->writes;
+    WpCoefficients *file = writes ? wp_coefficients_new() : NULL;
     Compression compression = {&rule, p->refit, block_error, file};
     const WpWork work = {.stage = "compress",
                          .from = job->volume,
