@@ -250,6 +250,28 @@ def traces_that_are_counted_through_lie_where_coordinates_say():
 
 
 @test
+def headers_of_filled_traces_are_their_own():
+    """They were copies of the first trace's: all of CDP 1, at its source. What grows evenly goes on so, what does not is 0."""
+    def header(h, i, j):
+        struct.pack_into(">ii", h, 20, 12 * i + j + 1, 7)  # CDP
+        struct.pack_into(">ii", h, 72, 43000000 + 2500 * j, 620000000 + 2500 * i)
+        struct.pack_into(">i", h, 12, (12 * i + j) ** 2)  # channel
+
+    def holes(b):
+        traces = np.frombuffer(bytes(b[3600:]), np.uint8).reshape(-1, 320)
+        b[3600:] = traces[np.arange(len(traces)) % 7 != 3].tobytes()
+    survey("whole.sgy", 20, 12, 20, header=header)
+    survey("holes.sgy", 20, 12, 20, holes, header=header)
+    cli("run", "patch", "mode=fill", "iterations=2", "holes.sgy", "filled.sgy", "--backend", "cpu")
+    heads = [np.frombuffer(read(f)[3600:], np.uint8).reshape(-1, 320)[:, :240].copy().view(">i4") for f in ("whole.sgy", "filled.sgy")]
+    new = np.arange(240) % 7 == 3
+    assert np.array_equal(heads[0][~new], heads[1][~new])
+    for byte in (21, 25, 73, 77, 181, 185, 189, 193):
+        assert np.array_equal(heads[0][:, byte // 4], heads[1][:, byte // 4]), byte
+    assert not heads[1][new, 13 // 4].any()
+
+
+@test
 def bad_samples_are_counted_and_refused_when_strict():
     def damage(value, code):
         def change(b):

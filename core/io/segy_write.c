@@ -259,6 +259,8 @@ static void make_whole(const LithoWriter *w, guint8 *header)
 static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j, gboolean live)
 {
     memcpy(header, w->blank, w->header_bytes);
+    if (w->blank_words)
+        litho_segy_put_blank(w, i, j, header);
     put_place(w, header, i, j);
     if (!has_source_traces(w)) {
         gint64 number = i * w->grid.axis[1].n + j + 1;
@@ -595,7 +597,7 @@ static gboolean make_blank(LithoWriter *w, GError **error)
                              error))
         return FALSE;
     reorder_headers(w, w->blank, n, file->order);
-    return TRUE;
+    return litho_segy_fit_blank(w, error);
 }
 
 // Tells what trace headers alone cannot say.

@@ -176,6 +176,7 @@ void litho_writer_free(LithoWriter *w)
     g_free(w->data_path);
     g_free(w->note);
     g_free(w->blank);
+    g_clear_pointer(&w->blank_words, g_array_unref);
     g_clear_pointer(&w->runs, g_array_unref);
     g_free(w);
 }

@@ -3,6 +3,12 @@
 #include "core/io/output.h"
 #include "core/io/survey_private.h"
 
+// A header word of a new trace: origin + i * di + j * dj of its cell (i, j) in the source.
+typedef struct LithoBlankWord {
+    int byte;
+    double origin, di, dj;
+} LithoBlankWord;
+
 // One output file being written. Every format is file head, then traces of header_bytes and
 // samples at first + position * stride.
 struct LithoWriter {
@@ -25,6 +31,7 @@ struct LithoWriter {
     gboolean elsewhere;    // the grid's traces are none of those of `like`
     gboolean set_ns, set_dt, set_delay; // sample axis differs from what the source's headers say
     guint8 *blank; // header_bytes: header of traces without one in the source, in `order`
+    GArray *blank_words; // LithoBlankWord: what differs from trace to trace there; NULL = no source
 
     gint64 next_inline, written; // inlines taken, traces written
     gint64 clipped, not_finite;  // samples saturated, traces dropped for NaN or infinite samples
@@ -47,6 +54,10 @@ gboolean litho_segy_put_header(LithoWriter *writer, gint64 i, gint64 j, gboolean
 // Does the cell get a trace at all? `source` gets its trace in `like`, -1 = none.
 gboolean litho_segy_wants_cell(const LithoWriter *writer, gint64 i, gint64 j, gboolean live,
                                gint64 *source);
+// Finds the words of new traces among those of the source's traces, into `blank_words`, and writes
+// them for cell (i, j) of the output. segy_blank.c
+gboolean litho_segy_fit_blank(LithoWriter *writer, GError **error);
+void litho_segy_put_blank(const LithoWriter *writer, gint64 i, gint64 j, guint8 *header);
 // Patches counts that are known at the end only and appends a trailer.
 gboolean litho_segy_finish(LithoWriter *writer, GError **error);
 
