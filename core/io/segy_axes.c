@@ -125,7 +125,10 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
         return TRUE;
     }
     if (in_traces < 0)
-        litho_survey_note(survey, "sample intervals differ from trace to trace");
+        litho_survey_note(survey,
+                          "sample intervals differ from trace to trace; %.10g %s is taken for all "
+                          "(--dt)",
+                          axis->step, survey->grid.is_depth ? "m" : "s");
     if (!survey->grid.is_depth && !options->dt) {
         if (axis->step < 50e-6)
             litho_survey_note(survey,
