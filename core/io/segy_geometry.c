@@ -294,16 +294,18 @@ static gboolean is_counted_through(const LithoHeads *heads, const LithoOpenOptio
 }
 
 // TRUE when the scanned coordinates fill a grid of several lines that are about as far apart as
-// their traces: no 2-D lines side by side. Nothing is changed.
+// their traces: no 2-D lines side by side. Nothing is changed. Without memory it is none.
 static gboolean fills_grid(const LithoScan *scan, const LithoSurvey *survey)
 {
     const gsize bytes = (gsize)scan->n * sizeof *scan->key[0];
-    g_autofree gint32 *x = g_memdup2(scan->key[0], bytes), *y = g_memdup2(scan->key[1], bytes);
+    g_autofree gint32 *x = g_try_malloc(bytes), *y = g_try_malloc(bytes);
     LithoScan copy = *scan;
     LithoSurvey none = {.grid = survey->grid};
     char why[96];
-    copy.key[0] = x;
-    copy.key[1] = y;
+    if (!x || !y)
+        return FALSE;
+    copy.key[0] = memcpy(x, scan->key[0], bytes);
+    copy.key[1] = memcpy(y, scan->key[1], bytes);
     if (!litho_lattice_from_xy(&copy, &none, why))
         return FALSE;
     double most[2] = {0, 0}, used = 0;
