@@ -22,6 +22,9 @@ enum { RINGS = 24 };
 // Steep is what moves by so many periods of the flat events' frequency from trace to trace: ten
 // milliseconds at 30 Hz, a kilometre in 0.4 s where traces are 25 m apart. Flat is a third of that.
 #define STEEP 0.3
+// Where the low frequencies outweigh the middle ones, which flanks of events do not, less is steep:
+// two samples a trace at 30 Hz and 4 ms.
+#define STEEP_OF_LOW 0.23
 #define FLAT 0.1
 // Wavenumbers that a window tells from none, in bins.
 enum { RESOLVED = 2 };
@@ -29,6 +32,8 @@ enum { RESOLVED = 2 };
 // are in its middle.
 #define LOW 0.6
 #define HIGH 1.5
+// Standard deviations of the random noise that events are clear of.
+#define SURE 3
 
 typedef struct Steep {
     const LithoCube *cube;
@@ -185,16 +190,32 @@ static double power_of(const Steep *s, int f, int from, int to)
     return sum;
 }
 
+// Variance of power_of() by the random noise and by its medians.
+static double scatter_of(const Steep *s, int f, int from, int to)
+{
+    double squares = 0, count = 0;
+    const double nk = (double)s->n[0] * s->n[1];
+    for (int r = from; r < MIN(to, RINGS); r++)
+        count += s->in_ring[r];
+    for (gint64 w = 0; w < s->windows; w++)
+        squares += pow(s->noise[w * s->nf + f] / nk * count, 2) * (1 / fmax(count, 1) + 2.1 / nk);
+    return 8 * squares; // coefficients behind a taper, windows half a length apart: alike by twos
+}
+
 // Mean frequency of the flat events in bins: of the rings below `slope` cycles a trace in units of
 // a bin, and of none. Ground roll leaks there, lower and as strong as they are: frequencies weigh
-// as their square, and what a wavelet has of f^4 exp(-f^2) then seems higher by so much.
+// as their square, and what a wavelet has of f^4 exp(-f^2) then seems higher by so much. Random
+// noise does, too, and where all events have dips the flat rings hold nothing else: a frequency
+// counts where they stand clear of its scatter. 0: none does.
 static double mean_frequency(const Steep *s, double slope)
 {
     const double higher = 1.2, some = 0.03;
     g_autofree double *power = g_new0(double, s->nf);
     double sum = 0, weight = 0, most = 0;
     for (int f = 1; f < s->nf; f++) {
-        power[f] = pow(f, 2) * power_of(s, f, 0, MAX(1, (int)ceil(slope * f * TRACES)));
+        const int to = MAX(1, (int)ceil(slope * f * TRACES));
+        const double own = power_of(s, f, 0, to);
+        power[f] = own > SURE * sqrt(scatter_of(s, f, 0, to)) ? pow(f, 2) * own : 0;
         most = fmax(most, power[f]);
     }
     for (int f = 1; f < s->nf; f++) {
@@ -205,18 +226,6 @@ static double mean_frequency(const Steep *s, double slope)
     return weight > 0 ? sum / weight / higher : 0;
 }
 
-// Standard deviation of the steep low frequencies' power by the random noise and by its medians.
-static double scatter_of(const Steep *s, int f, int from)
-{
-    double squares = 0, count = 0;
-    const double nk = (double)s->n[0] * s->n[1];
-    for (int r = MIN(from, RINGS); r < RINGS; r++)
-        count += s->in_ring[r];
-    for (gint64 w = 0; w < s->windows; w++)
-        squares += pow(s->noise[w * s->nf + f] / nk * count, 2) * (1 / fmax(count, 1) + 2.1 / nk);
-    return 8 * squares; // coefficients behind a taper, windows half a length apart: alike by twos
-}
-
 // Sets what belongs to ground roll, which has next to none of the middle frequencies, or a lower
 // mean of all. Steep events are 0.1 to 1.6 times as strong in the low frequencies as in the middle
 // ones, up to 5 times the ratio of flat events (strongly curved ones, whose higher frequencies are
@@ -224,17 +233,17 @@ static double scatter_of(const Steep *s, int f, int from)
 // than a tenth of the energy; ground roll of 10 to 12 Hz has a ratio above 5.
 static void read_spectra(const Steep *s, double df, LithoNoise *noise)
 {
-    const double share = 0.02, ratio = 1.5, times = 6, much = 0.15, slower = 0.7, sure = 3;
+    const double share = 0.02, ratio = 1.5, times = 6, much = 0.15, slower = 0.7;
     double flat = mean_frequency(s, 0);
     flat = mean_frequency(s, FLAT / fmax(flat, 1));
-    const double slope = STEEP * s->n[2] / fmax(flat, 1); // samples a trace
     double steep[2] = {0}, plain[2] = {0}, all = 0, whole = 0, sum = 0, weight = 0, squares = 0;
     double below_flat = 0;
     for (int f = 1; f < s->nf; f++) {
-        const double limit = slope * f / s->n[2] * TRACES;
-        const int from = MAX(RESOLVED + 1, (int)floor(limit) + 1);
-        const int to = MAX(1, (int)ceil(FLAT / STEEP * limit));
-        const double own = power_of(s, f, from, RINGS), core = power_of(s, f, 0, to);
+        const double periods = f / fmax(flat, 1) * TRACES; // STEEP and FLAT are in units of it
+        const int from = MAX(RESOLVED + 1, (int)floor(STEEP * periods) + 1);
+        const int from_low = MAX(RESOLVED + 1, (int)floor(STEEP_OF_LOW * periods) + 1);
+        const int to = MAX(1, (int)ceil(FLAT * periods));
+        const double own = power_of(s, f, from, RINGS);
         const int part = f < LOW * flat ? 0 : f < HIGH * flat ? 1 : -1;
         all += own;
         below_flat += f < flat ? own : 0;
@@ -242,12 +251,12 @@ static void read_spectra(const Steep *s, double df, LithoNoise *noise)
         sum += f * fmax(own, 0);
         weight += fmax(own, 0);
         if (part >= 0) {
-            steep[part] += own;
-            plain[part] += core;
+            steep[part] += power_of(s, f, from_low, RINGS);
+            plain[part] += power_of(s, f, 0, to);
         }
-        squares += part == 0 ? scatter_of(s, f, from) : 0;
+        squares += part == 0 ? scatter_of(s, f, from_low, RINGS) : 0;
     }
-    if (!(whole > 0) || !(flat > 0) || steep[0] < sure * sqrt(squares))
+    if (!(whole > 0) || !(flat > 0) || steep[0] < SURE * sqrt(squares))
         return;
     const gboolean lower = steep[0] > share * whole && plain[1] > 0 &&
                            steep[0] > fmax(ratio, times * plain[0] / plain[1]) * steep[1];
@@ -255,7 +264,7 @@ static void read_spectra(const Steep *s, double df, LithoNoise *noise)
     if (!lower && !slow)
         return;
     noise->steep = fmin((slow ? below_flat : steep[0]) / whole, 1);
-    noise->steep_slope = slope;
+    noise->steep_slope = (slow ? STEEP : STEEP_OF_LOW) * s->n[2] / fmax(flat, 1); // samples a trace
     noise->steep_below = (slow ? flat : LOW * flat) * df;
 }
 
@@ -273,8 +282,8 @@ void noise_find_steep(const LithoCube *cube, LithoBox box, LithoRun *run, LithoN
         const double bins = 6;
         set_windows(&s, samples);
         gboolean ok = measure(&s, run) && litho_run_checkpoint(run);
-        const gboolean again =
-            ok && mean_frequency(&s, 0) < bins && 2 * samples <= MIN(nt, LONGEST);
+        const double mean = ok ? mean_frequency(&s, 0) : 0;
+        const gboolean again = mean > 0 && mean < bins && 2 * samples <= MIN(nt, LONGEST);
         if (ok && !again)
             read_spectra(&s, 1 / (s.n[2] * dt), noise);
         clear(&s);
