@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernels/common/alone.h"
 #include "kernels/fx/fx.h"
 
 // Few events with few dips lie in a short window, and filters of the window's own suit these
@@ -70,44 +71,14 @@ LithoCleanRule litho_fx_clean_rule(const LithoFxParams *p)
                             .gaps = {.faint = !p->fill_dead}};
 }
 
-// Recorded traces in the block of trace (il, xl) of the survey, without itself. The block is moved
-// inside the survey, as those of edges are.
-static int recorded_beside(const LithoCube *raw, const LithoFxGeometry *g, gint64 il, gint64 xl)
-{
-    const gint64 at[2] = {il, xl};
-    gint64 lo[2], hi[2];
-    for (int a = 0; a < 2; a++) {
-        const gint64 centre = CLAMP(at[a], g->half[a], g->axis[a].n - 1 - g->half[a]);
-        lo[a] = MAX(centre - g->half[a], raw->held.lo[a]);
-        hi[a] = MIN(centre + g->half[a] + 1, raw->held.hi[a]);
-    }
-    int n = -1;
-    for (gint64 i = lo[0]; i < hi[0]; i++) {
-        const guint8 *live = raw->live + litho_cube_trace_index(raw, i, lo[1]);
-        for (gint64 j = 0; j < hi[1] - lo[1]; j++)
-            n += live[j];
-    }
-    return n;
-}
-
 gboolean litho_fx_alone(const LithoCube *raw, const LithoFxGeometry *g, LithoBox region,
                         guint8 **alone, GError **error)
 {
-    const gint64 traces = litho_box_size(raw->held, 0) * litho_box_size(raw->held, 1);
-    const int fewest = litho_fx_fewest(g);
+    const LithoAround around = {.half = {g->half[0], g->half[1]},
+                                .inside = {g->axis[0].n, g->axis[1].n},
+                                .fewest = litho_fx_fewest(g)};
     *alone = NULL;
-    if (fewest == 0 || !memchr(raw->live, 0, traces))
-        return TRUE;
-    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
-        for (gint64 xl = region.lo[1]; xl < region.hi[1]; xl++) {
-            const gint64 k = litho_cube_trace_index(raw, il, xl);
-            if (!raw->live[k] || recorded_beside(raw, g, il, xl) >= fewest)
-                continue;
-            if (!*alone && !(*alone = litho_memory_new(traces, 1, "flags of traces", error)))
-                return FALSE;
-            (*alone)[k] = 1;
-        }
-    return TRUE;
+    return around.fewest == 0 || litho_alone(raw, region, around, alone, error);
 }
 
 gboolean litho_fx_leaves_gaps(const LithoCube *out, LithoBox region)

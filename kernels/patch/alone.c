@@ -15,10 +15,11 @@ gboolean patch_alone(const LithoPass *pass, guint8 **alone, LithoRun *run, GErro
 {
     const LithoPatchParams *params = pass->params;
     const int fewest = params->mode == LITHO_PATCH_BOTH ? FEWEST_FILLED : FEWEST;
+    const LithoAround around = {.half = {REACH, REACH}, .fewest = fewest};
     *alone = NULL;
     if (params->mode == LITHO_PATCH_FILL)
         return TRUE;
-    if (!litho_alone(pass->in, pass->region, REACH, fewest, alone, error))
+    if (!litho_alone(pass->in, pass->region, around, alone, error))
         return FALSE;
     if (*alone && run)
         litho_report_remark(run->report,

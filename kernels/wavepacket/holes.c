@@ -84,10 +84,11 @@ gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *p, const LithoC
 {
     const WpEngineClass *k = job->engine->class;
     const LithoBox window = job->window;
+    const LithoAround around = {.half = {REACH, REACH}, .fewest = FEWEST};
     g_autofree guint8 *alone = NULL;
     if (p->mode != WP_DENOISE)
         return TRUE;
-    if (!litho_alone(in, window, REACH, FEWEST, &alone, error))
+    if (!litho_alone(in, window, around, &alone, error))
         return FALSE;
     if (!alone)
         return TRUE;
