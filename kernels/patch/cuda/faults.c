@@ -8,8 +8,8 @@
 
 // Spectra and sums of all windows of a part along time, and of one window.
 #define ALL_BYTES ((guint64)512 << 20)
-#define ONE_BYTES ((guint64)16 << 20)
-enum { LEAST_INLINES = 26 };
+#define ONE_BYTES ((guint64)4 << 20)
+enum { LEAST_BLOCKS = 2 };
 
 // Bytes of a window along time over so many traces.
 static guint64 window_bytes(const LithoPatchGeometry *small, gint64 inlines, gint64 xlines)
@@ -18,11 +18,15 @@ static guint64 window_bytes(const LithoPatchGeometry *small, gint64 inlines, gin
     return 16 * (guint64)small->bins * (inlines + more) * (xlines + more);
 }
 
+// Whole blocks of windows make the part's traces and those beside them.
 static gint64 part_inlines(const LithoPatchGeometry *small, LithoBox region)
 {
-    const gint64 n = litho_box_size(region, 0);
-    const gint64 fit = ONE_BYTES / window_bytes(small, 1, litho_box_size(region, 1));
-    return CLAMP(fit, MIN(LEAST_INLINES, n), n);
+    const gint64 block = LITHO_PATCH_FAULT_MADE, beside = 2 * LITHO_PATCH_FAULT_AROUND;
+    const gint64 xlines = litho_box_size(region, 1);
+    const gint64 fit =
+        ONE_BYTES / (window_bytes(small, 1, xlines) - window_bytes(small, 0, xlines));
+    const gint64 blocks = (fit - 2 * LITHO_PATCH_FAULT_REACH + beside) / block;
+    return MIN(MAX(blocks, LEAST_BLOCKS) * block - beside, litho_box_size(region, 0));
 }
 
 // Windows of a part along time: never so few that those beside the samples are most of it.
@@ -47,7 +51,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *g, const LithoPatchParams *
     guint64 windows;
     const guint64 one = largest_part(&small, region, &windows);
     return litho_patch_keeps_faults(g, params)
-               ? windows * (one + 3 * one / (4 * small.bins)) +
+               ? windows * (one + one / small.bins) +
                      4 * litho_box_count(litho_patch_first_pass(g, params, region))
                : 0;
 }
@@ -61,6 +65,7 @@ static gboolean reserve_part(PatchPlan *p, const LithoPatchGeometry *small, Lith
     const guint64 traces = one / (16 * (guint64)small->bins);
     return litho_cuda_reserve(p->context, &p->fault_spectra, windows * one / 2, error) &&
            litho_cuda_reserve(p->context, &p->fault_quiet, 4 * windows * traces, error) &&
+           litho_cuda_reserve(p->context, &p->fault_limits, 4 * windows * traces, error) &&
            litho_cuda_reserve(p->context, &p->fault_sums, windows * one / 2, error) &&
            litho_cuda_reserve(p->context, &p->fault_energy, 4 * windows * traces, error) &&
            litho_cuda_reserve(p->context, &p->fault_gate, 4 * windows * traces, error);
@@ -105,6 +110,7 @@ static gboolean run_windows(PatchPlan *p, LithoPatchFaultTask *t, GError **error
     const guint64 windows = (guint64)t->count * t->small.bins;
     if (!litho_cuda_reserve(p->context, &p->fault_spectra, 8 * windows * seen, error) ||
         !litho_cuda_reserve(p->context, &p->fault_quiet, 4 * t->count * seen, error) ||
+        !litho_cuda_reserve(p->context, &p->fault_limits, 4 * t->count * seen, error) ||
         !litho_cuda_reserve(p->context, &p->fault_sums, 8 * windows * traces, error) ||
         !litho_cuda_reserve(p->context, &p->fault_energy, 4 * t->count * traces, error) ||
         !litho_cuda_reserve(p->context, &p->fault_gate,
@@ -112,6 +118,7 @@ static gboolean run_windows(PatchPlan *p, LithoPatchFaultTask *t, GError **error
         return FALSE;
     t->spectra = p->fault_spectra.data;
     t->quiet = p->fault_quiet.data;
+    t->limits = p->fault_limits.data;
     t->sums = p->fault_sums.data;
     t->energy = p->fault_energy.data;
     t->gate = p->fault_gate.data;

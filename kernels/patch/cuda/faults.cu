@@ -20,6 +20,7 @@ enum {
     WHOLE_XL = LANES - W + 1, // windows of a row of which all traces are in the block
     DOWN = 8, // windows along time, or samples, of the other blocks
 };
+static_assert((int)MADE_IL == (int)LITHO_PATCH_FAULT_MADE, "parts are whole blocks");
 const float OUTER = 0.382683432365090f, INNER = 0.923879532511287f; // the taper
 
 // --- the removed part ----------------------------------------------------------------------------
@@ -322,19 +323,31 @@ __global__ void __launch_bounds__(WINDOWS, 2) quiet_kernel(const LithoPatchFault
         t.quiet[quiet_at(t, k, il, xl)] = begins ? quiet : 0;
 }
 
-// The limit of a window that what is made takes part in.
-__device__ __forceinline__ float limit_of_window(const Window &w)
+// Inlines and crosslines of windows that what is made takes part in.
+__device__ __forceinline__ long long part_windows(const LithoPatchFaultTask &t, int axis)
 {
-    const LithoPatchFaultTask &t = w.t;
-    const int n = litho_patch_fault_beside(t.small.axis[0].n, t.made.lo[0] - (W - 1) + w.il) *
-                  litho_patch_fault_beside(t.small.axis[1].n, t.made.lo[1] - (W - 1) + w.xl);
+    return t.made.n[axis] + W - 1;
+}
+
+// Limits of the windows that what is made takes part in. A thread a window.
+__global__ void limit_kernel(const LithoPatchFaultTask t)
+{
+    const long long n0 = part_windows(t, 0), n1 = part_windows(t, 1);
+    const long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (e >= n0 * n1 * t.count)
+        return;
+    const int k = (int)(e / (n0 * n1));
+    const long long il = e / n1 % n0, xl = e % n1;
+    const int n = litho_patch_fault_beside(t.small.axis[0].n, t.made.lo[0] - (W - 1) + il) *
+                  litho_patch_fault_beside(t.small.axis[1].n, t.made.lo[1] - (W - 1) + xl);
     float sum = 0;
+#pragma unroll
     for (int a = -BESIDE; a <= BESIDE; a++)
 #pragma unroll
         for (int b = -BESIDE; b <= BESIDE; b++)
-            sum += t.quiet[quiet_at(t, w.k, w.il + a, w.xl + b)];
-    return 4 * t.limit * t.limit *
-           litho_patch_fault_louder(t.quiet[quiet_at(t, w.k, w.il, w.xl)], sum / (float)n);
+            sum += t.quiet[quiet_at(t, k, il + a, xl + b)];
+    t.limits[e] = 4 * t.limit * t.limit *
+                  litho_patch_fault_louder(t.quiet[quiet_at(t, k, il, xl)], sum / (float)n);
 }
 
 // Puts the kept part of frequency f to the rows of windows of the block: `rows`[row][trace][lane].
@@ -370,8 +383,9 @@ __global__ void __launch_bounds__(WINDOWS, 1) windows_kernel(const LithoPatchFau
     const long long xl = (long long)blockIdx.x * MADE_XL + lane;
     const Window w(t, k, il, xl, shared + p * LANES + lane);
     w.find_noise();
-    const bool whole = lane < WHOLE_XL && il < t.made.n[0] + W - 1 && xl < t.made.n[1] + W - 1;
-    const float limit = whole ? limit_of_window(w) : 0;
+    const bool whole = lane < WHOLE_XL && il < part_windows(t, 0) && xl < part_windows(t, 1);
+    const float limit =
+        whole ? t.limits[(k * part_windows(t, 0) + il) * part_windows(t, 1) + xl] : 0;
     const long long made_il = il - (W - 1), made_xl = xl - (W - 1);
     const bool makes = p >= W - 1 && lane >= W - 1 && lane <= LANES - W &&
                        made_il < t.made.n[0] && made_xl < t.made.n[1];
@@ -518,10 +532,14 @@ int launch_windows(const LithoPatchFaultTask *t, cudaStream_t stream)
                      (unsigned)t->count);
     const dim3 windows(blocks_of(t->made.n[1], MADE_XL), blocks_of(t->made.n[0], MADE_IL),
                        (unsigned)t->count);
+    const long long all = (t->made.n[0] + W - 1) * (t->made.n[1] + W - 1) * t->count;
     const int status =
         launch(t->rank < 4 ? quiet_kernel<4> : quiet_kernel<LITHO_PATCH_FAULT_RANKS>, t, quiet,
                stream);
-    return status ? status : launch(windows_kernel, t, windows, stream);
+    if (status)
+        return status;
+    limit_kernel<<<blocks_for(all), THREADS, 0, stream>>>(*t);
+    return launch(windows_kernel, t, windows, stream);
 }
 
 } // namespace

@@ -104,6 +104,10 @@ int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cuda
 
 // --- cuda/faults.cu ------------------------------------------------------------------------------
 
+enum {
+    LITHO_PATCH_FAULT_MADE = 13
+}; // inlines that a block of windows of the pass for faults makes
+
 // The pass for faults (kernels/patch/faults.h), of a part of the region along inlines and time.
 typedef struct LithoPatchFaultTask {
     LithoPatchGeometry small;
@@ -124,6 +128,7 @@ typedef struct LithoPatchFaultTask {
     int first, count;   // windows along time
     float2 *spectra;    // [window][frequency][inline][crossline], EDGE traces more on all sides
     float *quiet;       // [window][inline][crossline] of all windows whose quartiles count
+    float *limits;      // [window][inline][crossline] of those that what is made takes part in
     float2 *sums;       // [window][frequency][inline][crossline]
     float *energy;      // [window][inline][crossline]
     float *gate;        // [window][inline][crossline] of the region

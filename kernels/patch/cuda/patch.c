@@ -40,6 +40,7 @@ static void destroy(gpointer data)
                                       &p->fault_tables,
                                       &p->fault_spectra,
                                       &p->fault_quiet,
+                                      &p->fault_limits,
                                       &p->fault_sums,
                                       &p->fault_energy,
                                       &p->fault_gate,

@@ -36,7 +36,8 @@ typedef struct PatchPlan {
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
     LithoCudaArray removed, recorded;      // of the first pass, where faults are kept
-    LithoCudaArray fault_tables, fault_spectra, fault_quiet, fault_sums, fault_energy, fault_gate;
+    LithoCudaArray fault_tables, fault_spectra, fault_quiet, fault_limits, fault_sums, fault_energy;
+    LithoCudaArray fault_gate;
     LithoCudaErratic erratic;
     // Buffers for the level of the noise (level.h).
     PatchPowers powers[2]; // of cells, of the whole
