@@ -77,7 +77,8 @@ gboolean litho_alone(const LithoCube *raw, LithoBox region, LithoAround around, 
     *alone = NULL;
     if (!memchr(raw->live, 0, litho_box_size(raw->held, 0) * n))
         return TRUE;
-    g_autofree gint32 *counts = litho_memory_new(2 * n + 1, sizeof *counts, "counts", error);
+    g_autofree gint32 *counts =
+        litho_memory_new(2 * n + 1, sizeof *counts, "flags of traces", error);
     Rows rows = {.raw = raw, .n = n, .at = counts, .before = counts ? counts + n : NULL};
     if (!counts)
         return FALSE;
