@@ -194,10 +194,10 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
 void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart *part)
 {
     g_autofree char *expected = litho_quality_expected_text(q);
-    if (isfinite(q->expected_snr_db) || q->is_unsure)
-        fprintf(to,
-                q->is_filtered || q->is_unsure ? _("expected SNR   %s\n")
-                                               : _("expected SNR   %s, input %.2f dB\n"),
+    const gboolean is_known = isfinite(q->expected_snr_db) && !q->is_filtered;
+    const gboolean is_asked = isfinite(q->noise_sigma) && !q->fills_alone;
+    if (isfinite(q->expected_snr_db) || (is_asked && *q->why))
+        fprintf(to, !is_known ? _("expected SNR   %s\n") : _("expected SNR   %s, input %.2f dB\n"),
                 expected, q->input_snr_db);
     if (isfinite(q->noise_sigma))
         fprintf(to, _("noise level    %.4g\n"), q->noise_sigma);

@@ -142,6 +142,11 @@ typedef struct LithoNoise {
     // Maps of a filter's own level, which tells no `local`: one that all frequencies have in
     // common, and those of bands of them beyond it.
     LithoNoiseMap map, bands;
+    // Of `local`: energy in lines of the spectrum as a part of the noise's, and the strongest line
+    // (Hz, 1/m); rank correlation of the noise with the events behind gain control, 0 = there is
+    // none; variation of the power from window to window in the band that varies least.
+    double lines, line_at, levelled, varies;
+    double windows, fewest; // that do not overlap, and as many as tell a level; 0 = not counted
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,
                   // 1 = of so few windows it says nothing
     double ends;  // energy of the noise over that in these windows, which see less of the ends
@@ -155,6 +160,8 @@ typedef struct LithoNoise {
 
 // Data with more lumps look filtered: noise is left where their events are, and none beside.
 #define LITHO_NOISE_LUMPS 1.4
+// Lines that hold more of the noise's energy make its level `local`.
+#define LITHO_NOISE_LINES 0.1
 
 typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, const int window[3],
                                    int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -353,10 +353,10 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         litho_quality_tell_filtered(noise, q);
     else if (noise->gains > UNEVEN ||
              (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance)))
-        litho_quality_tell_uneven(q);
+        litho_quality_tell_uneven(noise, q);
     else if (noise->local &&
              (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
-        litho_quality_tell_varying(q);
+        litho_quality_tell_varying(noise, q);
     else if (!noise->local && litho_quality_is_doubtful(noise, told))
         litho_quality_tell_small(noise, q);
     else if (noise->steep > 0)

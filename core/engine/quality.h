@@ -94,7 +94,7 @@ typedef struct LithoQuality {
     double snr_db, gain_db; // against the reference: of the output, and less that of the input
     double seconds;         // of one run of the flow
     gint64 count;           // samples counted
-    char why[256];          // a sentence on what could not be told; "" = nothing
+    char why[512];          // a sentence on what could not be told; "" = nothing
 } LithoQuality;
 
 // No figure at all.

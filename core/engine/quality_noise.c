@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/engine/quality.h"
+#include "core/engine/quality_unknown.h"
 
 // Windows, no more than MOST_WINDOWS, half of their size apart: each sample is in eight of them.
 enum { WINDOW_SAMPLES = 16 * 16 * 64, MOST_WINDOWS = 1024 };
@@ -108,15 +109,17 @@ static void widen_for_guesses(LithoNoise *noise, LithoBox box, double samples)
 // Events fill the few windows of a small survey: the level was up to five times too high in one or
 // two windows, and in up to seven of a line. Windows of traces shorter than 32 samples tell it
 // otherwise, and 0.4 to 1.2 % too high.
-static double doubt_of(LithoBox box, const int window[3], double samples)
+static void put_doubt(LithoBox box, const int window[3], double samples, LithoNoise *noise)
 {
-    enum { FEW_TRACES = 8, SHORTEST = 32 };
+    enum { FEW_TRACES = 8 };
     const gint64 traces = MIN(litho_box_size(box, 0), litho_box_size(box, 1));
-    const double fewest = traces < FEW_TRACES ? 8 : 3;
-    double windows = samples; // that do not overlap
+    noise->fewest = traces < FEW_TRACES ? 8 : 3;
+    noise->windows = samples;
     for (int a = 0; a < 3; a++)
-        windows /= (double)MIN(window[a], litho_box_size(box, a));
-    return windows < fewest ? 1 : litho_box_size(box, 2) < SHORTEST ? 0.006 : 0;
+        noise->windows /= (double)MIN(window[a], litho_box_size(box, a));
+    noise->doubt = noise->windows < noise->fewest                    ? 1
+                   : litho_box_size(box, 2) < LITHO_QUALITY_SHORTEST ? 0.006
+                                                                     : 0;
 }
 
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
@@ -130,7 +133,7 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     if (!noise->shape && !noise->local)
         take_for_white(noise, fmin(samples, (double)MOST_WINDOWS / 8 * WINDOW_SAMPLES));
     if (!noise->local)
-        noise->doubt = doubt_of(measured, window, samples);
+        put_doubt(measured, window, samples, noise);
     widen_for_guesses(noise, measured, samples);
     return TRUE;
 }

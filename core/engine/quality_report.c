@@ -130,6 +130,16 @@ static JsonObject *noise_json(const LithoNoise *noise)
     add_number(object, "high", noise->high);
     if (noise->lumps > 0)
         add_number(object, "lumps", noise->lumps);
+    if (noise->local) {
+        add_number(object, "varies_percent", 100 * noise->varies);
+        add_number(object, "lines_percent", 100 * noise->lines);
+    }
+    if (noise->lines > LITHO_NOISE_LINES)
+        add_number(object, "line_at", noise->line_at);
+    if (noise->levelled < 0)
+        add_number(object, "gain_control_correlation", noise->levelled);
+    if (noise->gains > 0)
+        add_number(object, "gains_percent", 100 * noise->gains);
     if (noise->shifts > 0)
         add_number(object, "trace_shifts_samples", noise->shifts);
     if (noise->steep > 0) {

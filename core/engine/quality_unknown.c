@@ -5,10 +5,28 @@
 
 #include "core/text.h"
 
+// Flat events of more than half of Nyquist: STEEP periods of theirs are fewer samples a trace
+// (kernels/common/noise_steep.c).
+#define OF_HIGH_FREQUENCY 1.2
+// Frequencies of windows closer than that are wavenumbers along depth.
+#define PER_METRE 0.05
+
 static void forget_figures(LithoQuality *q)
 {
     q->is_beyond = q->expected_is_bound = FALSE;
     q->expected_snr_db = q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
+}
+
+// The cause, and what can be done about it.
+static void put_why(LithoQuality *q, const char *cause, const char *advice)
+{
+    g_snprintf(q->why, sizeof q->why, "%s; %s", cause, advice);
+}
+
+// What tells a result where no level does.
+static const char *look_at_it(void)
+{
+    return _("judge by the removed part and its similarity, or by the truth (--reference FILE)");
 }
 
 gboolean litho_quality_only_ranks(const LithoQuality *q)
@@ -23,25 +41,27 @@ void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *q)
     q->is_clean = FALSE;
     q->expected_is_bound = FALSE;
     q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
-    g_strlcpy(
-        q->why,
+    g_autofree char *cause = litho_text_printf(
         q->is_rough
-            ? _("the noise keeps to some wavenumbers, as in migrated or mixed data: where the "
-                "events are its level is known to a tenth, which ranks settings and tells no "
-                "SNR")
-            : _("the data look clean or filtered: noise that was left with their events counts "
-                "as signal, and what events spread as noise, so that no SNR can be told"),
-        sizeof q->why);
+            ? _("the noise keeps to some wavenumbers, as in migrated or mixed data (lumps %.1f, "
+                "recorded noise has 1.0): where the events are its level is known to a tenth, "
+                "which ranks settings and tells no SNR")
+            : _("the data look clean or filtered (lumps %.1f, recorded noise has 1.0): noise that "
+                "was left with their events counts as signal, and what events spread as noise, so "
+                "that no SNR can be told"),
+        noise->lumps);
+    put_why(q, cause, look_at_it());
 }
 
-void litho_quality_tell_uneven(LithoQuality *q)
+void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *q)
 {
     forget_figures(q);
     q->input_snr_db = NAN;
-    g_strlcpy(q->why,
-              _("amplitudes differ from trace to trace, and the noise or what passes for it"
-                " with them, so that no SNR can be told"),
-              sizeof q->why);
+    g_autofree char *cause = litho_text_printf(
+        _("amplitudes differ from trace to trace by %.0f %%, and the noise or what passes for it "
+          "with them, so that no SNR can be told"),
+        100 * noise->gains);
+    put_why(q, cause, _("balance the traces before"));
 }
 
 gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
@@ -51,29 +71,76 @@ gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
     return energy > much * (mse - energy);
 }
 
-void litho_quality_tell_varying(LithoQuality *q)
+// A line in the lowest frequency of the windows: 4 Hz of 64 samples 4 ms apart.
+static gboolean is_swell(const LithoNoise *noise)
+{
+    return noise->df >= PER_METRE && noise->line_at < noise->df;
+}
+
+static char *cause_of_line(const LithoNoise *noise)
+{
+    const double percent = 100 * noise->lines;
+    return noise->df < PER_METRE
+               ? litho_text_printf(_("%.0f %% of the noise's energy stands in lines of the "
+                                     "spectrum: its level is not known well enough to tell an SNR"),
+                                   percent)
+           : is_swell(noise)
+               ? litho_text_printf(_("%.0f %% of the noise's energy stands in lines of the "
+                                     "spectrum, most of it below %.1f Hz, as swell does: its level "
+                                     "is not known well enough to tell an SNR"),
+                                   percent, 2 * noise->line_at)
+               : litho_text_printf(_("%.0f %% of the noise's energy stands in lines of the "
+                                     "spectrum, most of it near %.0f Hz, as hum does: its level is "
+                                     "not known well enough to tell an SNR"),
+                                   percent, noise->line_at);
+}
+
+void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *q)
 {
     forget_figures(q);
     q->is_unsure = TRUE;
-    g_strlcpy(q->why,
-              _("the noise varies from place to place or stands in lines of the spectrum: its level"
-                " is not known well enough to tell so small an error"),
-              sizeof q->why);
+    g_autofree char *cause = NULL;
+    if (noise->lines > LITHO_NOISE_LINES) {
+        cause = cause_of_line(noise);
+        put_why(q, cause,
+                is_swell(noise) ? _("a low-cut before takes it away")
+                                : _("a narrow notch before takes it away"));
+        return;
+    }
+    cause = noise->levelled < 0
+                ? litho_text_printf(_("the noise is weak where events are strong (rank correlation "
+                                      "%.2f), as gain control leaves it: its level is not known "
+                                      "well enough to tell so small an error"),
+                                    noise->levelled)
+                : litho_text_printf(_("the noise varies from place to place by %.0f %%: its level "
+                                      "is not known well enough to tell so small an error"),
+                                    100 * noise->varies);
+    put_why(q, cause,
+            noise->levelled < 0
+                ? _("filter before the gain, or judge by the truth (--reference FILE)")
+                : _("judge by the removed part and its similarity, or by hidden traces (--hide "
+                    "5)"));
 }
 
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
 {
     const double low = q->expected_low_db, high = q->expected_high_db;
+    const gboolean is_small = noise->doubt >= 1;
     q->is_unsure = TRUE;
     q->is_clean = FALSE;
     forget_figures(q);
     q->expected_low_db = low;
     q->expected_high_db = high;
-    if (noise->doubt >= 1) // nor does the level tell what the input has
+    if (is_small) // nor does the level tell what the input has
         q->input_snr_db = NAN;
-    g_strlcpy(q->why,
-              _("so few samples do not tell the level of their noise well enough to tell an SNR"),
-              sizeof q->why);
+    g_autofree char *cause =
+        is_small ? litho_text_printf(_("the survey fills %.1f of the %.0f windows that tell a "
+                                       "noise level: no SNR can be told"),
+                                     noise->windows, noise->fewest)
+                 : litho_text_printf(_("traces of fewer than %d samples do not tell the level of "
+                                       "their noise well enough to tell so small an error"),
+                                     LITHO_QUALITY_SHORTEST);
+    put_why(q, cause, is_small ? _("judge more traces, or a longer time") : look_at_it());
 }
 
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
@@ -81,19 +148,27 @@ void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
     q->counts_steep = TRUE;
     q->is_clean = q->is_beyond = q->expected_is_bound = FALSE;
     q->expected_low_db = q->expected_high_db = q->expected_gain_db = NAN;
-    if (noise->steep_below > 1)
-        litho_text_put(
-            q->why, sizeof q->why,
-            _("at least %.0f %% of the events' energy is steeper than %.1f samples a trace and "
-              "lies below %.0f Hz, as ground roll does: the SNR counts it as signal, not as "
-              "noise"),
-            100 * noise->steep, noise->steep_slope, noise->steep_below);
-    else // cycles per metre
-        litho_text_put(
-            q->why, sizeof q->why,
-            _("at least %.0f %% of the events' energy is steeper than %.1f samples a trace and "
-              "of low frequency, as ground roll is: the SNR counts it as signal, not as noise"),
-            100 * noise->steep, noise->steep_slope);
+    g_autofree char *cause =
+        noise->steep_slope < OF_HIGH_FREQUENCY
+            ? litho_text_printf(_("at least %.0f %% of what traces share with their neighbours is "
+                                  "steeper than %.1f samples a trace, and what is flat is of high "
+                                  "frequency: noise that is correlated from trace to trace, or "
+                                  "ground roll, counts as signal"),
+                                100 * noise->steep, noise->steep_slope)
+        : noise->steep_below > 1
+            ? litho_text_printf(_("at least %.0f %% of the events' energy is steeper than %.1f "
+                                  "samples a trace and lies below %.0f Hz, as ground roll does: "
+                                  "the SNR counts it as signal, not as noise"),
+                                100 * noise->steep, noise->steep_slope, noise->steep_below)
+            : litho_text_printf( // cycles per metre
+                  _("at least %.0f %% of the events' energy is steeper than %.1f samples a trace "
+                    "and of low frequency, as ground roll is: the SNR counts it as signal, not as "
+                    "noise"),
+                  100 * noise->steep, noise->steep_slope);
+    put_why(q, cause,
+            noise->steep_slope < OF_HIGH_FREQUENCY
+                ? look_at_it()
+                : _("a low-cut or a filter of steep dips before takes it away"));
 }
 
 void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *q)

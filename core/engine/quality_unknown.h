@@ -2,17 +2,20 @@
 #pragma once
 #include "core/engine/quality.h"
 
-// Results whose SNR nobody can tell, or tells of something else: all put the reason into `quality`.
+// Results whose SNR nobody can tell, or tells of something else: all put the reason, with the
+// figure that tells it, and what can be done about it into `quality`.
 
 // Noise of data that went through a filter is left where their events are. Nothing tells one from
 // the other, and the level is that of what the filter left beside them.
 void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *quality);
 // Events of unequal gain pass for noise: a flow that keeps them removes less than such a level.
-void litho_quality_tell_uneven(LithoQuality *quality);
+void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *quality);
 // The level of noise that varies from place to place, or stands in lines, is known less well.
-void litho_quality_tell_varying(LithoQuality *quality);
+// The sentence tells gain control and lines, as of hum and swell, from what else varies.
+void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *quality);
 // Windows of a survey that is small, or has short traces, tell it less well, too. The interval
-// stays, which is wide, but is not told.
+// stays, which is wide, but is not told. Shorter traces than LITHO_QUALITY_SHORTEST are short.
+enum { LITHO_QUALITY_SHORTEST = 32 };
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 // Ground roll passes for events: the SNR is that of what is left of the random noise.
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);

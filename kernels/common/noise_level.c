@@ -383,6 +383,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->local = NULL;
     noise->map = noise->bands = (LithoNoiseMap){0};
     noise->ends = 1;
+    noise->lines = noise->line_at = noise->levelled = noise->varies = 0;
     noise_put_places(job, noise);
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {

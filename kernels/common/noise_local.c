@@ -449,14 +449,13 @@ static double energy_of_lines(const NoiseJob *job, const NoiseLocal *local)
 // and follow noise that varies by no more than so much.
 #define EVENTS 0.04
 #define MUCH 0.75
-#define LINES 0.1
 
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local)
 {
     double least;
     const double varies = variation_of(job, local, &least);
     const gboolean events = varies * varies - least * least > EVENTS && least < MUCH;
-    return (least > VARIES && !events) || energy_of_lines(job, local) > LINES ||
+    return (least > VARIES && !events) || energy_of_lines(job, local) > LITHO_NOISE_LINES ||
            local->levelled < 0;
 }
 
@@ -625,6 +624,25 @@ static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *
     }
 }
 
+// The strongest line, in bins: the mean of the frequencies beside it by their power.
+static double strongest_line(const NoiseJob *job, const NoiseLocal *local)
+{
+    enum { BESIDE = 2 }; // the taper spreads a line so far
+    double most = 0, sum = 0, weight = 0;
+    int at = 0;
+    for (int f = 0; f < job->nf; f++)
+        if (local->line[f] && mean_of(job, local->level, f) > most) {
+            most = mean_of(job, local->level, f);
+            at = f;
+        }
+    for (int f = MAX(at - BESIDE, 0); f <= MIN(at + BESIDE, job->nf - 1); f++) {
+        const double power = times_of(job, f) * mean_of(job, local->level, f);
+        sum += f * power;
+        weight += power;
+    }
+    return weight > 0 ? sum / weight : at;
+}
+
 // Standard deviation of the level by what nothing tells, relative: of windows of a cube of a
 // million samples; of events where some bands vary more than others; of lines, which have few
 // independent coefficients, two in a trace; of contrasts that windows are too large for, and of
@@ -667,5 +685,9 @@ void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *
     noise->n_times = 0;
     noise->ends = ends;
     noise->doubt = doubt_of(job, local);
+    noise->lines = energy_of_lines(job, local);
+    noise->line_at = strongest_line(job, local) / (job->n[2] * job->dt);
+    noise->levelled = local->levelled;
+    variation_of(job, local, &noise->varies);
     put_local(job, local, noise);
 }
