@@ -144,6 +144,34 @@ static void test_offset(void)
     }
 }
 
+// Property: samples that are all alike stay so, but for rounding, with traces missing and with
+// mutes, too, and an offset of 1000 times the noise does not hide it: the taper spreads an offset
+// over all frequencies and wavenumbers, which passed for noise, and 3.5 became 3.39 to 3.61.
+static void test_alike(void)
+{
+    const LithoPatchParams p = patch_settings("");
+    for (int k = 0; k < 4; k++) {
+        const gboolean missing = k == 1, muted = k == 2, noisy = k == 3;
+        g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, 24, 24, 96, 0.0035, 6);
+        for (gint64 s = 0; s < litho_cube_held_samples(in); s++)
+            in->samples[s] = muted && s % 96 < 20 ? 0 : 3.5f + (noisy ? in->samples[s] : 0);
+        for (gint64 trace = 0; missing && trace < 24 * 24; trace += 7) {
+            in->live[trace] = 0;
+            memset(in->samples + 96 * trace, 0, 96 * sizeof(float));
+        }
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        double most = 0, squares = 0;
+        for (gint64 s = 0; s < litho_cube_held_samples(out); s++) {
+            const double off = out->samples[s] - (noisy ? 3.5 : in->samples[s]);
+            most = fmax(most, fabs(off));
+            squares += off * off;
+        }
+        const double rms = sqrt(squares / (double)litho_cube_held_samples(out));
+        g_test_message("case %d: off by %.3g, rms %.3g", k, most, rms);
+        g_assert_cmpfloat(noisy ? rms : most, <, noisy ? 0.6 * 0.0035 : 3e-6);
+    }
+}
+
 // Property: noise that is three times as loud in a corner of 24 x 24 traces is removed there, as
 // elsewhere: cells of 64 x 64 traces leave much of it (8.7 dB where these give 17.1).
 static void test_loud_corner(void)
@@ -482,6 +510,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch/truth/few-windows", test_few_windows);
     g_test_add_func("/patch/truth/few-traces", test_few_traces);
     g_test_add_func("/patch/truth/offset", test_offset);
+    g_test_add_func("/patch/truth/alike", test_alike);
     g_test_add_func("/patch/truth/growing", test_growing);
     g_test_add_func("/patch/truth/loud-corner", test_loud_corner);
     g_test_add_func("/patch-truth/noise", test_truth);

@@ -11,6 +11,7 @@
 #include "kernels/common/balance.h"
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/common/offset.h"
 #include "kernels/common/noise_share.h"
 #include "kernels/common/select.h"
 
@@ -490,11 +491,30 @@ gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const i
     return measure_with_guesses(cube, box, window, most, FILTERS, run, noise, error);
 }
 
+// The level as results are judged by, without an offset that is far above all else.
+static gboolean measure_judged(const LithoCube *cube, const LithoBox *box, const int window[3],
+                               int most, LithoRun *run, LithoNoise *noise, GError **error)
+{
+    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    GError *trouble = NULL;
+    if (!litho_cube_host(cube, error))
+        return FALSE;
+    g_autoptr(LithoCube) without = litho_offset_without(cube, NULL, held, &trouble);
+    if (trouble) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    if (without && !litho_offset_leaves_any(without, NULL))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY, "all samples are alike and hold no noise");
+    return measure_with_guesses(without ? without : cube, box, window, most, JUDGED, run, noise,
+                                error);
+}
+
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
     LithoScatter scatter;
-    if (!measure_with_guesses(cube, box, window, most, JUDGED, run, noise, error))
+    if (!measure_judged(cube, box, window, most, run, noise, error))
         return FALSE;
     if (!litho_balance_scatter_of(cube, run, &scatter, error)) {
         litho_noise_clear(noise);

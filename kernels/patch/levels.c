@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/common/offset.h"
 #include "kernels/patch/floor.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_cells.h"
@@ -36,6 +37,7 @@ typedef struct Measuring {
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
     gboolean any;         // a part that was read holds a sample that is not zero
+    gboolean has_offset;  // far above all else, which `any` is without
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
     gsize n_powers; // of a cell, [frequency][wavenumber]
@@ -348,25 +350,10 @@ static gboolean has_shape(const LithoPatchParams *params)
     return params->mode != LITHO_PATCH_FILL;
 }
 
-// TRUE where a sample is neither zero nor without a number.
-static gboolean holds_any(const LithoCube *cube)
-{
-    const LithoBox held = cube->held;
-    if (!litho_cube_host(cube, NULL))
-        return TRUE;
-    for (gint64 il = held.lo[0]; il < held.hi[0]; il++)
-        for (gint64 xl = held.lo[1]; xl < held.hi[1]; xl++) {
-            const float *trace = litho_cube_trace(cube, il, xl);
-            for (gint64 t = 0; litho_cube_is_live(cube, il, xl) && t < litho_box_size(held, 2); t++)
-                if (trace[t] != 0 && isfinite(trace[t]))
-                    return TRUE;
-        }
-    return FALSE;
-}
-
 // Filling needs no level, and zeros have none: where there is nothing to measure it on, it is 0.
-static gboolean do_without(PatchLevels *l, gboolean any, GError *trouble, GError **error)
+static gboolean do_without(const Measuring *m, gboolean any, GError *trouble, GError **error)
 {
+    PatchLevels *l = m->l;
     if ((l->params.mode != LITHO_PATCH_FILL && any) ||
         !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         g_propagate_error(error, trouble);
@@ -374,12 +361,13 @@ static gboolean do_without(PatchLevels *l, gboolean any, GError *trouble, GError
     }
     g_error_free(trouble);
     memset(l->sigma, 0, sizeof(float) * patch_levels_cells(l) * l->table.bins);
-    l->absent = any ? PATCH_TOO_FEW : PATCH_ALL_ZERO;
+    l->absent = any ? PATCH_TOO_FEW : m->has_offset ? PATCH_ALL_ALIKE : PATCH_ALL_ZERO;
     return TRUE;
 }
 
 // Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.
-static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, GError **error)
+static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *recorded,
+                              LithoRun *run, GError **error)
 {
     PatchLevels *l = m->l;
     LithoNoise whole = {0};
@@ -394,7 +382,9 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
         patch_floor_add_sums(&m->floor, &(int){0}, 1, &sums);
     patch_floor_sums_clear(&sums);
     if (!ok)
-        return do_without(l, in ? holds_any(in) : m->any, trouble, error);
+        return do_without(
+            m, in ? !litho_cube_host(in, NULL) || litho_offset_leaves_any(in, recorded) : m->any,
+            trouble, error);
     l->total = whole.total;
     l->low = whole.low;
     l->high = whole.high;
@@ -417,16 +407,53 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, LithoRun *run, 
     return TRUE;
 }
 
+static gboolean measure_once(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,
+                             gboolean has_offset, const guint8 *recorded, const PatchMeter *meter,
+                             LithoRun *run, GError **error)
+{
+    Measuring m;
+    gboolean ok = measuring_begin(&m, l, g, &in->grid, meter, run, error);
+    m.has_offset = has_offset;
+    ok = ok && measure_part(&m, in, recorded, in->held, run, error) &&
+         measuring_end(&m, in, recorded, run, error);
+    measuring_clear(&m);
+    return ok;
+}
+
+// TRUE where the lowest frequency holds clearly more than any other, as an offset of the samples
+// does behind the taper: up to nine times as much power.
+static gboolean may_have_offset(const PatchLevels *l)
+{
+    const int cells = patch_levels_cells(l), bins = l->table.bins;
+    g_autofree double *power = g_new0(double, bins);
+    double most = 0;
+    for (int k = 0; k < cells * bins; k++)
+        power[k % bins] += (double)l->sigma[k] * l->sigma[k];
+    for (int f = 1; f < bins; f++)
+        most = fmax(most, power[f]);
+    return power[0] > 2 * most;
+}
+
 static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,
                         const guint8 *recorded, const PatchMeter *meter, LithoRun *run,
                         GError **error)
 {
-    Measuring m;
-    const gboolean ok = measuring_begin(&m, l, g, &in->grid, meter, run, error) &&
-                        measure_part(&m, in, recorded, in->held, run, error) &&
-                        measuring_end(&m, in, run, error);
-    measuring_clear(&m);
-    return ok;
+    if (!measure_once(l, g, in, FALSE, recorded, meter, run, error))
+        return FALSE;
+    if (!may_have_offset(l))
+        return TRUE;
+    GError *trouble = NULL;
+    g_autoptr(LithoCube) without = litho_cube_host(in, &trouble)
+                                       ? litho_offset_without(in, recorded, in->held, &trouble)
+                                       : NULL;
+    if (!without) {
+        if (trouble)
+            g_propagate_error(error, trouble);
+        return !trouble;
+    }
+    g_clear_pointer(&l->shape, g_free);
+    l->table.shape = NULL;
+    return measure_once(l, g, without, TRUE, recorded, meter, run, error);
 }
 
 // --- part by part --------------------------------------------------------------------------------
@@ -469,6 +496,26 @@ static gboolean balance_part(Measuring *m, LithoCube **part, LithoBox within, Li
     return TRUE;
 }
 
+// Measures `in`, which is `raw` without bursts, without an offset that is far above all else.
+static gboolean measure_part_without(Measuring *m, const LithoCube *raw, const LithoCube *in,
+                                     LithoBox within, LithoRun *run, GError **error)
+{
+    GError *trouble = NULL;
+    if (!litho_cube_host(raw, error))
+        return FALSE;
+    g_autoptr(LithoCube) rest = litho_offset_without(raw, raw->live, raw->held, &trouble);
+    g_autoptr(LithoCube) without = rest && litho_cube_host(in, &trouble)
+                                       ? litho_offset_without(in, raw->live, in->held, &trouble)
+                                       : NULL;
+    if (trouble) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    m->has_offset = m->has_offset || without;
+    m->any = m->any || litho_offset_leaves_any(without ? without : raw, raw->live);
+    return measure_part(m, without ? without : in, raw->live, within, run, error);
+}
+
 static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox within, LithoRun *run,
                           GError **error)
 {
@@ -483,7 +530,6 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
     if (raw && is_uneven(m) && !balance_part(m, &raw, around, &quiet, error))
         return FALSE;
-    m->any = m->any || (raw && holds_any(raw));
     LithoCleanRule rule = litho_patch_clean_rule(params);
     rule.share = m->l->of.share;
     rule.share_of = rule.share ? 1 : 0;
@@ -492,7 +538,7 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
                           : m->cleaner && !rule.share
                               ? m->cleaner->clean(m->cleaner->data, params, raw, &quiet, error)
                               : litho_clean(&clean, rule, raw, &quiet, error);
-    const gboolean ok = in && measure_part(m, in, raw->live, within, run, error);
+    const gboolean ok = in && measure_part_without(m, raw, in, within, run, error);
     litho_clean_clear(&clean);
     return ok;
 }
@@ -556,7 +602,7 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoRea
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         find_scatter(&m, reader, run, error) &&
                         measure_parts(&m, reader, run, error) &&
-                        measuring_end(&m, NULL, run, error);
+                        measuring_end(&m, NULL, NULL, run, error);
     LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);

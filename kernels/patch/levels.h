@@ -39,8 +39,9 @@ gboolean patch_meter_takes(const int window[3]);
 // Bytes of a device that a measurement needs beside the input.
 guint64 patch_meter_bytes(const LithoPatchGeometry *g);
 
-// Too few live traces, with which filling goes on, or no sample but zeros, which pass.
-enum { PATCH_TOO_FEW = 1, PATCH_ALL_ZERO = 2 };
+// Too few live traces, with which filling goes on, or no sample but zeros, or but one number: these
+// pass.
+enum { PATCH_TOO_FEW = 1, PATCH_ALL_ZERO = 2, PATCH_ALL_ALIKE = 3 };
 
 // The noise's level per frequency on a coarse grid of cells, of both backends.
 typedef struct PatchLevels {
@@ -48,7 +49,7 @@ typedef struct PatchLevels {
     float *sigma, *shape;    // shape: NULL = noise comes to all wavenumbers alike (floor.h)
     LithoUneven of;          // traces of the survey, as measured part by part (gains.h)
     double total, low, high; // of the whole input, as in LithoNoise
-    int absent; // PATCH_TOO_FEW, PATCH_ALL_ZERO: there was nothing to measure it on, and it is 0
+    int absent;              // PATCH_TOO_FEW ...: there was nothing to measure it on, and it is 0
     guint64 serial;          // of the cube it was measured on
     LithoMeasured *measured; // that it was taken from; NULL = none. A reference
     guint stamp;             // another one for other numbers

@@ -87,6 +87,8 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
         g_byte_array_append(bytes, (const guint8 *)of_traces,
                             (guint)(traces_of(g) * sizeof(float)));
     g_autofree char *text = l->absent == PATCH_ALL_ZERO ? g_strdup(_("no noise: all samples are 0"))
+                            : l->absent == PATCH_ALL_ALIKE
+                                ? g_strdup(_("no noise: all samples are alike"))
                             : l->absent ? g_strdup(_("no noise level: too few live traces"))
                                         : litho_text_printf(_("noise level %.4g"), l->total);
     return litho_measured_new(key, text, bytes->data, bytes->len);
@@ -146,7 +148,7 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     l->total = head.total;
     l->low = head.low;
     l->high = head.high;
-    l->absent = CLAMP(head.absent, 0, PATCH_ALL_ZERO);
+    l->absent = CLAMP(head.absent, 0, PATCH_ALL_ALIKE);
     if (l->params.mode != LITHO_PATCH_FILL && !patch_levels_are_there(l, g, error))
         return FALSE;
     l->measured = litho_measured_ref(measured);

@@ -89,8 +89,10 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
     for (int k = 0; k < 3; k++)
         litho_report_used(report, "patch", lengths[k], litho_patch_grid_window(grid, params, k));
-    if (l->absent == PATCH_ALL_ZERO) {
-        litho_report_remark(report, "patch: all samples are 0 and stay so");
+    if (l->absent == PATCH_ALL_ZERO || l->absent == PATCH_ALL_ALIKE) {
+        litho_report_remark(report, l->absent == PATCH_ALL_ZERO
+                                        ? "patch: all samples are 0 and stay so"
+                                        : "patch: all samples are alike and stay so");
         return;
     }
     if (l->absent) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/common/offset.h"
+
+#include <math.h>
+
+// From 200 times the deviation on an offset passes for noise that keeps to some wavenumbers.
+#define FAR_ABOVE 150
+
+typedef struct Sums {
+    double n, sum, squares; // of samples less `from`
+} Sums;
+
+static gboolean counts(const LithoCube *cube, const guint8 *recorded, gint64 i, gint64 j)
+{
+    return litho_cube_is_live(cube, i, j) &&
+           (!recorded || recorded[litho_cube_trace_index(cube, i, j)]);
+}
+
+static Sums sums_of(const LithoCube *cube, const guint8 *recorded, LithoBox box, double from)
+{
+    Sums s = {0};
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++) {
+            const float *x = litho_cube_trace(cube, i, j) - cube->held.lo[2];
+            if (!counts(cube, recorded, i, j))
+                continue;
+            for (gint64 t = box.lo[2]; t < box.hi[2]; t++) {
+                const double off = x[t] - from;
+                if (x[t] == 0 || !isfinite(x[t]))
+                    continue;
+                s.n++;
+                s.sum += off;
+                s.squares += off * off;
+            }
+        }
+    return s;
+}
+
+LithoCube *litho_offset_without(const LithoCube *cube, const guint8 *recorded, LithoBox box,
+                                GError **error)
+{
+    const Sums all = sums_of(cube, recorded, box, 0);
+    const double squared = all.n > 0 ? all.sum / all.n * (all.sum / all.n) : 0;
+    if (!(squared > 0) || all.squares / all.n > 1.01 * squared) // differences are exact enough
+        return NULL;
+    const float offset = (float)(all.sum / all.n);
+    const Sums rest = sums_of(cube, recorded, box, offset);
+    if (!isfinite(offset) || rest.squares / rest.n * FAR_ABOVE * FAR_ABOVE > squared)
+        return NULL;
+    LithoCube *without = litho_cube_copy_box(cube, cube->held, error);
+    const gint64 n = without ? litho_cube_held_samples(without) : 0;
+    for (gint64 k = 0; k < n; k++)
+        without->samples[k] -= without->samples[k] != 0 ? offset : 0;
+    return without;
+}
+
+gboolean litho_offset_leaves_any(const LithoCube *cube, const guint8 *recorded)
+{
+    const LithoBox held = cube->held;
+    for (gint64 i = held.lo[0]; i < held.hi[0]; i++)
+        for (gint64 j = held.lo[1]; j < held.hi[1]; j++) {
+            const float *x = litho_cube_trace(cube, i, j);
+            const gint64 n = counts(cube, recorded, i, j) ? litho_box_size(held, 2) : 0;
+            for (gint64 t = 0; t < n; t++)
+                if (x[t] != 0 && isfinite(x[t]))
+                    return TRUE;
+        }
+    return FALSE;
+}

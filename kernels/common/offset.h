@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+
+// An offset of the samples far above all else in a cube: tapers spread it over all frequencies and
+// wavenumbers, where it passes for noise. 3.5 in every sample had a level of 0.39.
+
+// `cube` (host samples) without its offset: the mean of the live samples of `box` that are not
+// zero, where they stray from it by less than a 150th (rms). Zeros, as of mutes, stay. NULL
+// with *error as it was: there is no such offset. `recorded`: one byte a trace of cube->held, 0 =
+// does not count; NULL = all that are live.
+LithoCube *litho_offset_without(const LithoCube *cube, const guint8 *recorded, LithoBox box,
+                                GError **error);
+// TRUE where a live trace of `cube` (host samples) that was recorded, as above, holds a number
+// other than zero.
+gboolean litho_offset_leaves_any(const LithoCube *cube, const guint8 *recorded);
