@@ -576,6 +576,26 @@ static void test_zero_traces(void)
         g_assert_true(quiet->live[t]);
 }
 
+// Property: zeros count alike whatever their sign: a cube of nothing but -0 is one of zeros, all
+// live, in files without and with trace headers, and single traces of them are missing.
+static void test_zeros_below(void)
+{
+    static const char *const names[] = {"below.npy", "below.sgy", "below.su"};
+    enum { N1 = 20, N2 = 30, N3 = 40 };
+    const LithoGrid grid = litho_grid_new(N1, N2, N3);
+    for (guint f = 0; f < G_N_ELEMENTS(names); f++)
+        for (int others = 0; others < 2; others++) {
+            g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+            for (gint64 k = 0; k < N1 * N2 * N3; k++)
+                cube->samples[k] = others && k / N3 % 10 ? sinf(0.7f * (float)k) + 2 : -0.0f;
+            g_autofree char *path = in_folder(names[f]);
+            save(cube, path, &forced);
+            g_autoptr(LithoCube) in = load(path, NULL);
+            for (gint64 t = 0; t < N1 * N2; t++)
+                g_assert_cmpint(in->live[t], ==, !others || t % 10 != 0);
+        }
+}
+
 // --- IBM floats -------------------------------------------------------------------------------
 
 // The vector code against plain arithmetic for a million bit patterns of all magnitudes and the
@@ -691,6 +711,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
     g_test_add_func("/files/zero-traces", test_zero_traces);
+    g_test_add_func("/files/zeros-below", test_zeros_below);
     g_test_add_func("/files/flat-traces", test_flat_traces);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/sample_codec.h"
 #include "core/io/segy_fields.h"
 #include "core/text.h"
 
@@ -205,9 +206,25 @@ static gboolean judge_integers(LithoSurvey *survey, LithoTraceFile *file, const 
                                litho_order_name(file->order), litho_order_name(turned));
 }
 
-gboolean litho_file_all_zero(const guint8 *p, gint64 n)
+gboolean litho_file_all_zero(const LithoTraceFile *file, const guint8 *p, gint64 n)
 {
-    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+    enum { PIECE = 64 };
+    const int bytes = litho_format_bytes(file->format);
+    const gint64 all = n * bytes;
+    if (all == 0 || (p[0] == 0 && memcmp(p, p + 1, all - 1) == 0))
+        return TRUE;
+    for (gint64 k = 0; k < all; k++) // of -0 the sign is set
+        if (p[k] & 0x7f)
+            return FALSE;
+    for (gint64 k = 0; k < n; k += PIECE) {
+        float x[PIECE];
+        const gint64 take = MIN(n - k, PIECE);
+        litho_decode(p + k * bytes, file->format, file->sample_order, x, take);
+        for (gint64 s = 0; s < take; s++)
+            if (x[s] != 0)
+                return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
@@ -237,7 +254,7 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
         if (!litho_file_read_all(file, trace, ns * bytes,
                                  litho_file_trace_at(file, t) + file->header_bytes, error))
             return FALSE;
-        zero += litho_file_all_zero(trace, ns * bytes);
+        zero += litho_file_all_zero(file, trace, ns);
         if (words && kept->len < 4 * MAX_WORDS)
             g_byte_array_append(kept, trace,
                                 MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);

@@ -215,7 +215,7 @@ static void look_for_zeros(LithoSurvey *survey)
                                  NULL))
             continue;
         survey->looked_at++;
-        survey->looked_zero += litho_file_all_zero(trace, bytes);
+        survey->looked_zero += litho_file_all_zero(file, trace, survey->grid.axis[2].n);
     }
 }
 

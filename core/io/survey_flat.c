@@ -33,7 +33,7 @@ static int look_at(const LithoSurvey *survey, gint64 trace)
     if (!raw || !x ||
         !litho_file_read_all(file, raw, bytes, litho_file_trace_at(file, t) + file->header_bytes,
                              NULL) ||
-        litho_file_all_zero(raw, bytes))
+        litho_file_all_zero(file, raw, n))
         return 0;
     litho_decode(raw, file->format, file->sample_order, x, n);
     return has_both_signs(x, n) ? 1 : -1;

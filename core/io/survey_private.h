@@ -177,11 +177,11 @@ double litho_segy_header_plausible(const guint8 *header, LithoOrder order, gint6
 // 240 bytes that can be no trace header at all: text, samples or noise where one should be. Headers
 // of odd but living programs pass.
 gboolean litho_segy_header_foreign(const guint8 *header, LithoOrder order, gint64 ns, int dt);
-// TRUE when all `n` bytes are zero, hence all samples of any format.
 // TRUE when a trace of one value repeated is a dead one: most traces have both signs, as no
 // velocity model has. Looks at some of them the first time; any thread.
 gboolean litho_survey_flat_is_dead(LithoSurvey *survey);
-gboolean litho_file_all_zero(const guint8 *p, gint64 n);
+// TRUE when all `n` samples at `p`, as the file holds them, are zero, of either sign.
+gboolean litho_file_all_zero(const LithoTraceFile *file, const guint8 *p, gint64 n);
 // Format and byte order of the samples checked against their statistics (segy_samples.c).
 gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
                                   const LithoOpenOptions *options, GError **error);
