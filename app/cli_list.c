@@ -7,6 +7,7 @@
 #include "app/cli_open.h"
 #include "app/cli_page.h"
 #include "app/cli_pipe.h"
+#include "app/peers.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/operator.h"
@@ -35,6 +36,7 @@ int litho_cli_misused(const char *command, GError *error)
     const char *word = is_unknown ? strstr(error->message, "--") : NULL;
     g_autofree char *hint = word ? litho_cli_option_hint(word) : g_strdup("");
     g_autofree char *sentence = litho_text_visible(error->message);
+    litho_peers_let_first_tell();
     if (!litho_cli_page_is_made())
         fprintf(stderr, _("lithoscope-cli %s: %s%s\nTry 'lithoscope-cli %s --help'.\n"), command,
                 sentence, hint, command);

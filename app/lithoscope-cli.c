@@ -12,6 +12,7 @@
 #include "app/cli.h"
 #include "app/cli_help.h"
 #include "app/cli_pipe.h"
+#include "app/peers.h"
 #include "app/progress.h"
 #include "core/calm.h"
 #include "core/io/output.h"
@@ -165,6 +166,7 @@ static gboolean load_panels(int *argc, char **argv)
     if (*argc > 1 && strcmp(argv[1], "help") == 0)
         return TRUE;
     if (!litho_external_init(argc, argv, &error)) {
+        litho_peers_let_first_tell();
         fprintf(stderr, "lithoscope-cli: %s\n", error->message);
         return FALSE;
     }
@@ -200,8 +202,10 @@ int main(int argc, char **argv)
     litho_kernels_init();
     if (!load_panels(&argc, argv))
         return LITHO_EXIT_USAGE;
-    if (argc < 2)
+    if (argc < 2) {
+        litho_peers_let_first_tell();
         return usage(stderr);
+    }
     g_set_print_handler(print_as_is);
     if (strcmp(argv[1], "--version") == 0) {
         printf("lithoscope-cli %s\nreads %s\n", LITHO_VERSION, litho_survey_formats());
@@ -217,6 +221,7 @@ int main(int argc, char **argv)
         return start(command, 2, (char *[]){argv[2], (char *)"--help", NULL});
     g_autoptr(GError) error = NULL;
     if (command && !litho_memory_check_setting(&error)) {
+        litho_peers_let_first_tell();
         fprintf(stderr, "lithoscope-cli: %s\n", error->message);
         return LITHO_EXIT_USAGE;
     }
@@ -227,6 +232,7 @@ int main(int argc, char **argv)
         names[k] = commands[k].name;
     const char *word = help ? argv[2] : argv[1];
     g_autofree char *hint = litho_word_hint(word, names);
+    litho_peers_let_first_tell();
     fprintf(stderr, _("lithoscope-cli: there is no command '%s'%s\n"), word, hint);
     return usage(stderr);
 }

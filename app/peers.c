@@ -2,20 +2,37 @@
 #include "app/peers.h"
 
 #include <gmodule.h>
+#include <signal.h>
 
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/text.h"
 
+// The rank as the starter's environment tells it, before MPI begins; -1 = alone.
+static gint64 early_rank(void)
+{
+    static const char *const names[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                           {"PMI_SIZE", "PMI_RANK"},
+                                           {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        const char *size = g_getenv(names[k][0]), *rank = g_getenv(names[k][1]);
+        if (size && g_ascii_strtoll(size, NULL, 10) > 1)
+            return rank ? MAX(g_ascii_strtoll(rank, NULL, 10), 0) : 0;
+    }
+    return -1;
+}
+
 gboolean litho_peers_are_several(void)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
-        const char *size = g_getenv(sizes[k]);
-        if (size && g_ascii_strtoll(size, NULL, 10) > 1)
-            return TRUE;
-    }
-    return FALSE;
+    return early_rank() >= 0;
+}
+
+void litho_peers_let_first_tell(void)
+{
+    if (early_rank() <= 0)
+        return;
+    signal(SIGTERM, SIG_DFL); // mpirun ends this process as soon as the first one has ended
+    g_usleep(LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC);
 }
 
 static GModule *open_module(void)

@@ -19,6 +19,10 @@ enum { LITHO_PEERS_CLEAN_UP_S = 3 };
 
 // TRUE when mpirun has started this process and others beside it.
 gboolean litho_peers_are_several(void);
+// Called before a mistake in the words is told, which all processes have in common: others than the
+// first wait LITHO_PEERS_CLEAN_UP_S, and the job ends meanwhile with the sentence of the first. One
+// that goes on alone, as its machine's files differ, tells it itself.
+void litho_peers_let_first_tell(void);
 // NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the
 // module is missing or MPI refused.
 LithoPeersModule *litho_peers_start(GError **error);

@@ -36,6 +36,16 @@ def under_ranks(name, words):
 
 
 @test
+def mistakes_are_told_once():
+    """Words that are wrong are wrong for every rank: the first one tells it, mpirun ends the others, and the status is that of wrong usage."""
+    for words, told in ((["run", "patch"], "an input and an output are needed"), (["run", "fx", "--nothing"], "Unknown option --nothing"),
+                        (["nothing"], "there is no command 'nothing'")):
+        r = ranked(4, *words)
+        assert r.returncode == 2, (words, r.returncode, r.stderr)
+        assert r.stderr.count(told) == 1, (words, r.stderr)
+
+
+@test
 def patch_under_1_to_4_ranks():
     """Its noise level is measured on all of the survey, by the first rank; one piece gives the same samples."""
     make_input()
