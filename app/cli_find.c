@@ -61,7 +61,9 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
                                      : _("true SNR %.2f dB, found %.2f dB\n"),
                find->now.snr_db, find->found.snr_db);
     if (!find->now.is_filtered || find->now.is_rough)
-        printf(_("%u trials in %.1f s on %s\n"), find->trials, find->seconds, area);
+        printf(find->trials == 1 ? _("%u trial in %.1f s on %s\n")
+                                 : _("%u trials in %.1f s on %s\n"),
+               find->trials, find->seconds, area);
     if (*find->found.why)
         printf(_("note: %s\n"), find->found.why);
     if (*find->why)

@@ -228,12 +228,16 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
         g_autofree char *off = isfinite(q->hidden_off_db)
                                    ? litho_text_printf(_(", give or take %.2f"), q->hidden_off_db)
                                    : g_strdup("");
-        fprintf(to, _("hidden traces  %.2f dB%s (%u traces)\n"), q->hidden_snr_db, off,
-                q->hidden_traces);
+        fprintf(to,
+                q->hidden_traces == 1 ? _("hidden traces  %.2f dB%s (%u trace)\n")
+                                      : _("hidden traces  %.2f dB%s (%u traces)\n"),
+                q->hidden_snr_db, off, q->hidden_traces);
     }
     if (isfinite(q->snr_db) && q->fills_alone)
-        fprintf(to, _("true SNR of the filled traces %.2f dB (%u traces)\n"), q->snr_db,
-                q->filled_traces);
+        fprintf(to,
+                q->filled_traces == 1 ? _("true SNR of the filled traces %.2f dB (%u trace)\n")
+                                      : _("true SNR of the filled traces %.2f dB (%u traces)\n"),
+                q->snr_db, q->filled_traces);
     else if (isfinite(q->snr_db) && isfinite(q->gain_db))
         fprintf(to, _("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);
     else if (isfinite(q->snr_db))

@@ -494,8 +494,8 @@ static void test_clipping(void)
     g_assert_true(litho_writer_finish(w, &error));
     const GPtrArray *notes = litho_writer_notes(w);
     g_assert_cmpint(notes->len, ==, 2);
-    g_assert_true(g_str_has_prefix(g_ptr_array_index(notes, 0), "1 samples lie outside"));
-    g_assert_true(g_str_has_prefix(g_ptr_array_index(notes, 1), "1 traces held NaN"));
+    g_assert_true(g_str_has_prefix(g_ptr_array_index(notes, 0), "1 sample lies outside"));
+    g_assert_true(g_str_has_prefix(g_ptr_array_index(notes, 1), "1 trace held NaN"));
     litho_writer_free(w);
     LithoOpenOptions keep = {.keep_zero_traces = TRUE};
     g_autoptr(LithoCube) again = load(path, &keep);

@@ -49,7 +49,7 @@ static gboolean open_input(Verify *v, LithoRun *run, GError **error)
         return FALSE;
     if (v->in->files->len != p->input_marks->len)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "the input has %u files; the output was computed from %u",
+                            "the number of input files is %u; the output was computed from %u",
                             v->in->files->len, p->input_marks->len);
     for (guint k = 0; k < v->in->files->len; k++) {
         const LithoTraceFile *file = &g_array_index(v->in->files, LithoTraceFile, k);

@@ -279,8 +279,9 @@ static double *read_array(LithoTraceFile *file, int axes, gint64 most, gint64 *s
     if (!read_kind(file, n, &found, error))
         return NULL;
     if (found != axes) {
-        litho_refuse(error, LITHO_ERROR_GEOMETRY, "%s has an array of %d axes; %d are needed",
-                     file->path, found, axes);
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "the number of axes of the array in %s is %d; %d are needed", file->path,
+                     found, axes);
         return NULL;
     }
     const gint64 count = count_array(file, n, most, error);

@@ -427,8 +427,13 @@ static void add_notes(LithoWriter *w)
 {
     if (w->clipped)
         g_ptr_array_add(w->notes,
-                        g_strdup_printf(_("%" PRId64 " samples lie outside the range of "
-                                          "format %d (%s) and were clipped; --format 5 keeps them"),
+                        g_strdup_printf(w->clipped == 1
+                                            ? _("%" PRId64 " sample lies outside the range of "
+                                                "format %d (%s) and was clipped; --format 5 keeps "
+                                                "it")
+                                            : _("%" PRId64 " samples lie outside the range of "
+                                                "format %d (%s) and were clipped; --format 5 keeps "
+                                                "them"),
                                         w->clipped, w->format, litho_format_name(w->format)));
     if (w->rounded > ROUNDED * w->energy)
         g_ptr_array_add(w->notes,
@@ -437,8 +442,11 @@ static void add_notes(LithoWriter *w)
                                           "float32' of the input keeps them"),
                                         10 * log10(w->energy / w->rounded)));
     if (w->not_finite)
-        g_ptr_array_add(w->notes, g_strdup_printf(_("%" PRId64 " traces held NaN or infinite "
-                                                    "samples and were written as missing"),
+        g_ptr_array_add(w->notes, g_strdup_printf(w->not_finite == 1
+                                                      ? _("%" PRId64 " trace held NaN or infinite "
+                                                          "samples and was written as missing")
+                                                      : _("%" PRId64 " traces held NaN or infinite "
+                                                          "samples and were written as missing"),
                                                   w->not_finite));
 }
 

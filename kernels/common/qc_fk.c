@@ -86,9 +86,10 @@ gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoF
                        GError **error)
 {
     if (traces < 2 || samples < 4) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    _("%u traces of %u samples; frequency and wavenumber need 2 of 4 or more"),
-                    traces, samples);
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+            _("%u x %u samples are too few; frequency and wavenumber need 2 traces of 4 or more"),
+            traces, samples);
         return FALSE;
     }
     const guint nx = padded(traces, LEAST_TRACES), nt = padded(samples, LEAST_SAMPLES);

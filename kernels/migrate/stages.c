@@ -74,7 +74,7 @@ void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, Lit
 {
     if (shots->outside > 0)
         litho_cube_note((LithoCube *)out,
-                        "%u traces have their source or receiver off the image and were left out",
+                        "traces with their source or receiver off the image were left out: %u",
                         shots->outside);
     litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
 }

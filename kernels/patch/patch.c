@@ -27,7 +27,8 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                                 in->axis[a].n, G_MAXINT / 8);
     if (in && in->axis[2].n < 4)
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "traces have %" PRId64 " samples; this filter needs 4 or more",
+                            "the number of samples in a trace is %" PRId64
+                            "; this filter needs 4 or more",
                             in->axis[2].n);
     if (in && litho_grid_traces(in) == 1 && !(p->sigma > 0))
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,

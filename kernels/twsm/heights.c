@@ -408,7 +408,8 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRu
         return NULL;
     if (points->len < 4) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    _("%s holds %u points; a horizon needs 4 or more"), path, points->len);
+                    _("the number of points in %s is %u; a horizon needs 4 or more"), path,
+                    points->len);
         return NULL;
     }
     Point lo, hi;

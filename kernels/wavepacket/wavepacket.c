@@ -4,6 +4,7 @@
 // (machines), boxes.h (plan) and tiling.h (windows).
 #include "kernels/wavepacket/wavepacket.h"
 
+#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/memory.h"
@@ -141,11 +142,11 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     const gboolean one = in && (in->axis[0].n < WP_FEWEST) != (in->axis[1].n < WP_FEWEST);
     for (int a = one ? 2 : 0; a < 3 && in; a++)
         if (in->axis[a].n < WP_FEWEST) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        _("the cube has %" PRId64 " %s; wave packets need %d or more"),
-                        in->axis[a].n, (const char *[]){"inlines", "crosslines", "samples"}[a],
-                        WP_FEWEST);
-            return FALSE;
+            g_autofree char *words = a < 2 ? litho_axis_words(in, a) : g_strdup(_("samples"));
+            return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                                "the cube's number of %s is %" PRId64
+                                "; wave packets need %d or more",
+                                words, in->axis[a].n, WP_FEWEST);
         }
     return TRUE;
 }

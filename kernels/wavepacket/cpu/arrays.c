@@ -492,8 +492,9 @@ static gboolean cpu_load(WpEngine *engine, const LithoCube *cube, float *volume,
     }
     if (bad)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                    _("%" PRId64 " samples of live traces are not finite numbers; mark "
-                      "these traces as missing first"),
+                    _("live traces hold samples that are not finite numbers (%" PRId64
+                      "); mark these "
+                      "traces as missing first"),
                     bad);
     return bad == 0;
 }

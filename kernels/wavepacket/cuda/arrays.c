@@ -471,10 +471,11 @@ static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume
         !wait_for(cuda, error))
         return FALSE;
     if (bad)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                    _("%u samples of live traces are not finite numbers; mark these traces as "
-                      "missing first"),
-                    bad);
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+            _("live traces hold samples that are not finite numbers (%u); mark these traces "
+              "as missing first"),
+            bad);
     return bad == 0;
 }
 
