@@ -339,6 +339,12 @@ static void test_dead_and_zero(void)
     g_assert_cmpint(c.dead, ==, 1);
     g_assert_cmpint(c.zero, ==, 1);
     g_assert_cmpint(c.missing, ==, 1); // the zero header block
+    const GPtrArray *notes = litho_survey_notes(cube->survey);
+    gboolean told = FALSE;
+    for (guint k = 0; k < notes->len; k++)
+        told |=
+            g_str_equal(notes->pdata[k], "1 trace is marked dead; samples there are read as zeros");
+    g_assert_true(told);
     g_assert_cmpint(c.live, ==, 17);
     g_assert_cmpint(litho_cube_count_live(cube), ==, 17);
     LithoOpenOptions keep = {.keep_zero_traces = TRUE};

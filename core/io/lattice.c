@@ -291,8 +291,9 @@ static void tell_counts(LithoSurvey *survey, int policy, gint64 used, gint32 low
                           100.0 * filled / cells,
                           cells > 2 * filled ? "; are these the right header bytes?" : "");
     if (c->dead > 0)
-        litho_survey_note(survey, "%" PRId64 " trace%s marked dead", c->dead,
-                          c->dead == 1 ? " is" : "s are");
+        litho_survey_note(survey,
+                          "%" PRId64 " trace%s marked dead; samples there are read as zeros",
+                          c->dead, c->dead == 1 ? " is" : "s are");
 }
 
 static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double density,
