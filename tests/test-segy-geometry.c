@@ -362,6 +362,28 @@ static void test_told_headers(void)
     g_assert_false(litho_survey_has_trace(survey, 1, 2));
 }
 
+// Property: traces here and there on a grid are not told as one line across it, and are on it when
+// the bytes are given; a line across it is.
+static void test_scattered(void)
+{
+    enum { N = 40, EVERY = 19 };
+    Make make = make_plain();
+    make.n1 = make.n2 = N;
+    make.bin_x = 0;
+    for (int is_line = 0; is_line < 2; is_line++) {
+        g_autoptr(GByteArray) file = make_file(&make);
+        for (int n = N * N - 1; n >= 0; n--)
+            if (is_line ? n % N != n / N && n % N != n / N + 1 : n * 7 % EVERY != 0)
+                make_drop_trace(file, &make, n);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        odd_assert_note(cube, is_line ? "one line across the lattice of bytes 189 and 193"
+                                      : "traces fill 5.3 % of the lattice of bytes 189 and 193");
+        const LithoOpenOptions given = {.inline_byte = 189, .xline_byte = 193};
+        g_autoptr(LithoCube) grid = odd_load(&make, file, &given);
+        g_assert_cmpint(grid->grid.axis[0].n, ==, N);
+    }
+}
+
 static void test_no_geometry(void)
 {
     Make make = make_plain();
@@ -576,6 +598,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-geometry/offsets-in-file-order", test_offsets_in_file_order);
     g_test_add_func("/segy-geometry/told-headers", test_told_headers);
     g_test_add_func("/segy-geometry/no-geometry", test_no_geometry);
+    g_test_add_func("/segy-geometry/scattered", test_scattered);
     g_test_add_func("/segy-geometry/two-lines", test_two_lines);
     g_test_add_func("/segy-geometry/records", test_records);
     g_test_add_func("/segy-geometry/prestack", test_prestack);

@@ -308,6 +308,26 @@ static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double d
     return FALSE;
 }
 
+// TRUE where most traces are neighbours on the lattice of the trace before them in the file.
+static gboolean is_one_line(const LithoScan *scan, const LithoGrid *grid)
+{
+    enum { NEAR = 3 }; // cells
+    gint64 last = -1, pairs = 0, near = 0;
+    for (gint64 t = 0; t < scan->n; t++) {
+        if (scan->flags[t] & LITHO_SCAN_OUT)
+            continue;
+        gboolean is_near = TRUE;
+        for (int c = 0; c < 2 && last >= 0; c++) {
+            const double off = (double)scan->key[c][t] - scan->key[c][last];
+            is_near &= fabs(off) <= NEAR * fabs(grid->axis[c].step);
+        }
+        near += last >= 0 && is_near;
+        pairs += last >= 0;
+        last = t;
+    }
+    return 2 * near > pairs;
+}
+
 LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
                                        const LithoOpenOptions *options, gboolean forced,
                                        GError **error)
@@ -328,7 +348,7 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
     double density = (double)used / cells;
     gboolean path = used <= 2 * (v[0].distinct + v[1].distinct);
     if (!forced && density < 0.1 && path)
-        return LITHO_LATTICE_LINE;
+        return is_one_line(scan, &survey->grid) ? LITHO_LATTICE_LINE : LITHO_LATTICE_SCATTERED;
     if (density < 0.01 && cells > 1000) {
         refuse_sparse(scan, v, density, error);
         return LITHO_LATTICE_FAILED;

@@ -227,6 +227,26 @@ static void leave_out_cells(LithoGrid *g)
     }
 }
 
+// Before the traces are laid out in file order, the grid is that of the lattice.
+static void tell_scattered(const LithoScan *scan, LithoSurvey *survey)
+{
+    const LithoAxis *axis = survey->grid.axis;
+    gint64 used = 0;
+    for (gint64 t = 0; t < scan->n; t++)
+        used += !(scan->flags[t] & LITHO_SCAN_OUT);
+    const double filled = 100 * (double)used / ((double)axis[0].n * (double)axis[1].n);
+    if (scan->coordinates)
+        litho_survey_note(survey,
+                          "traces fill %.1f %% of the lattice of the coordinates at bytes %d and "
+                          "%d, and are shown in file order",
+                          filled, scan->byte[0], scan->byte[1]);
+    else
+        litho_survey_note(survey,
+                          "traces fill %.1f %% of the lattice of bytes %d and %d, and are shown in "
+                          "file order; --inline-byte %d --xline-byte %d shows them on it",
+                          filled, scan->byte[0], scan->byte[1], scan->byte[0], scan->byte[1]);
+}
+
 // Lattice from the scanned keys; FALSE without `error` = file order.
 static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *heads,
                       const LithoOpenOptions *options, gboolean forced, gboolean metric,
@@ -255,6 +275,9 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
                           "the traces form one line across the lattice of bytes %d and %d; "
                           "they are shown in file order",
                           scan->byte[0], scan->byte[1]);
+        return FALSE;
+    case LITHO_LATTICE_SCATTERED:
+        tell_scattered(scan, survey);
         return FALSE;
     case LITHO_LATTICE_BUILT:
         break;

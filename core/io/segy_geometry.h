@@ -105,9 +105,11 @@ gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96
 // Axes, table, duplicates and counts from the keys. `forced`: the user chose the bytes.
 typedef enum {
     LITHO_LATTICE_BUILT,
-    LITHO_LATTICE_LINE, // a line that wanders over the lattice: better shown in file order
+    LITHO_LATTICE_LINE,      // a line that wanders over the lattice: better shown in file order
+    LITHO_LATTICE_SCATTERED, // single traces here and there, fewer than one in ten cells: likewise
     LITHO_LATTICE_FAILED,
 } LithoLatticeResult;
+// The grid has its axes then, too.
 LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
                                        const LithoOpenOptions *options, gboolean forced,
                                        GError **error);
