@@ -426,7 +426,10 @@ void litho_header_show_compare(LithoHeader *self)
     gboolean has = litho_session_grid(self->session) != NULL;
     gboolean comparable = litho_session_comparable(self->session);
     for (int k = 0; k < 5; k++) {
-        gboolean single = k == LITHO_SHOW_INPUT || k == LITHO_SHOW_OUTPUT;
+        // Without an operator there is no output: the button would do nothing.
+        gboolean single =
+            k == LITHO_SHOW_INPUT ||
+            (k == LITHO_SHOW_OUTPUT && litho_flow_length(litho_session_flow(self->session)) > 0);
         gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
         gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
     }
