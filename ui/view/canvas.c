@@ -147,6 +147,11 @@ static void show_wanted(LithoCanvas *self)
         any = any || has_space(self, k);
     }
     gtk_widget_set_visible(self->switches, any);
+    int covered = 0;
+    if (any)
+        gtk_widget_measure(self->switches, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &covered, NULL,
+                           NULL);
+    litho_cube_view_set_covered(self->views[LITHO_VIEW_SCENE], covered);
     gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(self->button[1 + space]), TRUE);
     redraw(self);
 }

@@ -469,6 +469,14 @@ static void cursor_moved(LithoCubeView *self)
     gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
+void litho_cube_view_set_covered(LithoCubeView *self, double width)
+{
+    if (self->covered == width)
+        return;
+    self->covered = width;
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
 void litho_cube_view_set_large(LithoCubeView *self, gboolean large)
 {
     if (self->large == large)

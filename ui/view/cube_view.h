@@ -19,6 +19,9 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis);
 int litho_cube_view_axis(LithoCubeView *self);
 // More room: full axis titles, and the colour bar is this view's.
 void litho_cube_view_set_large(LithoCubeView *self, gboolean large);
+// Buttons over the title's line end so many pixels from the left, 0 = there are none: what is shown
+// is written right of them, or not at all where no room is left.
+void litho_cube_view_set_covered(LithoCubeView *self, double width);
 // Sets whose maps lie over the section while they are wanted; NULL = nobody's. Adds a reference.
 void litho_cube_view_set_judgement(LithoCubeView *self, LithoJudgement *judgement);
 // Zooms around the middle of the view; > 1 closer.

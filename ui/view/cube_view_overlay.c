@@ -91,7 +91,16 @@ typedef struct Drawing {
 
 static void draw_title(cairo_t *cr, const Drawing *d)
 {
-    litho_axes_draw_title(cr, &d->style, d->panel->frame.title, d->left, d->right);
+    LithoRect left = d->panel->frame.title, right = left;
+    if (d->self->covered <= left.x) {
+        litho_axes_draw_title(cr, &d->style, left, d->left, d->right);
+        return;
+    }
+    left.w = MIN(left.w, d->self->covered - left.x); // buttons begin right of the name
+    right.x += left.w;
+    right.w -= left.w;
+    litho_axes_draw_title(cr, &d->style, left, d->left, NULL);
+    litho_axes_draw_title(cr, &d->style, right, NULL, d->right);
 }
 
 // Draws a note about samples that the panel cannot show: at its foot, light on dark, over any
@@ -175,6 +184,7 @@ static guint64 hash_of(const Drawing *d, int piece)
     hash = litho_hash_bytes(hash, &d->style.units, sizeof d->style.units);
     if (piece == TITLE) {
         hash = hash_rect(hash, panel->frame.title);
+        hash = litho_hash_bytes(hash, &d->self->covered, sizeof d->self->covered);
         hash = litho_hash_bytes(hash, d->left, strlen(d->left) + 1);
         hash = litho_hash_bytes(hash, d->right, strlen(d->right) + 1);
         hash = hash_rect(hash, d->note ? panel->frame.data : (LithoRect){0});

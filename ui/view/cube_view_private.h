@@ -31,6 +31,7 @@ struct _LithoCubeView {
     GdkTexture *map_picture; // similarity on the slice; NULL = none
     int axis;
     gboolean large;
+    double covered; // pixels from the left that the canvas' buttons take beside the title
     guint n_panels; // 0 = nothing to show, or no room
     LithoViewPanel panel[LITHO_VIEW_PANELS];
     guint n_drawn; // panels whose pieces belong to what is shown
