@@ -280,9 +280,14 @@ static void test_refused(void)
     g_assert_true(gtk_widget_compute_bounds(row, GTK_WIDGET(gui.window), &after));
     g_assert_true(graphene_rect_equal(&before, &after));
     g_assert_null(litho_session_output(gui.session)); // it is not the result of the flow shown
+    g_autofree char *earlier = litho_session_show_label(gui.session, LITHO_SHOW_REMOVED);
+    g_autofree char *input = litho_session_show_label(gui.session, LITHO_SHOW_INPUT);
+    g_assert_cmpstr(earlier, ==, "Removed before the change");
+    g_assert_cmpstr(input, ==, "Input");
 
     set("half_width", 2);
     g_assert_null(litho_session_flow_problem(gui.session));
+    g_assert_false(litho_session_shows_earlier(gui.session));
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     g_assert_true(litho_session_result(gui.session) != result);
     litho_session_show(gui.session, LITHO_SHOW_OUTPUT);

@@ -137,6 +137,9 @@ gboolean litho_session_number_is_newest(LithoSession *session, const char *key);
 const char *litho_session_figures_missing(LithoSession *session);
 // Why the newest wish has no result; NULL = no failure. Borrowed.
 const GError *litho_session_problem(LithoSession *session);
+// TRUE while the views show the result of an earlier flow because the present one cannot be
+// computed or has failed.
+gboolean litho_session_shows_earlier(LithoSession *session);
 // `known` is the whole result of the flow as it stands, computed earlier: shown at once, and
 // nothing is computed. References it.
 void litho_session_adopt_result(LithoSession *session, LithoResult *known);

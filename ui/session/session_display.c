@@ -55,7 +55,8 @@ void litho_session_hold_input(LithoSession *self, gboolean hold)
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
-char *litho_session_show_label(LithoSession *self, LithoShow show)
+// The label of what is shown as though the newest wish had its result.
+static char *plain_label(LithoSession *self, LithoShow show)
 {
     const char *name = self->preview ? NULL : self->reference_name;
     if (show == LITHO_SHOW_SPLIT)
@@ -65,6 +66,15 @@ char *litho_session_show_label(LithoSession *self, LithoShow show)
     if (name && show == LITHO_SHOW_REMOVED)
         return g_strdup_printf(_("Output − %s"), name);
     return g_strdup(litho_show_name(show));
+}
+
+char *litho_session_show_label(LithoSession *self, LithoShow show)
+{
+    g_autofree char *label = plain_label(self, show);
+    if (show == LITHO_SHOW_INPUT || !litho_session_shows_earlier(self))
+        return g_steal_pointer(&label);
+    // TRANSLATORS: what a view shows ("Output") while the flow as it stands has no result.
+    return g_strdup_printf(_("%s before the change"), label);
 }
 
 void litho_session_set_units(LithoSession *self, LithoUnits units)

@@ -91,7 +91,9 @@ const char *litho_session_figures_missing(LithoSession *self)
                    ? _("These parameters cannot be computed; the views show the last result.")
                    : _("There is no result: these parameters cannot be computed.");
     if (litho_session_problem(self))
-        return _("There is no result: computing it has failed.");
+        return litho_session_result(self)
+                   ? _("Computing has failed; the views show the last result.")
+                   : _("There is no result: computing it has failed.");
     if (is_running(self))
         return _("The result is being computed; its figures follow.");
     return self->pages ? NULL : _("There is no result yet. Ctrl+Return computes it.");

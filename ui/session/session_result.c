@@ -274,6 +274,15 @@ const GError *litho_session_problem(LithoSession *self)
     return litho_results_problem(self->results);
 }
 
+gboolean litho_session_shows_earlier(LithoSession *self)
+{
+    const LithoResult *result = litho_session_result(self);
+    if (self->preview || !result || !litho_flow_has_work(self->flow))
+        return FALSE;
+    return litho_session_flow_problem(self) ||
+           (litho_session_problem(self) && result->tag < litho_results_tag(self->results));
+}
+
 gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 at[3], float *value)
 {
     if (!self->preview && output && litho_flow_has_work(self->flow))
