@@ -215,6 +215,31 @@ static void test_line(void)
     g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==, -1);
 }
 
+static const char *name_of_row(const char *key)
+{
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
+    return row ? gtk_label_get_text(GTK_LABEL(gui_find_nth(row, GTK_TYPE_LABEL, &(int){1}))) : NULL;
+}
+
+// Property: on a line the filter's window is longer than the row says, and the row says which
+// lengths are in use; on a cube they are the row's own, and it says nothing.
+static void test_window_of_line(void)
+{
+    static const char *const names[] = {"line.sgy", "whole.sgy"};
+    static const char *const rows[] = {"Window\nhere 24 traces, 24 samples", "Window"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *path = gui_path(&gui, names[k]);
+        gui_open_file(&gui, path);
+        gui_forget_flow(&gui);
+        litho_session_add_step(gui.session, litho_operator_find("patch"));
+        litho_session_select(gui.session, 0);
+        g_assert_true(gui_wait(gui_has_output, &gui, 20));
+        gui_settle(&gui);
+        g_assert_cmpstr(name_of_row("window"), ==, rows[k]);
+        gui_forget_flow(&gui);
+    }
+}
+
 // Property: a session file that makes no sense costs one sentence and nothing else, whatever is in
 // it: no JSON, another JSON, a recipe of an unknown operator, numbers where lists belong.
 static void test_broken_session(void)
@@ -522,6 +547,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/session", test_session);
     g_test_add_func("/sessions/other-file", test_other_file);
     g_test_add_func("/sessions/line", test_line);
+    g_test_add_func("/sessions/window-of-line", test_window_of_line);
     g_test_add_func("/sessions/during-job", test_during_job);
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);

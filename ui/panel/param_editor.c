@@ -28,6 +28,7 @@ struct _LithoParamEditor {
     gboolean is_depth;
     double used;      // that a special value stands for at present; NAN = not known
     char written[64]; // into the number field by the row itself, not typed
+    char note[96];    // in small letters under the name; "" = none
     GtkWidget *complaint;
 };
 
@@ -565,17 +566,24 @@ static void keep_room(LithoParamEditor *self, const char *markup)
     gtk_widget_set_size_request(self->name, NAME_WIDTH, height);
 }
 
+// The row's name with words in small letters under it, as markup; g_free().
+static char *small_words(const LithoParam *row, const char *words)
+{
+    return g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>",
+                                   litho_text(row->label), words);
+}
+
 // "automatic" in small letters under the name, where the field shows the number it stands for.
 static void show_words(LithoParamEditor *self, gboolean special)
 {
     const LithoParam *row = self->row;
     if (!row->special_text) {
-        gtk_label_set_text(GTK_LABEL(self->name), litho_text(row->label));
+        g_autofree char *name = *self->note ? small_words(row, self->note)
+                                            : g_markup_escape_text(litho_text(row->label), -1);
+        gtk_label_set_markup(GTK_LABEL(self->name), name);
         return;
     }
-    g_autofree char *markup =
-        g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>",
-                                litho_text(row->label), litho_text(row->special_text));
+    g_autofree char *markup = small_words(row, litho_text(row->special_text));
     keep_room(self, markup);
     if (special && isfinite(self->used))
         gtk_label_set_markup(GTK_LABEL(self->name), markup);
@@ -619,6 +627,20 @@ void litho_param_editor_set_used(LithoParamEditor *self, double value)
     self->loading = TRUE;
     show_number(self, gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->spin)));
     self->loading = FALSE;
+}
+
+double litho_param_editor_used(LithoParamEditor *self)
+{
+    return self->used;
+}
+
+void litho_param_editor_set_note(LithoParamEditor *self, const char *words)
+{
+    if (!self->spin || strcmp(self->note, words) == 0)
+        return;
+    g_strlcpy(self->note, words, sizeof self->note);
+    show_words(self, litho_param_is_special(
+                         self->row, gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->spin))));
 }
 
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults)

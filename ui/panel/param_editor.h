@@ -21,6 +21,10 @@ void litho_param_editor_set_axis(LithoParamEditor *self, const LithoAxis *axis, 
 // The number that the row's special value ("automatic") stands for at present: shown in its place,
 // with the knob there, as long as the special value is set. NAN = not known.
 void litho_param_editor_set_used(LithoParamEditor *self, double value);
+double litho_param_editor_used(LithoParamEditor *self);
+// A few words in small letters under the name, such as what a length stands for on these data; "" =
+// none. Rows without a special value only; passed over by the others.
+void litho_param_editor_set_note(LithoParamEditor *self, const char *words);
 // One sentence under the row; NULL = none.
 void litho_param_editor_complain(LithoParamEditor *self, const char *sentence);
 // Puts the keyboard on the row's number.

@@ -93,6 +93,52 @@ static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
     gtk_widget_set_visible(self->advanced, any_advanced);
 }
 
+// TRUE when the row `part` is of the row `whole`, as window_il and window_t are of window.
+static gboolean is_part(const LithoParam *part, const LithoParam *whole)
+{
+    const gsize n = strlen(whole->key);
+    return part->special_text && strncmp(part->key, whole->key, n) == 0 && part->key[n] == '_';
+}
+
+// The numbers that stand for `whole` where its parts are left to it and the operator takes others,
+// with their units, "24 traces, 24 samples"; "" where all are its own. g_free().
+static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const LithoParam *whole)
+{
+    GString *text = g_string_new(NULL);
+    LithoCube *in = litho_session_input(self->session);
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        const LithoParam *row = litho_param_editor_declaration(editor);
+        const double used = litho_param_editor_used(editor);
+        char number[64];
+        if (!is_part(row, whole) || !litho_param_special(row, step->params) || !isfinite(used) ||
+            used == litho_param_get(whole, step->params))
+            continue;
+        litho_param_format_used(row, used, in && in->grid.is_depth, number, sizeof number);
+        g_string_append_printf(text, "%s%s", text->len ? ", " : "", number);
+    }
+    return g_string_free(text, FALSE);
+}
+
+// A length says below its name what it is on these data, where folded rows alone would tell. Of
+// whole results only: numbers of the pass before are no others.
+static void load_notes(LithoParamPanel *self)
+{
+    const LithoStep *step = step_of(self);
+    if (!step || step->op != self->op || !litho_session_output(self->session))
+        return;
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        const LithoParam *row = litho_param_editor_declaration(editor);
+        if (row->special_text || row->type != LITHO_PARAM_INT)
+            continue;
+        g_autofree char *others = other_numbers(self, step, row);
+        // TRANSLATORS: under a length, what it is on these data: "here 24 traces, 24 samples".
+        g_autofree char *note = *others ? g_strdup_printf(_("here %s"), others) : g_strdup("");
+        litho_param_editor_set_note(editor, note);
+    }
+}
+
 // Shows the operator's own choices for the rows that are left to it.
 static void load_used(LithoParamPanel *self)
 {
@@ -108,6 +154,7 @@ static void load_used(LithoParamPanel *self)
         if (row->special_text)
             litho_param_editor_set_used(editor, value);
     }
+    load_notes(self);
 }
 
 static void show_problem(LithoParamPanel *self)
@@ -159,6 +206,7 @@ static void on_result(LithoParamPanel *self)
 {
     show_problem(self);
     show_remarks(self);
+    load_notes(self);
 }
 
 static void load_values(LithoParamPanel *self)
