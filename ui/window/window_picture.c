@@ -55,12 +55,13 @@ static void picture_done(gpointer result, const GError *error, gpointer data)
     litho_window_tell_done(p->window, result != NULL);
 }
 
-// With a snapshot in the input's place the titles name it; NULL = the picture's own title. `show`
-// is what the panel shows to a person: an output alone is the picture's input, and yet an output.
+// With a snapshot in the input's place the titles name it, and with the result of an earlier flow
+// they say so; NULL = the picture's own title. `show` is what the panel shows to a person: an
+// output alone is the picture's input, and yet an output.
 static const char *title_of(LithoWindow *self, Picture *p, int axis, LithoShow show)
 {
     const LithoDisplay *d = litho_session_display(self->session);
-    if (!litho_session_reference_name(self->session))
+    if (!litho_session_reference_name(self->session) && !litho_session_shows_earlier(self->session))
         return NULL;
     g_autofree char *label = litho_session_show_label(self->session, show);
     g_autofree char *slice =
