@@ -284,6 +284,12 @@ static void test_refused(void)
     g_autofree char *input = litho_session_show_label(gui.session, LITHO_SHOW_INPUT);
     g_assert_cmpstr(earlier, ==, "Removed before the change");
     g_assert_cmpstr(input, ==, "Input");
+    g_autofree char *picture = gui_path(&gui, "refused.png");
+    litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
+    litho_window_export(gui.window, picture); // of the last result, which is on screen
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    litho_session_show(gui.session, LITHO_SHOW_REMOVED);
 
     set("half_width", 2);
     g_assert_null(litho_session_flow_problem(gui.session));

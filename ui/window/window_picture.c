@@ -73,13 +73,21 @@ static const char *title_of(LithoWindow *self, Picture *p, int axis, LithoShow s
     return title;
 }
 
-// The panels that are on screen: one maximised view, or all four.
+// TRUE when the slice of `axis` is on screen beside the others: lines have one section only.
+static gboolean is_beside(LithoCanvas *canvas, int axis)
+{
+    return axis == LITHO_VIEW_SCENE ||
+           gtk_widget_get_visible(GTK_WIDGET(litho_canvas_view(canvas, axis)));
+}
+
+// The panels that are on screen: one maximised view, or all that lie beside each other.
 static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel *model)
 {
     LithoPicture *picture = &p->picture;
     const LithoDisplay *d = litho_session_display(self->session);
     LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
-    int only = litho_canvas_maximised(litho_window_canvas(self));
+    LithoCanvas *canvas = litho_window_canvas(self);
+    int only = litho_canvas_maximised(canvas);
     guint n = 1;
     if (!both)
         shows[0] = LITHO_SHOW_INPUT; // of the picture, which has one cube
@@ -88,11 +96,11 @@ static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel 
         shows[n++] = LITHO_SHOW_OUTPUT;
     }
     for (int axis = 0; axis < LITHO_N_VIEWS; axis++) {
-        if (only >= 0 && only != axis)
+        if (only >= 0 ? only != axis : !is_beside(canvas, axis))
             continue;
         if (axis == LITHO_VIEW_SCENE && model) {
             litho_picture_add_model(picture, model)->view =
-                *litho_model_view_scene(litho_canvas_model(litho_window_canvas(self)));
+                *litho_model_view_scene(litho_canvas_model(canvas));
             continue;
         }
         for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
@@ -119,11 +127,22 @@ static gpointer copy_reference(gconstpointer cube, gpointer unused)
     return litho_cube_ref(cube);
 }
 
+// The cube that the views show as the output: of an earlier flow where the present one cannot be
+// computed. NULL: there is none, or it is not whole. Borrowed.
+static LithoCube *output_on_show(LithoSession *session)
+{
+    LithoCube *output = litho_session_output(session);
+    const LithoResult *result = litho_session_result(session);
+    const gboolean earlier = !output && litho_session_shows_earlier(session) && result->complete;
+    return earlier ? g_ptr_array_index(result->parts, result->parts->len - 1) : output;
+}
+
 void litho_window_export(LithoWindow *self, const char *path)
 {
     static const LithoJobFuncs funcs = {picture_work, NULL, picture_done, picture_free};
     LithoCube *input = litho_session_against(self->session);
-    LithoCube *output = litho_session_output(self->session);
+    LithoCube *output = output_on_show(self->session);
+    const gboolean earlier = litho_session_shows_earlier(self->session);
     const LithoResult *result = litho_session_result(self->session);
     guint64 stamp, dropped;
     const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
@@ -134,6 +153,11 @@ void litho_window_export(LithoWindow *self, const char *path)
     if (litho_window_is_busy(self)) {
         litho_window_show_error(self, _("Something is being opened or saved; cancel it or wait."),
                                 NULL);
+        return;
+    }
+    if (!output && litho_session_shown(self->session) != LITHO_SHOW_INPUT) {
+        litho_window_show_error(
+            self, _("The result is not whole yet; wait for it, or show the input."), NULL);
         return;
     }
     Picture *p = g_new0(Picture, 1);
@@ -149,7 +173,8 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->path = g_strdup(path);
     p->inputs = litho_window_inputs(self);
     p->title = g_strdup(p->input->name);
-    p->caption = both || alone ? litho_window_short_command(self, NULL) : g_strdup("");
+    const gboolean made = (both || alone) && !earlier; // by the command that stands below
+    p->caption = made ? litho_window_short_command(self, NULL) : g_strdup("");
     double percent = litho_session_clip_percent(self->session);
     p->clip_note = percent >= 0 ? litho_text_printf("%.4g %%", percent) : NULL;
     litho_picture_init(&p->picture, p->input, p->output);
@@ -164,7 +189,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->picture.style.units = litho_session_display(self->session)->units;
     p->picture.scale = 2;
     p->picture.title = p->title;
-    p->picture.caption = both || alone ? p->caption : NULL;
+    p->picture.caption = made ? p->caption : NULL;
     p->picture.clip_note = p->clip_note;
     p->picture.unit = litho_session_unit(self->session); // static
     LithoModelView *shown = litho_canvas_model(litho_window_canvas(self));
