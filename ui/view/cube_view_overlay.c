@@ -226,6 +226,20 @@ static GskRenderNode *make(const Drawing *d, int piece)
     return gtk_snapshot_to_node(snapshot);
 }
 
+// TRUE when the removed part is so weak beside the colours that its section looks empty.
+static gboolean is_faint(LithoCubeView *self, LithoShow show)
+{
+    const double least = 0.02; // of half the colours: the next shade of white
+    const LithoCubeNumbers *in = litho_session_numbers(self->session, LITHO_NUMBERS_IN);
+    const LithoQuality *q = self->judgement ? litho_judgement_figures(self->judgement, NULL) : NULL;
+    if (self->axis == LITHO_VIEW_SCENE || show != LITHO_SHOW_REMOVED || !in || !q ||
+        litho_session_reference_name(self->session))
+        return FALSE;
+    const LithoLook look = litho_session_look_for(self->session, show);
+    const double rms = in->stats.rms * sqrt(q->removed) * MAX(look.removed_gain, 1) * look.gain;
+    return rms > 0 && rms < least * (look.hi - look.lo) / 2;
+}
+
 gboolean litho_cube_view_overlay_update(LithoCubeView *self)
 {
     gboolean changed = self->n_drawn != self->n_panels;
@@ -235,6 +249,8 @@ gboolean litho_cube_view_overlay_update(LithoCubeView *self)
         d.style.beside = self->panel[k].beside;
         if (self->axis != LITHO_VIEW_SCENE && d.panel->show != LITHO_SHOW_INPUT)
             d.note = litho_session_not_computed(self->session, self->axis);
+        if (!d.note && is_faint(self, d.panel->show))
+            d.note = _("Fainter than these colours show: } amplifies the removed part.");
         title_texts(self, d.panel, &d.left, &d.right);
         for (int p = 0; p < LITHO_VIEW_PIECES; p++) {
             LithoViewPiece *piece = &self->piece[k][p];
