@@ -142,12 +142,13 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, marks[reading]);
 }
 
-// "38 %", "1.4 %".
+// "38 %", "1.4 %", "< 0.1 %": what is not nothing does not read as 0.
 static char *percent_of(double part)
 {
     char percent[32];
-    litho_format_number(percent, sizeof percent, 100 * part, part < 0.0995 ? 0.1 : 1);
-    return g_strdup_printf("%s %%", percent);
+    const gboolean small = part > 0 && part < 0.0005;
+    litho_format_number(percent, sizeof percent, small ? 0.1 : 100 * part, part < 0.0995 ? 0.1 : 1);
+    return g_strdup_printf("%s%s %%", small ? "< " : "", percent);
 }
 
 // The operator that measures noise at each wavenumber, where the flow does without it and leaves
