@@ -142,9 +142,10 @@ typedef struct LithoNoise {
     // Maps of a filter's own level, which tells no `local`: one that all frequencies have in
     // common, and those of bands of them beyond it.
     LithoNoiseMap map, bands;
-    // Of `local`: energy in lines of the spectrum as a part of the noise's, and the strongest line
-    // (Hz, 1/m); rank correlation of the noise with the events behind gain control, 0 = there is
-    // none; variation of the power from window to window in the band that varies least.
+    // Figures that `local` comes with: energy in lines of the spectrum, a part of the noise's; the
+    // strongest line (Hz, 1/m); rank correlation of the noise with the events behind gain control,
+    // 0 = there is none; variation of the power from window to window in the band that varies
+    // least.
     double lines, line_at, levelled, varies;
     double windows, fewest; // that do not overlap, and as many as tell a level; 0 = not counted
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,

@@ -23,7 +23,7 @@ static void put_why(LithoQuality *q, const char *cause, const char *advice)
     g_snprintf(q->why, sizeof q->why, "%s; %s", cause, advice);
 }
 
-// What tells a result where no level does.
+// Advice where no level tells an SNR.
 static const char *look_at_it(void)
 {
     return _("judge by the removed part and its similarity, or by the truth (--reference FILE)");

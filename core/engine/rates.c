@@ -290,7 +290,7 @@ static double share_of_slab(const LithoStreamPlan *plan)
     return (double)MIN(plan->slab, a[0].n) / (double)a[0].n * across;
 }
 
-// How often a sample of the input is worked on, as a part of a slab or of the halo of others.
+// Times that a sample of the input is worked on, in a slab and in the halo of others.
 static double held_again(const LithoStreamPlan *plan)
 {
     const LithoAxis *a = plan->out.axis;
