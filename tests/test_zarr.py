@@ -351,8 +351,15 @@ def fill_values_of_xarray():
     meta = json.loads((top / "zarr.json").read_text())
     put(top / "zarr.json", {**meta, "attributes": {"_FillValue": base64.b64encode(struct.pack("<d", fill)).decode()}})
     got = read(top)
+    bad = 0
     for t in range(0, len(got), N[2]):
-        assert (got[t:t + N[2]] == WANTED[t:t + N[2]]) != (fill in WANTED[t:t + N[2]]), t
+        want, own = WANTED[t:t + N[2]], got[t:t + N[2]]
+        holes = [k for k, x in enumerate(want) if x == fill]
+        bad += len(holes) > 0
+        for k in holes[:1] if len(holes) == 1 else []: # one sample is mended from those beside it
+            want[k] = (want[k - 1] + want[k + 1]) / 2
+        assert own == (want if len(holes) < 2 else [0.0] * N[2]), t
+    assert f", {bad} with bad samples" in cli("info", top).stdout and bad > 0, bad
 
 
 # Property: the number that stands for samples never written may be any that the type has.

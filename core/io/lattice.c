@@ -284,7 +284,7 @@ static void tell_counts(LithoSurvey *survey, int policy, gint64 used, gint32 low
                           "%" PRId64 " trace%s the line numbers of another one; of each cell %s is "
                           "taken and written (--duplicates)",
                           c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat",
-                          litho_text(taken[policy]));
+                          litho_text(taken[CLAMP(policy, 0, 2)]));
     if (c->missing > 0)
         litho_survey_note(survey, "%" PRId64 " of %" PRId64 " cells %s no trace (%.1f %% filled)%s",
                           c->missing, cells, c->missing == 1 ? "has" : "have",
