@@ -543,12 +543,13 @@ static void make_shape(Job *job, const LithoPatchLevels *levels, int bins)
 static gboolean run_tiles(Job *job)
 {
     const gsize bytes = (sizeof(Scratch) + 63) / 64 * 64;
-    Scratch *scratch = aligned_alloc(64, job->threads * bytes);
+    const int tiles = job->tiles[0] * job->tiles[1], threads = MIN(job->threads, tiles);
+    Scratch *scratch = aligned_alloc(64, threads * bytes);
     if (!scratch)
         return litho_refuse(job->error, LITHO_ERROR_MEMORY,
                             "there is no memory for windows at faults");
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
-    for (int k = 0; k < job->tiles[0] * job->tiles[1]; k++)
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int k = 0; k < tiles; k++)
         if (go_on(job))
             run_tile(job, k, (Scratch *)((guint8 *)scratch + omp_get_thread_num() * bytes));
     free(scratch);
