@@ -479,7 +479,7 @@ static void test_hidden(void)
     gtk_widget_measure(GTK_WIDGET(quality), GTK_ORIENTATION_VERTICAL, 250, &after, NULL, NULL,
                        NULL);
     g_test_message("panel %d, then %d high", before, after);
-    g_assert_cmpint(abs(after - before), <, 130); // some lines of words more, where they were 250
+    g_assert_cmpint(abs(after - before), <, 80); // some lines of words more, where they were 250
     g_assert_cmpstr(litho_quality_panel_text(quality, 4), ==, "");
     gui_activate(&gui, "win.hidden");
     g_assert_true(gui_wait(hides, &gui, 20));

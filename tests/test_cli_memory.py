@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 
@@ -33,12 +32,10 @@ def peak_of(*args):
 
 
 def taken_by(run_it, program, told, fits):
-    """GiB of a command beside its program's. Threads that wait for a processor make blocks at other times, or find no work
-    left, and the peak varies where other programs run: of ten runs, further and further apart, the first counts that fits
-    what is told, else the nearest."""
+    """GiB of a command beside its program's. Threads that wait for a processor make blocks at other times, and the peak
+    varies: of three runs at most the first counts that fits what is told, else the nearest."""
     peaks = []
-    for attempt in range(10):
-        time.sleep(0.5 * max(attempt - 2, 0))
+    for _ in range(3):
         peaks.append(peak_of(*run_it)[0] - program)
         if fits(peaks[-1]):
             break

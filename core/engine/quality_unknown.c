@@ -26,7 +26,7 @@ static void put_why(LithoQuality *q, const char *cause, const char *advice)
 // Advice where no level tells an SNR.
 static const char *look_at_it(void)
 {
-    return _("judge by the removed part and its similarity, or by the truth (--reference FILE)");
+    return _("judge by the removed part, or by the truth");
 }
 
 gboolean litho_quality_only_ranks(const LithoQuality *q)
@@ -47,8 +47,7 @@ void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *q)
                 "recorded noise has 1.0): where the events are its level is known to a tenth, "
                 "which ranks settings and tells no SNR")
             : _("the data look clean or filtered (lumps %.1f, recorded noise has 1.0): noise that "
-                "was left with their events counts as signal, and what events spread as noise, so "
-                "that no SNR can be told"),
+                "was left with their events counts as signal, and what events spread as noise"),
         noise->lumps);
     put_why(q, cause, look_at_it());
 }
@@ -59,7 +58,7 @@ void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *q)
     q->input_snr_db = NAN;
     g_autofree char *cause = litho_text_printf(
         _("amplitudes differ from trace to trace by %.0f %%, and the noise or what passes for it "
-          "with them, so that no SNR can be told"),
+          "with them"),
         100 * noise->gains);
     put_why(q, cause, _("balance the traces before"));
 }
@@ -116,10 +115,8 @@ void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *q)
                                       "is not known well enough to tell so small an error"),
                                     100 * noise->varies);
     put_why(q, cause,
-            noise->levelled < 0
-                ? _("filter before the gain, or judge by the truth (--reference FILE)")
-                : _("judge by the removed part and its similarity, or by hidden traces (--hide "
-                    "5)"));
+            noise->levelled < 0 ? _("filter before the gain, or judge by the truth")
+                                : _("judge by the removed part, or by hidden traces"));
 }
 
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
@@ -135,12 +132,12 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
         q->input_snr_db = NAN;
     g_autofree char *cause =
         is_small ? litho_text_printf(_("the survey fills %.1f of the %.0f windows that tell a "
-                                       "noise level: no SNR can be told"),
+                                       "noise level"),
                                      noise->windows, noise->fewest)
                  : litho_text_printf(_("traces of fewer than %d samples do not tell the level of "
                                        "their noise well enough to tell so small an error"),
                                      LITHO_QUALITY_SHORTEST);
-    put_why(q, cause, is_small ? _("judge more traces, or a longer time") : look_at_it());
+    put_why(q, cause, is_small ? _("judge more of it") : look_at_it());
 }
 
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
