@@ -62,7 +62,7 @@ static gboolean shrink_fetched(WpEngine *engine, float *z, float *out, const WpR
 {
     const WpBox *box = &engine->geometry->boxes[0];
     WpBox samples = *box;
-    const WpRule local = {.soft = rule->soft, .local = rule->coarse};
+    const WpRule local = {.soft = rule->soft, .drops = rule->drops, .local = rule->coarse};
     const double start = litho_now_ms();
     guint64 count = 0;
     samples.floats = box->floats / 2;

@@ -19,10 +19,11 @@ typedef struct WpEngine WpEngine;
 
 enum { WP_COEFFICIENTS = -1 };
 
-// Keep a coefficient when |key| >= level[box]; `soft` also shrinks it by level/|key|.
+// Keep a coefficient when |key| >= level[box]; `soft` also shrinks it by level/|key|. `drops`
+// leaves what is taken away instead: x less what the rule keeps of it.
 typedef struct WpRule {
     const float *level; // per box, host; 0 keeps everything
-    gboolean soft;
+    gboolean soft, drops;
     // Host, wp_local_limits(): the residual box is thresholded in local Fourier windows (local.h);
     // `key` and `x` are one array then and `out` another one. NULL = by its level.
     const float *local;
@@ -99,9 +100,10 @@ typedef struct WpEngineClass {
     gboolean (*forward)(WpEngine *engine, const float *u, float *c, LithoRun *run, GError **error);
     gboolean (*adjoint)(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error);
 
-    // out = x where `rule` keeps `key`, 0 elsewhere; adds to kept[box] how many were kept, residual
-    // coefficients counted one by one like the complex ones. key, x, out may be the same array;
-    // `kept` may be NULL; it is known when the engine has been waited for.
+    // out = x where `rule` keeps `key`, 0 elsewhere, or x less that (`drops`); adds to kept[box]
+    // how many were kept, residual coefficients counted one by one like the complex ones. key, x,
+    // out may be the same array; `kept` may be NULL; it is known when the engine has been waited
+    // for.
     gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
                        const WpRule *rule, guint64 *kept, GError **error);
     gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram, GError **error);

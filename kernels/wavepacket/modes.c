@@ -11,7 +11,6 @@
 typedef struct Filter {
     const WpRule *rule;
     int corrections;
-    gboolean drops; // the part beyond the rule is made, not the part that it keeps
 } Filter;
 
 // The coarse box's windows hold all of an event's lowest wavenumbers, most of them little above the
@@ -19,21 +18,19 @@ typedef struct Filter {
 // noise and in that of low frequency.
 static const double COARSE_THRESHOLD = 0.55;
 
-// Coefficients of a block that the rule keeps, in lane->d.
+// Coefficients of a block that the rule leaves, in lane->d.
 static gboolean shrink_block(WpLane *lane, const float *c, const WpRule *rule, GError **error)
 {
     return wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) &&
            wp_shrink_all(lane->engine, c, lane->d, rule, lane->kept, lane->run, error);
 }
 
-// The part of a block that the rule keeps, or that it drops, as samples.
+// The part of a block that the rule leaves, as samples.
 static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
     const Filter *f = data;
     const float *c = wp_lane_coefficients(job, lane, b, error);
     if (!c || !shrink_block(lane, c, f->rule, error) ||
-        (f->drops &&
-         !lane->engine->class->blend(lane->engine, 1, c, -1, lane->d, WP_COEFFICIENTS, error)) ||
         !wp_places_weigh(job, lane, b, FALSE, lane->d, error))
         return FALSE;
     float *u = wp_lane_target(job, lane, error);
@@ -56,7 +53,7 @@ static gboolean filter_blocks(WpJob *job, Filter filter, LithoRun *run, GError *
 // error of the inverse, which takes a part of the noise here and leaves the events.
 static gboolean drop_blocks(WpJob *job, Filter filter, LithoRun *run, GError **error)
 {
-    filter.drops = TRUE;
+    g_assert(filter.rule->drops);
     return filter_blocks(job, filter, run, error) &&
            job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
                                      error);
@@ -93,15 +90,18 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     g_autofree float *in_coarse =
         windows ? local_limits(job, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold, run)
                 : NULL;
-    const WpRule rule = {
-        .level = level, .soft = p->rule == 1, .local = in_residual, .coarse = in_coarse};
+    const WpRule rule = {.level = level,
+                         .soft = p->rule == 1,
+                         .drops = TRUE,
+                         .local = in_residual,
+                         .coarse = in_coarse};
     if (residual)
         level[job->geometry->n_boxes - 1] *= (float)job->real;
     if (in_coarse)
         level[0] = G_MAXFLOAT; // what stays comes from its windows
     wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
                         run);
-    if (!drop_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error) ||
+    if (!drop_blocks(job, (Filter){&rule, p->corrections}, run, error) ||
         !wp_places_end(job, error))
         return FALSE;
     if (run) {
@@ -129,7 +129,7 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
     if (wp_reads_file(p)) {
         if (!wp_coefficients_expand(job, p->coefficients.text, p->corrections, run, error))
             return FALSE;
-    } else if (!filter_blocks(job, (Filter){&rule, p->corrections, FALSE}, run, error)) {
+    } else if (!filter_blocks(job, (Filter){&rule, p->corrections}, run, error)) {
         return FALSE;
     }
     wp_report_kept(job, run);

@@ -136,17 +136,19 @@ static inline float keep_factor(float m2, float level, gboolean soft)
 
 // Counts what stays and is not zero, however small its square.
 static guint64 shrink_piece(const BoxPiece *p, const float *key, const float *x, float *out,
-                            float level, gboolean soft)
+                            const WpRule *rule)
 {
     guint64 kept = 0;
     const int step = step_of(p);
+    const float level = rule->level[p->number];
     for (gint64 i = 0; i < p->n; i += step) {
         const float re = key[i], im = step == 2 ? key[i + 1] : 0;
-        const float f = keep_factor(re * re + im * im, level, soft);
+        const float f = keep_factor(re * re + im * im, level, rule->soft);
+        const float left = rule->drops ? 1 - f : f;
         kept += f != 0 && (re != 0 || im != 0);
-        out[i] = f * x[i];
+        out[i] = left * x[i];
         if (step == 2)
-            out[i + 1] = f * x[i + 1];
+            out[i + 1] = left * x[i + 1];
     }
     return kept;
 }
@@ -164,8 +166,7 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
         const gint64 at = p->box->at + p->from;
         if (!litho_run_checkpoint(run) || (rule->local && p->box->kind == WP_RESIDUAL))
             continue;
-        const guint64 count =
-            shrink_piece(p, key + at, x + at, out + at, rule->level[p->number], rule->soft);
+        const guint64 count = shrink_piece(p, key + at, x + at, out + at, rule);
         if (kept) {
 #pragma omp atomic
             kept[p->number] += count;

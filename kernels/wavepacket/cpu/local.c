@@ -20,7 +20,7 @@ typedef struct Job {
     float *out;
     float limit[SAMPLES] __attribute__((aligned(64))); // [k1][k3][k2]
     float taper[3][N];
-    gboolean soft;
+    gboolean soft, drops;
     const LithoRun *run;
     int failed; // atomic: no memory
 } Job;
@@ -67,7 +67,7 @@ LITHO_CLONES static void load_pair(const Job *job, const int at[3], Scratch *s)
 
 LITHO_CLONES static void add_pair(const Job *job, const int at[3], const Scratch *s)
 {
-    const float scale = 1.0f / SAMPLES;
+    const float scale = (job->drops ? -1.0f : 1.0f) / SAMPLES;
     int from, end;
     part_of(job, at, &from, &end);
     for (int i = 0; i < N; i++)
@@ -163,14 +163,18 @@ gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule
     gint64 count = 0;
     if (!job)
         return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory to denoise in windows");
-    *job = (Job){.n = box->n, .x = x, .out = out, .soft = rule->soft, .run = run};
+    *job = (Job){
+        .n = box->n, .x = x, .out = out, .soft = rule->soft, .drops = rule->drops, .run = run};
     for (int a = 0; a < 3; a++)
         wp_local_taper(box->n[a], job->taper[a]);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             for (int t = 0; t < N; t++)
                 job->limit[(i * N + t) * N + j] = rule->local[(i * N + j) * N + t];
-    memset(out, 0, box->floats * sizeof *out);
+    if (rule->drops)
+        memcpy(out, x, box->floats * sizeof *out);
+    else
+        memset(out, 0, box->floats * sizeof *out);
     for (int colour = 0; colour < COLOURS; colour++)
         count += run_colour(job, colour, threads_for(box->n, threads));
     const gboolean ok = !job->failed;

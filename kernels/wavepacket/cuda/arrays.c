@@ -183,6 +183,8 @@ static gboolean shrink_local(WpCuda *cuda, const WpLocalShare *share, const WpRu
     const int *n = share->box->n;
     const gint64 row = (gint64)n[1] * n[2], rows = share->rows.to - share->rows.from;
     const int count[3] = {wp_local_windows(n[0]), wp_local_windows(n[1]), wp_local_pairs(n[2])};
+    const gint64 first = share->rows.from * row;
+    const size_t bytes = (size_t)(rows * row) * sizeof *share->out;
     float taper[3 * WP_LOCAL];
     for (int a = 0; a < 3; a++)
         wp_local_taper(n[a], taper + a * WP_LOCAL);
@@ -192,11 +194,12 @@ static gboolean shrink_local(WpCuda *cuda, const WpLocalShare *share, const WpRu
            LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,
                                       cudaMemcpyHostToDevice, stream_of(cuda)),
                       error) &&
-           LITHO_CUDA(cudaMemsetAsync(share->out + share->rows.from * row, 0,
-                                      rows * row * sizeof *share->out, stream_of(cuda)),
+           LITHO_CUDA(rule->drops ? cudaMemcpyAsync(share->out + first, share->x + first, bytes,
+                                                    cudaMemcpyDeviceToDevice, stream_of(cuda))
+                                  : cudaMemsetAsync(share->out + first, 0, bytes, stream_of(cuda)),
                       error) &&
            LITHO_CUDA(wp_cuda_local(n, count, &share->rows, taper, share->x, share->out, limit,
-                                    rule->soft, kept, stream_of(cuda)),
+                                    rule->soft, rule->drops, kept, stream_of(cuda)),
                       error);
 }
 
@@ -219,7 +222,7 @@ gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, floa
     *counts = tail;
     litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
     if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, last, residual && !rule->local,
-                                   cuda->small.data, rule->soft, key, x, out, tail,
+                                   cuda->small.data, rule->soft, rule->drops, key, x, out, tail,
                                    stream_of(cuda)),
                     error) ||
         (share && !shrink_local(cuda, share, rule, (void *)((char *)tail + limits),

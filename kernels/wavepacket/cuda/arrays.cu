@@ -442,7 +442,7 @@ DEV float factor_of(float re, float im, float t, int soft, unsigned *count)
 }
 
 // Two complex or four real coefficients.
-DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *count)
+DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, int drops, unsigned *count)
 {
     float4 f;
     if (step == 2) {
@@ -454,6 +454,8 @@ DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *cou
         f.z = factor_of(k.z, 0, t, soft, count);
         f.w = factor_of(k.w, 0, t, soft, count);
     }
+    if (drops)
+        f = make_float4(1 - f.x, 1 - f.y, 1 - f.z, 1 - f.w);
     return make_float4(f.x * x.x, f.y * x.y, f.z * x.z, f.w * x.w);
 }
 
@@ -461,8 +463,8 @@ DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *cou
 // Several are read before the first is written: key, x and out may be one array, which the compiler
 // cannot know to be harmless.
 static __global__ void __launch_bounds__(THREADS)
-    shrink(const WpDevBox *boxes, const float *level, int soft, const float *key, const float *x,
-           float *out, unsigned long long *kept)
+    shrink(const WpDevBox *boxes, const float *level, int soft, int drops, const float *key,
+           const float *x, float *out, unsigned long long *kept)
 {
     const WpDevBox &box = boxes[blockIdx.y];
     const int step = box.kind == RESIDUAL ? 1 : 2;
@@ -486,7 +488,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int a = 0; a < SHRINK_AHEAD; a++)
             if (i + a * THREADS < n)
-                out4[i + a * THREADS] = shrunk(k[a], v[a], step, t, soft, &count);
+                out4[i + a * THREADS] = shrunk(k[a], v[a], step, t, soft, drops, &count);
     }
     for (int d = 16; d > 0; d /= 2)
         count += __shfl_down_sync(~0u, count, d);
@@ -496,15 +498,15 @@ static __global__ void __launch_bounds__(THREADS)
 
 // The residual box, the last one, is a hundred times as large as the others: its own launch.
 int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
-                   int soft, const float *key, const float *x, float *out, unsigned long long *kept,
-                   cudaStream_t stream)
+                   int soft, int drops, const float *key, const float *x, float *out,
+                   unsigned long long *kept, cudaStream_t stream)
 {
     if (n_residual > 0)
         shrink<<<dim3(SHRINK_RESIDUAL_PARTS, n_residual), THREADS, 0, stream>>>(
-            boxes + n_complex, level + n_complex, soft, key, x, out, kept + n_complex);
+            boxes + n_complex, level + n_complex, soft, drops, key, x, out, kept + n_complex);
     if (n_complex > 0)
-        shrink<<<dim3(SHRINK_PARTS, n_complex), THREADS, 0, stream>>>(boxes, level, soft, key, x,
-                                                                      out, kept);
+        shrink<<<dim3(SHRINK_PARTS, n_complex), THREADS, 0, stream>>>(boxes, level, soft, drops,
+                                                                      key, x, out, kept);
     return (int)cudaGetLastError();
 }
 

@@ -197,18 +197,19 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, float scale, cudaS
 
 // Adds to kept[box]. The residual box, if any, comes last.
 int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
-                   int soft, const float *key, const float *x, float *out, unsigned long long *kept,
-                   cudaStream_t stream);
+                   int soft, int drops, const float *key, const float *x, float *out,
+                   unsigned long long *kept, cudaStream_t stream);
 // Inlines of the residual box, `from` a multiple of 16, `to` too unless it is the box's end.
 typedef struct WpLocalRows {
     int from, to;
 } WpLocalRows;
-// Thresholds of the residual box x in local Fourier windows (local.h), added to the rows of `out`,
-// which need x from 8 rows before to 8 rows behind them. count: windows along inlines and
-// crosslines, pairs along samples. taper: of 16 for each axis, host. kept: grows; each window counts
-// in the rows that it begins in, or half a window before.
+// Thresholds of the residual box x in local Fourier windows (local.h). What stays is added to the
+// rows of `out`, or taken away there (`drops`); they need x from 8 rows before to 8 rows behind
+// them. count: windows along inlines and
+// crosslines, pairs along samples. taper: of 16 for each axis, host. kept: grows; each window
+// counts in the rows that it begins in, or half a window before.
 int wp_cuda_local(const int n[3], const int count[3], const WpLocalRows *rows, const float *taper,
-                  const float *x, float *out, const float *limit, int soft,
+                  const float *x, float *out, const float *limit, int soft, int drops,
                   unsigned long long *kept, cudaStream_t stream);
 int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
                       const float *c, uint32_t *bins, cudaStream_t stream);

@@ -16,6 +16,7 @@ typedef struct Windows {
     int first, end;   // windows along inlines from `first` on; those from `end` on are not counted
     int colour[3];
     float taper[3][N];
+    float scale; // of the sums: 1 / N^3, or less than 0 where what is kept is taken away
 } Windows;
 
 // One value of the pair at inline i, crossline j, sample t.
@@ -101,7 +102,7 @@ static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3
                                                 const float taper[3][N], float2 *s,
                                                 float *__restrict__ out)
 {
-    const float scale = 1.0f / (N * N * N);
+    const float scale = w.scale;
     const int64_t step = (int64_t)w.n[1] * w.n[2];
     const int from = (PART ? w.rows.from : 0) - at[0], end = (PART ? w.rows.to : w.n[0]) - at[0];
     const int t = threadIdx.x % N, j = threadIdx.x / N, q = at[1] + j, r = at[2] + t;
@@ -202,11 +203,12 @@ static unsigned of_colour(int n, int colour)
 // Windows of one colour share no sample: eight launches, whose order is that of the sums. A row
 // that two ranges' windows reach gets all of them in either range.
 int wp_cuda_local(const int n[3], const int count[3], const WpLocalRows *rows, const float *taper,
-                  const float *x, float *out, const float *limit, int soft,
+                  const float *x, float *out, const float *limit, int soft, int drops,
                   unsigned long long *kept, cudaStream_t stream)
 {
-    Windows w = {{n[0], n[1], n[2]}, *rows, rows->from / HALF, 0, {0, 0, 0}, {{0}}};
+    Windows w = {{n[0], n[1], n[2]}, *rows, rows->from / HALF, 0, {0, 0, 0}, {{0}}, 0};
     const int end = rows->to / HALF + 1; // windows behind it begin behind the rows
+    w.scale = (drops ? -1.0f : 1.0f) / (N * N * N);
     w.end = rows->to < n[0] ? end - 1 : count[0];
     const bool part = rows->from > 0 || rows->to < n[0];
     const int along[3] = {(rows->to < n[0] ? end : count[0]) - w.first, count[1], count[2]};

@@ -217,7 +217,8 @@ static gboolean ask_shrink(WpMulti *m, int k, gpointer data, GError **error)
     Shrink *s = data;
     WpCuda *part = m->part[k];
     g_autofree float *level = own_values(m, k, s->rule->level);
-    const WpRule rule = {.level = level, .soft = s->rule->soft, .local = s->rule->local};
+    const WpRule rule = {
+        .level = level, .soft = s->rule->soft, .drops = s->rule->drops, .local = s->rule->local};
     WpLocalShare share = {.box = s->windows};
     if (s->windows)
         share.rows = rows_of_part(m, k, s->windows->n[0]);
