@@ -75,6 +75,40 @@ static void test_stages(void)
     litho_report_unref(report);
 }
 
+// Property: the velocity under the image is told with each pass, as one cube while neither velocity
+// nor depths change, and as that of the new ones once they do.
+static void test_velocity_layer(void)
+{
+    const struct {
+        const char *move;
+        gboolean same;
+        float velocity;
+    } cases[] = {{"degree=15", FALSE, 2200}, {"degree=21", TRUE, 2200},
+                 {"fmax=50", TRUE, 2200},    {"velocity=2300", FALSE, 2300},
+                 {"max_dip=50", TRUE, 2300}, {"nz=20", FALSE, 2300}};
+    LithoGrid grid = time_grid(12, 14, 100, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 9), before = NULL;
+    g_autoptr(LithoFlow) flow = flow_of("velocity=2200 nz=30 step=1");
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        set(flow, cases[k].move);
+        LithoReport *report = litho_report_new();
+        LithoRun run = {.report = report};
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, NULL);
+        g_assert_nonnull(out);
+        g_autoptr(GArray) layers = litho_report_layers(report);
+        g_assert_cmpuint(layers->len, ==, 1);
+        LithoCube *now = g_array_index(layers, LithoLayer, 0).cube;
+        g_assert_cmpint(now->grid.axis[2].n, ==, out->grid.axis[2].n);
+        g_assert_cmpfloat_with_epsilon(now->samples[7], cases[k].velocity, 1e-2);
+        g_assert_true((now == before) == cases[k].same);
+        litho_cube_unref(before);
+        before = litho_cube_ref(now);
+        litho_report_unref(report);
+    }
+    litho_engine_free(engine);
+}
+
 static const LithoCurve *curve_named(GArray *curves, const char *key)
 {
     for (guint k = 0; k < curves->len; k++)
@@ -589,6 +623,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate/threads-and-parts", test_threads_and_parts);
     g_test_add_func("/migrate/stages", test_stages);
+    g_test_add_func("/migrate/velocity-layer", test_velocity_layer);
     g_test_add_func("/migrate/report", test_report);
     g_test_add_func("/migrate/pause", test_pause);
     g_test_add_func("/migrate/small-grids", test_small_grids);

@@ -62,6 +62,13 @@ typedef struct LithoMigrateJob {
     gboolean share; // owns only what has one element a frequency
 } LithoMigrateJob;
 
+// The velocity under the image for the eye, kept from pass to pass: a slider that leaves the
+// velocity alone leaves its picture alone, too.
+typedef struct LithoVelocityLayer {
+    LithoCube *cube; // NULL: none yet
+    guint64 key;     // of the velocity and its cells
+} LithoVelocityLayer;
+
 // Cells of padding on either side of an axis of more than one cell.
 static inline int litho_migrate_padding(const LithoMigrateParams *p)
 {
@@ -154,4 +161,6 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
 // Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low,
 // middle and high end of the band, into the report; design bounds as numbers; sentences of warning
 // as notes of `out`. The first of `n` jobs is the image's grid, the others lower parts of the band.
-void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *run, LithoCube *out);
+// `layer` is made where it is not there or of another velocity.
+void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoVelocityLayer *layer,
+                               LithoRun *run, LithoCube *out);

@@ -178,27 +178,28 @@ static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
     litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 
-// The velocity under the image, every so many lines and depths: for the eye, and the read-out
-// beside the cursor. Images alone: a model of a record has no place among its times.
-static void report_velocity(const LithoMigrateJob *job, const LithoCube *out, LithoReport *report)
+// A grid of every by[]-th line and depth of the image.
+static LithoGrid thinned(LithoGrid grid, gint64 by[3])
 {
     enum { LINES = 96, DEPTHS = 384 }; // at most
-    const gsize cells = (gsize)job->cells.nx * job->cells.ny;
-    LithoGrid grid = out->grid;
-    gint64 by[3];
-    if (!grid.is_depth || job->data_ny != grid.axis[0].n || job->data_nx != grid.axis[1].n)
-        return;
     for (int a = 0; a < 3; a++) {
         const gint64 most = a == LITHO_SAMPLE ? DEPTHS : LINES;
         by[a] = (grid.axis[a].n + most - 1) / most;
         grid.axis[a].n = (grid.axis[a].n - 1) / by[a] + 1;
         grid.axis[a].step *= by[a];
     }
-    g_autoptr(LithoCube) layer = litho_cube_new(&grid, NULL);
+    return grid;
+}
+
+// Velocity at those lines and depths; NULL = no memory.
+static LithoCube *make_layer(const LithoMigrateJob *job, const LithoGrid *grid, const gint64 by[3])
+{
+    const gsize cells = (gsize)job->cells.nx * job->cells.ny;
+    LithoCube *layer = litho_cube_new(grid, NULL);
     float *v = layer ? layer->samples : NULL;
-    for (gint64 i = 0; layer && i < grid.axis[0].n; i++)
-        for (gint64 j = 0; j < grid.axis[1].n; j++)
-            for (gint64 k = 0; k < grid.axis[2].n; k++) {
+    for (gint64 i = 0; layer && i < grid->axis[0].n; i++)
+        for (gint64 j = 0; j < grid->axis[1].n; j++)
+            for (gint64 k = 0; k < grid->axis[2].n; k++) {
                 const gsize s = (gsize)CLAMP(k * by[2] / job->step, 0, job->n_steps - 1);
                 const gsize cell = (gsize)(job->pad_y + i * by[0]) * job->cells.nx +
                                    (gsize)(job->pad_x + j * by[1]);
@@ -206,8 +207,51 @@ static void report_velocity(const LithoMigrateJob *job, const LithoCube *out, Li
                     job->slowness ? job->slowness[cells * s + cell] : job->slow_min[s];
                 *v++ = (float)((job->half ? 2 : 1) / slow);
             }
-    if (layer)
-        litho_report_layer(report, "velocity", "Velocity", "m/s", layer);
+    return layer;
+}
+
+// One velocity on one arrangement of cells and steps has one key.
+static guint64 velocity_key(const LithoMigrateJob *job)
+{
+    const gint64 parts[] = {(gint64)job->slowness_serial,
+                            job->half,
+                            job->step,
+                            job->n_steps,
+                            job->pad_x,
+                            job->pad_y,
+                            job->cells.nx,
+                            job->cells.ny};
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    guint8 digest[32];
+    gsize length = sizeof digest;
+    guint64 key;
+    g_checksum_update(sum, (const guchar *)parts, sizeof parts);
+    if (!job->slowness)
+        g_checksum_update(sum, (const guchar *)job->slow_min, job->n_steps * sizeof(double));
+    g_checksum_get_digest(sum, digest, &length);
+    g_checksum_free(sum);
+    memcpy(&key, digest, sizeof key);
+    return key;
+}
+
+// The velocity under the image, every so many lines and depths: for the eye, and the read-out
+// beside the cursor. Images alone: a model of a record has no place among its times.
+static void report_velocity(const LithoMigrateJob *job, LithoVelocityLayer *layer,
+                            const LithoCube *out, LithoReport *report)
+{
+    gint64 by[3];
+    if (!out->grid.is_depth || job->data_ny != out->grid.axis[0].n ||
+        job->data_nx != out->grid.axis[1].n)
+        return;
+    const LithoGrid grid = thinned(out->grid, by);
+    const guint64 key = velocity_key(job);
+    if (!layer->cube || layer->key != key || !litho_grid_equal(&layer->cube->grid, &grid)) {
+        g_clear_pointer(&layer->cube, litho_cube_unref);
+        layer->cube = make_layer(job, &grid, by);
+        layer->key = key;
+    }
+    if (layer->cube)
+        litho_report_layer(report, "velocity", "Velocity", "m/s", layer->cube);
 }
 
 static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
@@ -263,7 +307,8 @@ static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies,
     report_kth(jobs, n, frequencies - 1, report, "high");
 }
 
-void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *run, LithoCube *out)
+void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoVelocityLayer *layer,
+                               LithoRun *run, LithoCube *out)
 {
     const LithoMigrateJob *job = jobs[0];
     const GPtrArray *notes = litho_migrate_model_notes(job->model);
@@ -298,6 +343,6 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *ru
         frequencies += jobs[k]->nf;
     report_numbers(jobs, n, frequencies, report);
     if (job->n_steps > 0)
-        report_velocity(job, out, report);
+        report_velocity(job, layer, out, report);
     report_depth_time(job, report); // last: the panel shows the first curves first
 }

@@ -8,6 +8,7 @@ void litho_migrate_jobs_clear(LithoMigrateJobs *jobs)
 {
     for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         g_clear_pointer(&jobs->job[k], litho_migrate_job_free);
+    g_clear_pointer(&jobs->layer.cube, litho_cube_unref);
     jobs->n = 0;
 }
 
@@ -18,7 +19,9 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
     double start = litho_now_ms();
     LithoMigrateJobs last = *jobs;
     *jobs = (LithoMigrateJobs){
-        .job = {litho_migrate_job_new(in, params, known, last.job[0], run, error)}};
+        .job = {litho_migrate_job_new(in, params, known, last.job[0], run, error)},
+        .layer = last.layer};
+    last.layer.cube = NULL;
     jobs->n = jobs->job[0] != NULL;
     const gboolean ok =
         jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, &last, run, error));
@@ -48,7 +51,7 @@ void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, Lit
         jobs->job[k]->params = *(const LithoMigrateParams *)pass->params;
     memset(pass->out->live, 1,
            litho_box_size(pass->out->held, 0) * litho_box_size(pass->out->held, 1));
-    litho_migrate_jobs_report(jobs->job, jobs->n, run, pass->out);
+    litho_migrate_jobs_report(jobs->job, jobs->n, &jobs->layer, run, pass->out);
 }
 
 gsize litho_migrate_image_cells(const LithoMigrateJob *job)

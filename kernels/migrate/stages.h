@@ -11,6 +11,7 @@ enum { LITHO_MIGRATE_MAX_JOBS = 6 };
 typedef struct LithoMigrateJobs {
     LithoMigrateJob *job[LITHO_MIGRATE_MAX_JOBS];
     int n;
+    LithoVelocityLayer layer; // of the first one
 } LithoMigrateJobs;
 
 void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
