@@ -272,7 +272,7 @@ static void test_first_look(void)
 
 // Property: the rest of the cube is put off while wishes follow each other, for 0.1 s behind the
 // last; not behind a wish that stands alone, not before the views are there, and not for the trial
-// that tells whether the whole is quick.
+// that tells whether the whole is quick. What comes behind a first look waits as long.
 static void test_rest(void)
 {
     const struct {
@@ -294,6 +294,8 @@ static void test_rest(void)
         }
         g_assert_cmpfloat_with_epsilon(litho_schedule_rest_s(&s, cases[k].at_s), cases[k].rest_s,
                                        1e-9);
+        const double left = cases[k].asked_s[0] > 0.7 ? MAX(1.1 - cases[k].at_s, 0) : 0;
+        g_assert_cmpfloat_with_epsilon(litho_schedule_look_rest_s(&s, cases[k].at_s), left, 1e-9);
     }
 }
 

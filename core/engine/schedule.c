@@ -125,12 +125,15 @@ void litho_schedule_asked(LithoSchedule *s, double now_s)
     s->asked_s = now_s;
 }
 
+double litho_schedule_look_rest_s(const LithoSchedule *s, double now_s)
+{
+    return s->dragged ? MAX(s->asked_s + 1e-3 * LITHO_SCHEDULE_REST_MS - now_s, 0) : 0;
+}
+
 double litho_schedule_rest_s(const LithoSchedule *s, double now_s)
 {
     const gboolean unseen = s->whole && s->views && s->turn >= s->n_views;
-    if (!unseen || !s->dragged || trial_s(s) > 0)
-        return 0;
-    return MAX(s->asked_s + 1e-3 * LITHO_SCHEDULE_REST_MS - now_s, 0);
+    return unseen && trial_s(s) == 0 ? litho_schedule_look_rest_s(s, now_s) : 0;
 }
 
 void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)

@@ -20,7 +20,7 @@
 // While a slider moves, the rest of the cube is not begun: two wishes that came within
 // LITHO_SCHEDULE_DRAG_MS of each other are a drag, which ends when none has come for
 // LITHO_SCHEDULE_REST_MS. Its kernels would stand in the way of frames and of the next wish's
-// views.
+// views. What comes behind a first look waits likewise.
 //
 // A wish for a device that OpenGL draws on begins after the result before it is on the screen where
 // that took more than LITHO_SCHEDULE_LONG_MS: the frame would wait behind the kernels of the next
@@ -44,7 +44,7 @@ enum {
     LITHO_SCHEDULE_DRAG_MS = 250,
     LITHO_SCHEDULE_REST_MS = 100,
     LITHO_SCHEDULE_SHOW_MS = 100,
-    LITHO_SCHEDULE_LONG_MS = 60,
+    LITHO_SCHEDULE_LONG_MS = 40,
     LITHO_SCHEDULE_MAX_VIEWS = 24
 };
 
@@ -93,6 +93,8 @@ LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer);
 void litho_schedule_asked(LithoSchedule *s, double now_s);
 // Seconds that the next task waits for a newer wish; 0 = it begins.
 double litho_schedule_rest_s(const LithoSchedule *s, double now_s);
+// Seconds that the task under way waits for a newer wish behind its first look; 0 = it goes on.
+double litho_schedule_look_rest_s(const LithoSchedule *s, double now_s);
 // The task under way has ended; `finished`: with its samples, rather than cancelled or failed.
 void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished);
 // All that is visible of the task under way has been shown, perhaps as a first look: from now on it

@@ -181,12 +181,25 @@ static void on_progress(const LithoProgress *progress, gpointer data)
     worker->wake(worker->wake_data);
 }
 
+typedef double (*RestFunc)(const LithoSchedule *schedule, double now_s);
+
+// Lock held: while a slider moves, nothing is begun that nobody sees.
+static void let_rest(LithoWorker *worker, RestFunc left)
+{
+    double left_s;
+    while (!worker->pending && !worker->quit && !g_cancellable_is_cancelled(worker->cancel) &&
+           (left_s = left(&worker->schedule, now_s())) > 0)
+        g_cond_wait_until(&worker->cond, &worker->lock,
+                          g_get_monotonic_time() + (gint64)(1e6 * left_s));
+}
+
 // All that is visible has been shown: from now on the pass gives way at once.
 static void on_first_look(gpointer data)
 {
     LithoWorker *worker = ((Pass *)data)->worker;
     g_mutex_lock(&worker->lock);
     litho_schedule_shown(&worker->schedule);
+    let_rest(worker, litho_schedule_look_rest_s);
     g_mutex_unlock(&worker->lock);
 }
 
@@ -299,20 +312,10 @@ static void whole_done(Pass *pass, LithoCube *whole)
     publish(pass->worker, result);
 }
 
-// Lock held: while a slider moves, nothing is begun that nobody sees.
-static void let_rest(LithoWorker *worker)
-{
-    double left_s;
-    while (!worker->pending && !worker->quit && !g_cancellable_is_cancelled(worker->cancel) &&
-           (left_s = litho_schedule_rest_s(&worker->schedule, now_s())) > 0)
-        g_cond_wait_until(&worker->cond, &worker->lock,
-                          g_get_monotonic_time() + (gint64)(1e6 * left_s));
-}
-
 static LithoTask next_task(LithoWorker *worker)
 {
     g_mutex_lock(&worker->lock);
-    let_rest(worker);
+    let_rest(worker, litho_schedule_rest_s);
     LithoTask task = litho_schedule_next(&worker->schedule, now_s(), worker->pending != NULL);
     g_mutex_unlock(&worker->lock);
     return task;
