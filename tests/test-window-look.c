@@ -224,6 +224,55 @@ static void test_sliders(void)
     gui_settle(&gui);
 }
 
+static void count_tip(GtkWidget *widget, GParamSpec *spec, guint *tips)
+{
+    (void)widget;
+    (void)spec;
+    (*tips)++;
+}
+
+static void watch_tips(GtkWidget *widget, guint *tips)
+{
+    g_signal_connect(widget, "notify::tooltip-text", G_CALLBACK(count_tip), tips);
+    for (GtkWidget *child = gtk_widget_get_first_child(widget); child;
+         child = gtk_widget_get_next_sibling(child))
+        watch_tips(child, tips);
+}
+
+static void forget_tips(GtkWidget *widget, guint *tips)
+{
+    g_signal_handlers_disconnect_by_func(widget, count_tip, tips);
+    for (GtkWidget *child = gtk_widget_get_first_child(widget); child;
+         child = gtk_widget_get_next_sibling(child))
+        forget_tips(child, tips);
+}
+
+// Property: a move of a slider leaves the tooltips of other rows alone. GTK waits for the display
+// server at each that is set, and a drag would stand still for it.
+static void test_tooltips_at_rest(void)
+{
+    enum { MOVES = 4 };
+    const LithoOperator *op = litho_operator_find("fx");
+    const LithoParam *row = op ? litho_param_find(&op->params, "fmin") : NULL;
+    guint tips = 0;
+    if (!row) {
+        g_test_skip("no fx");
+        return;
+    }
+    gui_use_operator(&gui, op);
+    gui_settle(&gui);
+    watch_tips(GTK_WIDGET(gui.window), &tips);
+    for (int k = 0; k < MOVES; k++)
+        litho_session_set_param(gui.session, 0, row, row->min + 3 * (k + 1), NULL, NULL);
+    const guint moved = tips;
+    gui_settle(&gui);
+    g_test_message("%u tooltips at %d moves, %u with the results", moved, MOVES, tips);
+    g_assert_cmpuint(moved, <=, 2 * MOVES); // the row's own mark, and perhaps what tells a change
+    forget_tips(GTK_WIDGET(gui.window), &tips);
+    gui_use_operator(&gui, &litho_operator_template);
+    gui_settle(&gui);
+}
+
 // Property: the sentence of an error covers no title of a view, and moves no view.
 static void test_error_bar(void)
 {
@@ -508,6 +557,7 @@ int main(int argc, char **argv)
     g_test_add_func("/look/about", test_about);
     g_test_add_func("/look/shortcuts", test_shortcuts);
     g_test_add_func("/look/sliders", test_sliders);
+    g_test_add_func("/look/tooltips-at-rest", test_tooltips_at_rest);
     g_test_add_func("/look/error-bar", test_error_bar);
     g_test_add_func("/look/text", test_text);
     g_test_add_func("/look/pages", test_pages);

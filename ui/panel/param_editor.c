@@ -28,6 +28,7 @@ struct _LithoParamEditor {
     gboolean is_depth;
     double used;      // that a special value stands for at present; NAN = not known
     char written[64]; // into the number field by the row itself, not typed
+    char told[128];   // value as a screen reader hears it
     char note[96];    // in small letters under the name; "" = none
     GtkWidget *complaint;
 };
@@ -591,16 +592,38 @@ static void show_words(LithoParamEditor *self, gboolean special)
         gtk_label_set_text(GTK_LABEL(self->name), litho_text(row->label));
 }
 
+static gboolean slider_is_at(const LithoParamEditor *self, double value)
+{
+    return litho_param_slider_to_value(self->row, gtk_range_get_value(GTK_RANGE(self->slider))) ==
+           value;
+}
+
+// All rows are loaded at each move of a slider, and one of them has changed.
+static gboolean shows_already(const LithoParamEditor *self, double value, double at,
+                              const char *text, const char *words)
+{
+    return gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->spin)) == value &&
+           slider_is_at(self, at) && strcmp(self->told, words) == 0 &&
+           strcmp(self->written, text) == 0 &&
+           strcmp(gtk_editable_get_text(GTK_EDITABLE(self->spin)), text) == 0;
+}
+
 static void show_number(LithoParamEditor *self, double value)
 {
     char text[64], words[128];
     gboolean special = litho_param_is_special(self->row, value);
     double at = special && isfinite(self->used) ? self->used : value;
     field_text(self, value, text, sizeof text);
+    if (special && isfinite(self->used))
+        g_snprintf(words, sizeof words, "%s: %s", litho_text(self->row->special_text), text);
+    else
+        g_strlcpy(words, text, sizeof words);
+    if (shows_already(self, value, at, text, words))
+        return;
+    g_strlcpy(self->told, words, sizeof self->told);
     // Not while it says the same: the hand on the slider must not feel it move.
-    GtkRange *slider = GTK_RANGE(self->slider);
-    if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != at)
-        gtk_range_set_value(slider, litho_param_slider_from_value(self->row, at));
+    if (!slider_is_at(self, at))
+        gtk_range_set_value(GTK_RANGE(self->slider), litho_param_slider_from_value(self->row, at));
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spin), value);
     spin_output(GTK_SPIN_BUTTON(self->spin), self); // the value may stand for another number now
     show_words(self, special);
@@ -608,10 +631,6 @@ static void show_number(LithoParamEditor *self, double value)
         gtk_widget_add_css_class(self->slider, "litho-special");
     else
         gtk_widget_remove_css_class(self->slider, "litho-special");
-    if (special && isfinite(self->used))
-        g_snprintf(words, sizeof words, "%s: %s", litho_text(self->row->special_text), text);
-    else
-        g_strlcpy(words, text, sizeof words);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider), GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT,
                                    words, -1);
 }
@@ -667,7 +686,7 @@ void litho_param_editor_load(LithoParamEditor *self, const void *params, const v
     g_autofree char *def = litho_param_shown(row, defaults);
     g_autofree char *tip = g_strdup_printf(_("Changed; click to go back to %s%s%s"),
                                            *def ? def : _("nothing"), *unit ? " " : "", unit);
-    gtk_widget_set_tooltip_text(self->dot, changed ? tip : NULL);
+    litho_set_short_tooltip(self->dot, changed ? tip : NULL);
     gtk_widget_set_sensitive(self->dot, changed);
     gtk_widget_set_opacity(self->dot, changed ? 1 : 0);
 }

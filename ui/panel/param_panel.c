@@ -253,9 +253,9 @@ static void show_memory(LithoParamPanel *self)
                                  "lithoscope-cli run computes it in slabs (Copy as command)."),
                                need, total);
     gtk_label_set_text(GTK_LABEL(self->memory), text);
-    gtk_widget_set_tooltip_text(self->memory,
-                                _("Memory for the whole result: input, output and what the "
-                                  "operators keep, of what this program may take there"));
+    litho_set_short_tooltip(self->memory,
+                            _("Memory for the whole result: input, output and what the "
+                              "operators keep, of what this program may take there"));
     if (fits)
         gtk_widget_remove_css_class(self->memory, "litho-amber");
     else

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "ui/panel/parts.h"
 #include "ui/session/presets.h"
+#include "ui/view/tooltip.h"
 
 struct _LithoPresetLine {
     GtkBox parent;
@@ -76,7 +77,7 @@ static GtkWidget *make_own_row(LithoPresetLine *self, const Set *set)
     g_autofree char *what = g_strdup_printf(_("Remove the preset %s"), set->name);
     GtkWidget *remove = litho_icon_button_new("window-close-symbolic", what, what);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_tooltip_text(label, set->name);
+    litho_set_short_tooltip(label, set->name);
     gtk_widget_set_hexpand(label, TRUE);
     g_object_set_data_full(G_OBJECT(remove), "litho-name", g_strdup(set->name), g_free);
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);

@@ -29,15 +29,9 @@ G_DEFINE_TYPE(LithoQcPanel, litho_qc_panel, GTK_TYPE_BOX)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-// `doc` is the row's tooltip, NULL = none. `newest`: told by the pass that runs or ran last; other
-// figures are pale until it has told its own.
-static void add_number(LithoQcPanel *self, int row, const char *label, const char *value,
-                       const char *doc, gboolean newest)
+static void make_row(GtkGrid *grid, int row)
 {
-    g_autofree char *sentence = g_strdup(label); // operators write their labels either way
-    sentence[0] = g_ascii_toupper(sentence[0]);
-    GtkWidget *name = gtk_label_new(sentence), *number = gtk_label_new(NULL);
-    litho_label_set_number(number, value);
+    GtkWidget *name = gtk_label_new(NULL), *number = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(name), 0);
     gtk_label_set_wrap(GTK_LABEL(name), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(name), 12);
@@ -46,18 +40,37 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     gtk_widget_set_valign(number, GTK_ALIGN_START);
     gtk_widget_add_css_class(name, "dim-label");
     gtk_widget_add_css_class(number, "numeric");
+    gtk_grid_attach(grid, name, 0, row, 1, 1);
+    gtk_grid_attach(grid, number, 1, row, 1, 1);
+}
+
+// Rows stay from result to result, and their texts change. `doc` is the row's tooltip, NULL = none.
+// `newest`: told by the pass that runs or ran last; other figures are pale until it has told its
+// own.
+static void add_number(LithoQcPanel *self, int row, const char *label, const char *value,
+                       const char *doc, gboolean newest)
+{
+    g_autofree char *sentence = g_strdup(label); // operators write their labels either way
+    sentence[0] = g_ascii_toupper(sentence[0]);
+    GtkGrid *grid = GTK_GRID(self->numbers);
+    if (!gtk_grid_get_child_at(grid, 0, row))
+        make_row(grid, row);
+    GtkWidget *name = gtk_grid_get_child_at(grid, 0, row);
+    GtkWidget *number = gtk_grid_get_child_at(grid, 1, row);
+    gtk_label_set_text(GTK_LABEL(name), sentence);
+    litho_label_set_number(number, value);
     g_autofree char *tip =
         newest
             ? g_strdup(doc)
             : g_strdup_printf(_("%s%sOf the computation before; the one that runs has not told it "
                                 "yet."),
                               doc ? doc : "", doc ? " " : "");
-    if (!newest)
+    if (newest)
+        gtk_widget_remove_css_class(number, "dim-label");
+    else
         gtk_widget_add_css_class(number, "dim-label");
     litho_set_tooltip(name, tip);
     litho_set_tooltip(number, tip);
-    gtk_grid_attach(GTK_GRID(self->numbers), name, 0, row, 1, 1);
-    gtk_grid_attach(GTK_GRID(self->numbers), number, 1, row, 1, 1);
 }
 
 // The size of the amplitudes; of velocities and energies their mean, from where to where.
@@ -137,10 +150,9 @@ static void show_missing(LithoQcPanel *self)
 
 static void load_numbers(LithoQcPanel *self)
 {
-    GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(self->numbers)))
-        gtk_grid_remove(GTK_GRID(self->numbers), child);
-    int rows = add_report(self, add_sizes(self, 0));
+    const int rows = add_report(self, add_sizes(self, 0));
+    while (gtk_grid_get_child_at(GTK_GRID(self->numbers), 0, rows))
+        gtk_grid_remove_row(GTK_GRID(self->numbers), rows);
     gtk_widget_set_visible(self->details, rows > 0);
     show_missing(self);
 }

@@ -8,6 +8,7 @@
 #include "ui/panel/parts.h"
 #include "ui/show/recorder.h"
 #include "ui/show/start_page.h"
+#include "ui/view/tooltip.h"
 #include "ui/window/window_private.h"
 
 enum { FIGURES_MS = 200, PRESENT_HEIGHT = 720 };
@@ -58,7 +59,7 @@ static gboolean show_figures(gpointer data)
     gtk_widget_set_visible(podium->time, time != NULL); // until something was computed
     gtk_label_set_text(GTK_LABEL(podium->ratio), known ? ratio : "");
     gtk_widget_set_visible(podium->ratio, known); // until a race has told it
-    gtk_widget_set_tooltip_text(podium->ratio, _("Ratio of the last race"));
+    litho_set_short_tooltip(podium->ratio, _("Ratio of the last race"));
     if (why)
         gtk_widget_add_css_class(podium->device, "litho-amber");
     else

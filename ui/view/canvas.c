@@ -2,6 +2,7 @@
 #include "ui/view/canvas_private.h"
 #include "core/text.h"
 #include "ui/view/gl_pane.h"
+#include "ui/view/tooltip.h"
 #include "core/io/survey.h"
 
 G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
@@ -193,7 +194,7 @@ static void make_switches(LithoCanvas *self)
     for (int k = 0; k <= LITHO_N_SPACES; k++) {
         self->button[k] =
             gtk_toggle_button_new_with_label(k == 0 ? _("Data") : litho_space_name(k - 1));
-        gtk_widget_set_tooltip_text(self->button[k], tips[k]);
+        litho_set_short_tooltip(self->button[k], tips[k]);
         if (k > 0)
             gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(self->button[k]),
                                         GTK_TOGGLE_BUTTON(self->button[0]));

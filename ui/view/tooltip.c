@@ -26,8 +26,14 @@ static char *broken_into_lines(const char *text)
     return g_string_free(lines, FALSE);
 }
 
+void litho_set_short_tooltip(GtkWidget *widget, const char *text)
+{
+    if (g_strcmp0(gtk_widget_get_tooltip_text(widget), text) != 0)
+        gtk_widget_set_tooltip_text(widget, text);
+}
+
 void litho_set_tooltip(GtkWidget *widget, const char *text)
 {
     g_autofree char *lines = text ? broken_into_lines(text) : NULL;
-    gtk_widget_set_tooltip_text(widget, lines);
+    litho_set_short_tooltip(widget, lines);
 }

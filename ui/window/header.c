@@ -361,7 +361,7 @@ void litho_header_show_title(LithoHeader *self, guint files)
                                 ? g_strdup_printf(_("%s and %u more"), cube->name, files - 1)
                                 : g_strdup(cube->name);
     gboolean other = set_text(self->title, name);
-    gtk_widget_set_tooltip_text(self->title, named ? name : NULL);
+    litho_set_short_tooltip(self->title, named ? name : NULL);
     g_autofree char *window_title =
         named ? g_strdup_printf(_("%s – Lithoscope"), name) : g_strdup("Lithoscope");
     gtk_window_set_title(self->window, window_title);
@@ -378,7 +378,7 @@ void litho_header_show_title(LithoHeader *self, guint files)
     g_autofree char *lines = litho_axis_words(grid, LITHO_INLINE);
     g_autofree char *traces = litho_axis_words(grid, LITHO_XLINE);
     g_autofree char *tip = g_strdup_printf(_("%s × %s × samples · sample interval"), lines, traces);
-    gtk_widget_set_tooltip_text(self->subtitle, tip);
+    litho_set_short_tooltip(self->subtitle, tip);
     if (other && self->width > 0)
         litho_header_fit(self, self->width);
 }
@@ -421,7 +421,7 @@ void litho_header_show_compare(LithoHeader *self)
             !other                           ? g_strdup(compare_tip(named[k]))
             : named[k] == LITHO_SHOW_REMOVED ? g_strdup_printf(_("Output minus %s (D)"), other)
                                              : g_strdup_printf(_("%s (hold Space)"), other);
-        gtk_widget_set_tooltip_text(self->compare[named[k]], tip);
+        litho_set_short_tooltip(self->compare[named[k]], tip);
     }
     gboolean has = litho_session_grid(self->session) != NULL;
     gboolean comparable = litho_session_comparable(self->session);

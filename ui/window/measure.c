@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// As GTK does with the mouse's: however many events there are, a frame comes between them.
+enum { EVENT_PRIORITY = GDK_PRIORITY_REDRAW + 10 };
 enum { EVENT_MS = 8, POLL_MS = 20, CALM_POLLS = 15, PATIENCE_S = 120, MAX_LATENCIES = 1 << 16 };
 
 typedef struct Measure {
@@ -25,7 +27,6 @@ typedef struct Measure {
     double give_up_ms;
     double rest; // the parameter before the drag
     guint events, results;
-    gboolean moved;         // since the last frame
     guint refused;          // events whose value the flow refused
     guint calm;             // polls since which nothing has been under way
     guint64 frames;         // at the begin, then over the drag
@@ -474,32 +475,15 @@ static void ask_picture(Measure *m)
     gtk_widget_queue_draw(window);
 }
 
-static GdkFrameClock *clock_of(const Measure *m)
-{
-    return gtk_widget_get_frame_clock(GTK_WIDGET(m->window));
-}
-
-// The toolkit keeps the mouse's motion until a frame begins, and hands the newest place over then.
-static void on_motion(GdkFrameClock *clock, Measure *m)
-{
-    (void)clock;
-    if (!m->moved)
-        return;
-    m->moved = FALSE;
-    move_slider(m, value_at(m->row, (litho_now_ms() - m->began_ms) * 1e-3));
-}
-
 static gboolean drag(gpointer data)
 {
     Measure *m = data;
     double now = litho_now_ms();
     note_latency(m);
     if (now < m->began_ms + m->what.seconds * 1000) {
-        m->moved = TRUE;
-        gdk_frame_clock_request_phase(clock_of(m), GDK_FRAME_CLOCK_PHASE_FLUSH_EVENTS);
+        move_slider(m, value_at(m->row, (now - m->began_ms) * 1e-3));
         return G_SOURCE_CONTINUE;
     }
-    g_signal_handlers_disconnect_by_func(clock_of(m), on_motion, m);
     m->ends_ms = now;
     count_slices(m);
     m->frames = litho_canvas_frames(litho_window_canvas(m->window)) - m->frames;
@@ -564,8 +548,7 @@ static gboolean wait_before(gpointer data)
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->before);
     litho_watchdog_reset(litho_window_watchdog(m->window));
     g_signal_connect(m->session, "result", G_CALLBACK(on_result), m);
-    g_signal_connect(clock_of(m), "flush-events", G_CALLBACK(on_motion), m);
-    g_timeout_add(EVENT_MS, drag, m);
+    g_timeout_add_full(EVENT_PRIORITY, EVENT_MS, drag, m, NULL);
     return G_SOURCE_REMOVE;
 }
 
