@@ -23,15 +23,20 @@ BEGIN, END = "<!-- begin measured -->", "<!-- end measured -->"
 # Words behind `bench`; the first size is measured, the second one with --quick. Long ones leave out a single CPU thread.
 CASES = [
     (["fx"], "64x64x256", "24x24x64", "short"),
-    (["fx"], "128x128x512", None, "short"),
+    (["fx"], "256x256x256", None, "short"),
     (["fx"], "298x298x1001", None, "short"),
+    (["fx", "prewhitening=10", "time_window=150", "time_overlap=50"], "298x298x1001", None, "short"),
     (["patch"], "128x128x256", "24x24x64", "short"),
-    (["patch", "sigma=1"], "256x256x256", None, "short"),
+    (["patch"], "256x256x256", None, "short"),
+    (["patch", "faults=off"], "256x256x256", None, "short"),
+    (["patch", "sigma=1", "faults=off"], "256x256x256", None, "short"),
     (["wavepacket"], "128x128x128", "24x24x32", "short"),
     (["wavepacket"], "256x256x256", None, "long"),
     (["migrate", "nz=100"], "128x128x512", "24x24x64", "long"),
-    (["migrate", "nz=100", "coarse=on"], "128x128x512", None, "long"),
+    (["migrate"], "256x256x512", None, "long"),
+    (["migrate", "coarse=on"], "256x256x512", None, "long"),
     (["twsm", "model=flat"], None, "-", "long"),
+    (["twsm", "model=syncline"], None, None, "long"),
 ]
 
 

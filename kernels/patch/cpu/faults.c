@@ -26,7 +26,8 @@ enum {
     ROWS = MADE_IL + 2 * EDGE,    // traces that are transformed
     LANES = MADE_XL + 2 * EDGE,   // 48: no vector is in part beyond, so that all lanes are alike
     WINDOW_ROWS = ROWS - (W - 1), // windows whose quartiles are found; BESIDE fewer are filtered
-    ROOM = LANES + 16,            // lanes beyond the last are read and written, and mean nothing
+    LEAD = 16,                    // numbers before the first lane of a row of windows
+    ROOM = LEAD + LANES + 16,     // lanes beyond the ends are read and written, and mean nothing
     BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
     NEAR = 2 * AROUND + 1, // traces of an axis, and windows along time, whose energies count
 };
@@ -37,6 +38,14 @@ typedef float Lane[ROOM] __attribute__((aligned(64)));
 typedef struct Row {
     Lane re, im;
 } Row;
+
+// Those of lane 0 and what follows, to be read and to be written.
+typedef struct From {
+    const float *re, *im;
+} From;
+typedef struct To {
+    float *re, *im;
+} To;
 
 // Made of a window along time: sums of windows, and their energies.
 typedef struct Made {
@@ -49,7 +58,8 @@ typedef struct Scratch {
     Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
     Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
     Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
-    Row window[BINS][K];                 // of a row of windows
+    Row along[BINS][W];                  // of a row of windows, transformed along inlines alone
+    Row window[BINS][K];                 // and along both axes: lane l stands at LEAD + l
     Lane power[BINS][K];                 // in units of the noise
     Lane factor;                         // of the limits
     Made made[NEAR];                     // of window k in slot k modulo NEAR
@@ -97,72 +107,114 @@ void patch_fault_transforms_clear(PatchFaultTransforms *t)
 #define OUTER 0.382683432365090f // of the taper: sin(pi / 8)
 #define INNER 0.923879532511287f // and sin(3 pi / 8)
 
-LITHO_INLINE void forward4(const Row *const x[W], int n, int step, Row *to[W])
+// x[i] from lane l + i step on, transformed over i.
+LITHO_INLINE void forward4(const From x[W], int step, const To to[W])
 {
-    for (int l = 0; l < n; l++) {
-        const int l1 = l + step, l2 = l + 2 * step, l3 = l + 3 * step;
-        const float r0 = OUTER * x[0]->re[l], r1 = INNER * x[1]->re[l1];
-        const float r2 = INNER * x[2]->re[l2], r3 = OUTER * x[3]->re[l3];
-        const float i0 = OUTER * x[0]->im[l], i1 = INNER * x[1]->im[l1];
-        const float i2 = INNER * x[2]->im[l2], i3 = OUTER * x[3]->im[l3];
-        to[0]->re[l] = (r0 + r2) + (r1 + r3);
-        to[0]->im[l] = (i0 + i2) + (i1 + i3);
-        to[1]->re[l] = (r0 - r2) + (i1 - i3);
-        to[1]->im[l] = (i0 - i2) - (r1 - r3);
-        to[2]->re[l] = (r0 + r2) - (r1 + r3);
-        to[2]->im[l] = (i0 + i2) - (i1 + i3);
-        to[3]->re[l] = (r0 - r2) - (i1 - i3);
-        to[3]->im[l] = (i0 - i2) + (r1 - r3);
+    const float *xr0 = x[0].re, *xr1 = x[1].re + step, *xr2 = x[2].re + 2 * step;
+    const float *xi0 = x[0].im, *xi1 = x[1].im + step, *xi2 = x[2].im + 2 * step;
+    const float *xr3 = x[3].re + 3 * step, *xi3 = x[3].im + 3 * step;
+    float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
+    float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
+    float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
+    for (int l = 0; l < LANES; l++) {
+        const float er = OUTER * xr0[l] + INNER * xr2[l], dr = OUTER * xr0[l] - INNER * xr2[l];
+        const float ei = OUTER * xi0[l] + INNER * xi2[l], di = OUTER * xi0[l] - INNER * xi2[l];
+        const float fr = INNER * xr1[l] + OUTER * xr3[l], gr = INNER * xr1[l] - OUTER * xr3[l];
+        const float fi = INNER * xi1[l] + OUTER * xi3[l], gi = INNER * xi1[l] - OUTER * xi3[l];
+        r0[l] = er + fr;
+        i0[l] = ei + fi;
+        r1[l] = dr + gi;
+        i1[l] = di - gr;
+        r2[l] = er - fr;
+        i2[l] = ei - fi;
+        r3[l] = dr - gi;
+        i3[l] = di + gr;
     }
 }
 
-// Adds x to the four rows from `to` on, lane l of number i to lane l + i step.
-LITHO_INLINE void inverse4(const Row *const x[W], int n, int step, float scale, float *const re[W],
-                           float *const im[W])
+// Sums over the windows of a row that hold a trace, of their transforms back along crosslines: lane
+// l takes number i of window l - i. A trace gathers them. Windows that were spread over the traces
+// would be written beside where they are read next, which a processor waits for.
+LITHO_INLINE void gather4(const From x[W], To to)
+{
+    const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
+    const float *ai = x[0].im, *bi = x[1].im, *ci = x[2].im, *di = x[3].im;
+    float *restrict re = to.re, *restrict im = to.im;
+    for (int l = 0; l < LANES; l++) {
+        const int m = l - 1, n = l - 2, o = l - 3;
+        re[l] =
+            OUTER * (((ar[l] + cr[l]) + (br[l] + dr[l])) + ((ar[o] - cr[o]) + (bi[o] - di[o]))) +
+            INNER * (((ar[m] - cr[m]) - (bi[m] - di[m])) + ((ar[n] + cr[n]) - (br[n] + dr[n])));
+        im[l] =
+            OUTER * (((ai[l] + ci[l]) + (bi[l] + di[l])) + ((ai[o] - ci[o]) - (br[o] - dr[o]))) +
+            INNER * (((ai[m] - ci[m]) + (br[m] - dr[m])) + ((ai[n] + ci[n]) - (bi[n] + di[n])));
+    }
+}
+
+// Adds `scale` times the transform of x back along inlines to four rows.
+LITHO_INLINE void inverse4(const From x[W], float scale, const To to[W])
 {
     const float outer = OUTER * scale, inner = INNER * scale;
-    for (int i = 0; i < W; i++) {
-        const float w = i == 0 || i == 3 ? outer : inner;
-        float *restrict r = re[i] + i * step, *restrict m = im[i] + i * step;
-        for (int l = 0; l < n; l++) {
-            const float er = x[0]->re[l] + (i % 2 ? -x[2]->re[l] : x[2]->re[l]);
-            const float ei = x[0]->im[l] + (i % 2 ? -x[2]->im[l] : x[2]->im[l]);
-            const float dr = i % 2 ? x[1]->re[l] - x[3]->re[l] : x[1]->re[l] + x[3]->re[l];
-            const float di = i % 2 ? x[1]->im[l] - x[3]->im[l] : x[1]->im[l] + x[3]->im[l];
-            r[l] += w * (i == 0 ? er + dr : i == 1 ? er - di : i == 2 ? er - dr : er + di);
-            m[l] += w * (i == 0 ? ei + di : i == 1 ? ei + dr : i == 2 ? ei - di : ei - dr);
-        }
+    const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
+    const float *ai = x[0].im, *bi = x[1].im, *ci = x[2].im, *di = x[3].im;
+    float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
+    float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
+    float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
+    for (int l = 0; l < LANES; l++) {
+        const float er = ar[l] + cr[l], fr = br[l] + dr[l], gr = ar[l] - cr[l], hr = br[l] - dr[l];
+        const float ei = ai[l] + ci[l], fi = bi[l] + di[l], gi = ai[l] - ci[l], hi = bi[l] - di[l];
+        r0[l] += outer * (er + fr);
+        i0[l] += outer * (ei + fi);
+        r1[l] += inner * (gr - hi);
+        i1[l] += inner * (gi + hr);
+        r2[l] += inner * (er - fr);
+        i2[l] += inner * (ei - fi);
+        r3[l] += outer * (gr + hi);
+        i3[l] += outer * (gi - hr);
     }
 }
 
-// Spectra of the row of windows that begins at row `row`, and their powers.
+LITHO_INLINE To lanes_of(Row *window)
+{
+    return (To){window->re + LEAD, window->im + LEAD};
+}
+
+LITHO_INLINE From lanes_in(const Row *window)
+{
+    return (From){window->re + LEAD, window->im + LEAD};
+}
+
+// |z|^2 in units of the noise.
+LITHO_INLINE void powers4(From z, const float *noise, float *restrict power)
+{
+    for (int l = 0; l < LANES; l++)
+        power[l] = (z.re[l] * z.re[l] + z.im[l] * z.im[l]) * noise[l];
+}
+
+// Spectra of the row of windows that begins at row `row`, and their powers. All frequencies take a
+// step together: what is read has been written long before.
 LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
 {
+    From from[W];
+    To to[W];
     for (int f = 0; f < bins; f++) {
-        Row along[W] = {0};
-        const Row *from[W];
-        Row *to[W], rows[W];
         for (int i = 0; i < W; i++) {
-            memcpy(rows[i].re, s->re[f][row + i], sizeof(Lane));
-            memcpy(rows[i].im, s->im[f][row + i], sizeof(Lane));
-            from[i] = &rows[i];
-            to[i] = &along[i];
+            from[i] = (From){s->re[f][row + i], s->im[f][row + i]};
+            to[i] = (To){s->along[f][i].re, s->along[f][i].im};
         }
-        forward4(from, LANES, 0, to);
+        forward4(from, 0, to);
+    }
+    for (int f = 0; f < bins; f++)
         for (int k = 0; k < W; k++) {
             for (int i = 0; i < W; i++) {
-                from[i] = &along[k];
-                to[i] = &s->window[f][k * W + i];
+                from[i] = (From){s->along[f][k].re, s->along[f][k].im};
+                to[i] = lanes_of(&s->window[f][k * W + i]);
             }
-            forward4(from, LANES, 1, to);
+            forward4(from, 1, to);
         }
-        for (int k = 0; k < K; k++) {
-            const Row *z = &s->window[f][k];
-            for (int l = 0; l < LANES; l++)
-                s->power[f][k][l] =
-                    (z->re[l] * z->re[l] + z->im[l] * z->im[l]) * s->noise[row][f][l];
-        }
-    }
+    for (int f = 0; f < bins; f++)
+        for (int k = 0; k < K; k++)
+            powers4(lanes_in(&s->window[f][k]), s->noise[row][f], s->power[f][k]);
 }
 
 // Mean powers of a row of windows at frequency f, without the transforms.
@@ -231,13 +283,15 @@ LITHO_INLINE void threshold_row(Scratch *s, int bins)
             const float *own = power[k], *left = power[k / W * W + (k + W - 1) % W];
             const float *right = power[k / W * W + (k + 1) % W];
             const float *up = power[(k + W) % K], *down = power[(k + K - W) % K];
-            Row *z = &s->window[f][k];
+            const float *limit = s->factor;
+            const To z = lanes_of(&s->window[f][k]);
+            float *restrict re = z.re, *restrict im = z.im;
             for (int l = 0; l < LANES; l++) {
                 const float near =
                     ((up[l] + down[l]) + (right[l] + left[l])) + (above[l] + below[l]);
-                const float keep = own[l] + 0.5f * near >= s->factor[l] ? 1 : 0;
-                z->re[l] *= keep;
-                z->im[l] *= keep;
+                const float keep = own[l] + 0.5f * near >= limit[l] ? 1 : 0;
+                re[l] *= keep;
+                im[l] *= keep;
             }
         }
 }
@@ -246,29 +300,24 @@ LITHO_INLINE void threshold_row(Scratch *s, int bins)
 LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
 {
     const float scale = 1.0f / (K * W); // of the transforms, and of the sum of w^2 along both axes
-    Lane away[2];
-    for (int f = 0; f < bins; f++) {
-        Row along[W];
-        memset(along, 0, sizeof along);
-        const Row *from[W];
-        float *re[W], *im[W];
+    Row away;
+    From from[W];
+    To to[W];
+    memset(&away, 0, sizeof away);
+    for (int f = 0; f < bins; f++)
         for (int k = 0; k < W; k++) {
-            for (int i = 0; i < W; i++) {
-                from[i] = &s->window[f][k * W + i];
-                re[i] = along[k].re;
-                im[i] = along[k].im;
-            }
-            inverse4(from, LANES, 1, scale, re, im);
+            for (int i = 0; i < W; i++)
+                from[i] = lanes_in(&s->window[f][k * W + i]);
+            gather4(from, (To){s->along[f][k].re, s->along[f][k].im});
         }
+    for (int f = 0; f < bins; f++) {
         for (int i = 0; i < W; i++) {
-            const int to = row + i - EDGE;
-            const gboolean there = to >= 0 && to < MADE_IL;
-            from[i] = &along[i];
-            re[i] = there ? made->re[f][to] : away[0];
-            im[i] = there ? made->im[f][to] : away[1];
+            const int at = row + i - EDGE;
+            const gboolean there = at >= 0 && at < MADE_IL;
+            from[i] = (From){s->along[f][i].re, s->along[f][i].im};
+            to[i] = there ? (To){made->re[f][at], made->im[f][at]} : (To){away.re, away.im};
         }
-        memset(away, 0, sizeof away);
-        inverse4(from, LANES, 0, 1, re, im);
+        inverse4(from, scale, to);
     }
 }
 
@@ -601,7 +650,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int
     int tiles[2];
     count_tiles(region, tiles);
     const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
-    const guint64 lanes =
-        small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 3 * K) + WINDOW_ROWS + NEAR * made;
+    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 2 * W + 3 * K) +
+                          WINDOW_ROWS + NEAR * made;
     return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }
