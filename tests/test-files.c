@@ -3,6 +3,7 @@
 // allows it; headers that need not change do not. libsegyio, which shares no code with us, is the
 // oracle for well-formed SEG-Y. A swapped field, a wrong offset or a rounding that is off by one
 // unit in the last place fails here.
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #ifdef TEST_HAVE_SEGYIO
@@ -452,6 +453,50 @@ static void test_slabs(void)
     }
 }
 
+// The file leaves the page cache; where it stays, as on tmpfs, nothing but the test's point is
+// lost.
+static void forget_file(const char *path)
+{
+    const int fd = g_open(path, O_RDONLY, 0);
+    g_assert_cmpint(fd, >=, 0);
+    fdatasync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
+
+// Headers and sections of a file on the disk, with traces so long that they are read one by one and
+// asked for beforehand: what was asked for too early, twice or not at all changes no sample.
+static void test_on_disk(void)
+{
+    Make make = make_plain();
+    make.n1 = 3;
+    make.n2 = 300; // more than are asked for at a time
+    make.ns = 9000;
+    make.format = LITHO_FORMAT_INT16; // 18 KB a trace, beyond GAP_BYTES and BLOCK_STRIDE
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autofree char *path = put_file("on-disk.sgy", file);
+    const char *const paths[] = {path, NULL};
+    GError *error = NULL;
+    forget_file(path);
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, NULL, NULL, &error);
+    g_assert_no_error(error);
+    const LithoGrid *g = litho_survey_grid(survey);
+    g_assert_cmpint(g->axis[0].n, ==, make.n1);
+    g_assert_cmpint(g->axis[1].n, ==, make.n2);
+    for (int axis = 0; axis < 3; axis++) {
+        const LithoBox box = litho_box_slice(g, axis, 2);
+        forget_file(path);
+        g_autoptr(LithoCube) cube = litho_survey_read(survey, &box, NULL, &error);
+        g_assert_no_error(error);
+        gint64 at = 0;
+        for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+            for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
+                for (gint64 k = box.lo[2]; k < box.hi[2]; k++)
+                    g_assert_cmpfloat(cube->samples[at++], ==,
+                                      make_value(&make, (int)i, (int)j, (int)k));
+    }
+}
+
 static void test_clipping(void)
 {
     g_autoptr(LithoCube) cube = bare_cube();
@@ -589,6 +634,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/long-traces", test_long_traces);
     g_test_add_func("/files/target", test_target);
     g_test_add_func("/files/slabs", test_slabs);
+    g_test_add_func("/files/on-disk", test_on_disk);
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
     g_test_add_func("/files/ibm", test_ibm);

@@ -109,6 +109,12 @@ gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64
     return preadv2(file->fd, &part, 1, at, RWF_NOWAIT) == n;
 }
 
+void litho_file_expect(const LithoTraceFile *file, gint64 n, gint64 at)
+{
+    if (!file->array)
+        posix_fadvise(file->fd, at, n, POSIX_FADV_WILLNEED);
+}
+
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
 {
     struct stat now;

@@ -9,7 +9,9 @@
 #include "core/text.h"
 
 enum {
-    CHUNK_TRACES = 4096,      // a thread's portion between two looks at the cancel flag
+    CHUNK_TRACES = 4096,      // a thread's portion between two looks at the cancel flag, of headers
+                              // that are read alone; else it is one block
+    EXPECTED = 256,           // headers that the disk is asked for at a time
     BLOCK_BYTES = 1 << 20,    // larger than any readahead, small enough for the cache
     BLOCK_STRIDE = 12 * 1024, // beyond it reading headers alone beats reading everything
 };
@@ -52,19 +54,48 @@ static void take_header(LithoScan *scan, const LithoTraceFile *file, gint64 in_f
         scan->delay[t] = litho_get_i16(h + 108, order);
 }
 
-// Headers of traces [from, to) of one file.
-static gboolean scan_chunk(LithoScan *scan, const LithoTraceFile *file, gint64 from, gint64 to,
+static gint64 block_traces(const LithoTraceFile *file)
+{
+    const gboolean whole = !file->offsets && file->stride <= BLOCK_STRIDE;
+    return whole ? MAX(BLOCK_BYTES / file->stride, 1) : 0;
+}
+
+// Traces that a thread takes at a time. Threads that read blocks far apart would hide from the
+// system that the file is read from its beginning to its end.
+static gint64 portion(const LithoTraceFile *file)
+{
+    const gint64 block = block_traces(file);
+    return block ? block : CHUNK_TRACES;
+}
+
+// Traces [from, to) in one read.
+static gboolean scan_block(LithoScan *scan, const LithoTraceFile *file, gint64 from, gint64 to,
                            guint8 *block, GError **error)
 {
-    gboolean whole = !file->offsets && file->stride <= BLOCK_STRIDE;
-    gint64 step = whole ? MAX(BLOCK_BYTES / file->stride, 1) : 1;
-    for (gint64 t = from; t < to; t += step) {
-        gint64 n = MIN(step, to - t);
-        gint64 bytes = whole ? (n - 1) * file->stride + LITHO_HEADER_BYTES : LITHO_HEADER_BYTES;
-        if (!litho_file_read_all(file, block, bytes, litho_file_trace_at(file, t), error))
-            return FALSE;
-        for (gint64 k = 0; k < n; k++)
-            take_header(scan, file, t + k, block + k * file->stride);
+    const gint64 bytes = (to - from - 1) * file->stride + LITHO_HEADER_BYTES;
+    if (!litho_file_read_all(file, block, bytes, litho_file_trace_at(file, from), error))
+        return FALSE;
+    for (gint64 t = from; t < to; t++)
+        take_header(scan, file, t, block + (t - from) * file->stride);
+    return TRUE;
+}
+
+// Headers of traces [from, to) alone. From the first one on that does not lie in memory the disk
+// is asked for many at once, as it would take them one by one.
+static gboolean scan_headers(LithoScan *scan, const LithoTraceFile *file, gint64 from, gint64 to,
+                             guint8 *header, GError **error)
+{
+    gint64 expected = -1; // the trace that is asked for next
+    for (gint64 t = from; t < to; t++) {
+        const gint64 at = litho_file_trace_at(file, t);
+        if (!litho_file_read_cached(file, header, LITHO_HEADER_BYTES, at)) {
+            expected = MAX(expected, t + 1);
+            for (; expected < MIN(t + EXPECTED, to); expected++)
+                litho_file_expect(file, LITHO_HEADER_BYTES, litho_file_trace_at(file, expected));
+            if (!litho_file_read_all(file, header, LITHO_HEADER_BYTES, at, error))
+                return FALSE;
+        }
+        take_header(scan, file, t, header);
     }
     return TRUE;
 }
@@ -94,12 +125,14 @@ static void scan_share(gpointer data, gboolean caller)
     const LithoTraceFile *file = s->file;
     GError *local = NULL;
     gint64 from;
+    const gint64 step = portion(file);
     g_autofree guint8 *block = g_try_malloc(BLOCK_BYTES + BLOCK_STRIDE);
     if (!block)
         litho_refuse(&local, LITHO_ERROR_MEMORY, "no memory to read trace headers");
-    while (block && litho_team_take(&s->team, CHUNK_TRACES, file->traces, &from)) {
-        const gint64 to = MIN(from + CHUNK_TRACES, file->traces);
-        if (!scan_chunk(s->scan, file, from, to, block, &local))
+    while (block && litho_team_take(&s->team, step, file->traces, &from)) {
+        const gint64 to = MIN(from + step, file->traces);
+        if (block_traces(file) ? !scan_block(s->scan, file, from, to, block, &local)
+                               : !scan_headers(s->scan, file, from, to, block, &local))
             break;
         tell_headers(s, file->base + from, to - from);
         const gint64 so_far = __atomic_add_fetch(&s->done, to - from, __ATOMIC_RELAXED);
@@ -114,7 +147,7 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
                           GError **error)
 {
     // No team for a few headers: starting one costs more than reading them.
-    const gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
+    const gint64 chunks = (file->traces + portion(file) - 1) / portion(file);
     ScanLoop loop = {.scan = scan, .file = file, .total = total, .run = run,
                      .team = LITHO_TEAM_START};
     g_mutex_init(&loop.telling);

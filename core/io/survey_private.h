@@ -117,6 +117,9 @@ gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n,
 // Bytes that lie in memory already: TRUE = all of them were read. FALSE costs no wait for the disk,
 // and is the answer of file systems that cannot tell.
 gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at);
+// Asks the system for bytes that are read soon, so that many requests wait for the disk at once;
+// returns without them. Any thread; does nothing for Zarr, HDF5 and netCDF.
+void litho_file_expect(const LithoTraceFile *file, gint64 n, gint64 at);
 // Size and time of change are those of the opening. FALSE: what was read since may be a mixture.
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error);
 // TRUE when `bytes` fit; else LITHO_ERROR_MEMORY with `what` in the sentence.

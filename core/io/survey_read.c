@@ -16,6 +16,8 @@ enum {
     BLOCK_BYTES = 1 << 20,  // one read; 50 ms on a 20 MB/s network, so a cancel is prompt
     GAP_BYTES = 16 * 1024,  // unneeded bytes between two traces that are read rather than skipped
     SPARSE = 8,             // a block of which less than this part is needed, as of a time slice
+    ALONE = 64 * 1024,      // bytes of a block that has no neighbour, as of a crossline
+    EXPECTED = 256,         // blocks that the disk is asked for at a time
 };
 
 // 1e30 marks undefined samples in many programs; an IBM float rounds it down a little.
@@ -283,11 +285,43 @@ static GArray *make_blocks(const Reader *r, const Wanted *list, gint64 n, gint64
     return blocks;
 }
 
-// A block into `buffer`. Of a few bytes a trace none but these, where they lie in memory: on a disk
-// they cost as much as all bytes between them.
-static gboolean read_block(const Reader *r, const Block *b, const Wanted *list, guint8 *buffer,
-                           GError **error)
+typedef struct BlockLoop {
+    Reader *reader;
+    const Wanted *list;
+    const GArray *blocks;
+    gint64 largest;  // bytes of a block
+    gint64 expected; // the block that the disk is asked for next; atomic
+    LithoTeam team;
+} BlockLoop;
+
+// Blocks far from one another, where one does not lie in memory: the disk would take them one by
+// one. Asked twice for a block it does nothing.
+static void expect_blocks(BlockLoop *s, gint64 k)
 {
+    gint64 next = MAX(__atomic_load_n(&s->expected, __ATOMIC_RELAXED), k + 1);
+    const gint64 end = MIN(k + EXPECTED, s->blocks->len);
+    if (next >= end)
+        return;
+    __atomic_store_n(&s->expected, end, __ATOMIC_RELAXED);
+    for (; next < end; next++) {
+        const Block *b = &g_array_index(s->blocks, Block, next);
+        if (b->bytes <= ALONE)
+            litho_file_expect(b->file, b->bytes, b->start);
+    }
+}
+
+// Block `k` into `buffer`. Of a few bytes a trace none but these, where they lie in memory: on a
+// disk they cost as much as all bytes between them.
+static gboolean read_block(BlockLoop *s, gint64 k, guint8 *buffer, GError **error)
+{
+    const Reader *r = s->reader;
+    const Wanted *list = s->list;
+    const Block *b = &g_array_index(s->blocks, Block, k);
+    if (b->bytes <= ALONE) {
+        if (litho_file_read_cached(b->file, buffer, b->bytes, b->start))
+            return TRUE;
+        expect_blocks(s, k);
+    }
     gboolean cached = b->needed < b->bytes / SPARSE;
     for (gint64 w = b->from; cached && w < b->to; w++) {
         gint64 start, end;
@@ -296,14 +330,6 @@ static gboolean read_block(const Reader *r, const Block *b, const Wanted *list, 
     }
     return cached || litho_file_read_all(b->file, buffer, b->bytes, b->start, error);
 }
-
-typedef struct BlockLoop {
-    Reader *reader;
-    const Wanted *list;
-    const GArray *blocks;
-    gint64 largest; // bytes of a block
-    LithoTeam team;
-} BlockLoop;
 
 static void read_share(gpointer data, gboolean caller)
 {
@@ -319,7 +345,7 @@ static void read_share(gpointer data, gboolean caller)
                     _("no memory for a read buffer of %" PRId64 " bytes"), s->largest);
     while (!local) {
         const Block *b = &g_array_index(s->blocks, Block, k);
-        if (!read_block(r, b, s->list, buffer, &local))
+        if (!read_block(s, k, buffer, &local))
             break;
         for (gint64 w = b->from; w < b->to; w++)
             decode_trace(r, b->file, &s->list[w], buffer, b->start);
@@ -335,7 +361,7 @@ static void read_share(gpointer data, gboolean caller)
 static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint64 largest,
                             GError **error)
 {
-    BlockLoop loop = {r, list, blocks, largest, LITHO_TEAM_START};
+    BlockLoop loop = {r, list, blocks, largest, 0, LITHO_TEAM_START};
     litho_team_run(MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1)), read_share, &loop);
     if (!litho_team_end(&loop.team, error))
         return FALSE;
@@ -650,49 +676,4 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     weigh(&reader, near);
     tell(survey, cube);
     return cube;
-}
-
-static double place_word(const LithoSurvey *survey, const guint8 *header, int byte)
-{
-    gint32 word = litho_get_i32(header + byte - 1, LITHO_ORDER_BIG);
-    if (!survey->float_word[byte])
-        return word;
-    float v;
-    memcpy(&v, &word, sizeof v);
-    return isfinite(v) ? v : 0;
-}
-
-void litho_survey_place(const LithoSurvey *survey, const guint8 header[240], gboolean receiver,
-                        double xy[2])
-{
-    const int scalar = survey->xy_scalar ? survey->xy_scalar
-                                         : litho_get_i16(header + 70, LITHO_ORDER_BIG);
-    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
-    for (int c = 0; c < 2; c++)
-        xy[c] = litho_scaled(place_word(survey, header, (receiver ? 81 : 73) + 4 * c), scalar) *
-                (file->measurement == 2 ? LITHO_FOOT : 1);
-}
-
-gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
-                                   GError **error)
-{
-    const LithoGrid *g = &survey->grid;
-    gint64 trace = i >= 0 && i < g->axis[0].n && j >= 0 && j < g->axis[1].n
-                       ? litho_survey_trace_of(survey, i, j)
-                       : -1;
-    if (trace < 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, _("this cell has no trace"));
-        return FALSE;
-    }
-    const LithoTraceFile *file = litho_survey_file_of(survey, trace);
-    if (file->header_bytes < LITHO_HEADER_BYTES) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, _("%s has no trace headers"),
-                    survey->name);
-        return FALSE;
-    }
-    if (!litho_file_read_all(file, bytes, LITHO_HEADER_BYTES,
-                             litho_file_trace_at(file, trace - file->base), error))
-        return FALSE;
-    litho_segy_reorder_survey(survey, bytes, file->order, LITHO_ORDER_BIG);
-    return TRUE;
 }
