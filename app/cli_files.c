@@ -60,8 +60,6 @@ static void add_params(const LithoParamTable *table, const void *params, GPtrArr
 {
     for (guint k = 0; k < table->n; k++) {
         const LithoParam *row = &table->rows[k];
-        if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, params))
-            continue;
         if (litho_param_is_written(table, row, params))
             g_ptr_array_add(writes, litho_param_print(row, params));
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
@@ -12,6 +11,7 @@
 #include "app/cli_open.h"
 #include "app/cli_pipe.h"
 #include "app/cli_plan.h"
+#include "app/cli_ranks.h"
 #include "app/peers.h"
 #include "app/progress.h"
 #include "core/engine/engine.h"
@@ -75,51 +75,6 @@ static gboolean parse_device(const Options *o, const LithoFlow *flow, LithoPeers
 }
 
 // --- telling ----------------------------------------------------------------------------------
-
-// The share of one process in a run.
-typedef struct RankTold {
-    double seconds, cpu_s, waited_s;
-    guint64 sent, received;
-    char host[64];
-} RankTold;
-
-static RankTold rank_tells(const LithoPeersModule *peers, double seconds)
-{
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    RankTold told = {.seconds = seconds,
-                     .cpu_s = used.ru_utime.tv_sec + used.ru_stime.tv_sec +
-                              1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec),
-                     .waited_s = 1e-3 * peers->peers.waited_ms,
-                     .sent = peers->peers.sent,
-                     .received = peers->peers.received};
-    g_strlcpy(told.host, g_get_host_name(), sizeof told.host);
-    return told;
-}
-
-// The first process collects what all did; the others send. NULL with an error: one has gone.
-static JsonArray *tell_ranks(LithoPeersModule *peers, double seconds, LithoRun *run, GError **error)
-{
-    JsonArray *ranks = json_array_new();
-    RankTold told = rank_tells(peers, seconds);
-    gboolean ok = peers->peers.rank == 0 ||
-                  litho_peers_send(&peers->peers, &told, sizeof told, 0, run, error);
-    for (int k = 0; ok && k < peers->peers.n && peers->peers.rank == 0; k++) {
-        if (k > 0 && !(ok = litho_peers_receive(&peers->peers, &told, sizeof told, k, run, error)))
-            break;
-        JsonObject *object = json_object_new();
-        json_object_set_string_member(object, "host", told.host);
-        json_object_set_double_member(object, "seconds", told.seconds);
-        json_object_set_double_member(object, "cpu_seconds", told.cpu_s);
-        json_object_set_double_member(object, "waited_seconds", told.waited_s);
-        json_object_set_int_member(object, "bytes_sent", (gint64)told.sent);
-        json_object_set_int_member(object, "bytes_received", (gint64)told.received);
-        json_array_add_object_element(ranks, object);
-    }
-    if (!ok)
-        g_clear_pointer(&ranks, json_array_unref);
-    return ranks;
-}
 
 // `ranks` may be NULL.
 static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
@@ -206,7 +161,48 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
     return ok;
 }
 
-// --- the command ------------------------------------------------------------------------------
+// --- stages of a run -----------------------------------------------------------------------------
+
+// What the stages of a run hand on.
+typedef struct Job {
+    const Options *o;
+    LithoFlow *flow;
+    char **words;            // of the command line
+    LithoPeersModule *peers; // NULL = alone
+    LithoRun *run;
+    gboolean speaks;   // of several processes the first one does
+    double opening_ms; // when the files were opened
+
+    LithoDevice device;
+    LithoSurvey *survey; // NULL: the flow makes its own data
+    char *note;          // of the output's text header
+    LithoStreamOptions options;
+    LithoStreamPlan plan;
+
+    GPtrArray *notes; // of the run
+    LithoFlow *ran;   // the flow with what was measured of the whole survey; NULL = as it was
+    double seconds;   // without opening and planning
+} Job;
+
+static void job_clear(Job *job)
+{
+    litho_survey_unref(job->survey);
+    g_free(job->note);
+    g_clear_pointer(&job->notes, g_ptr_array_unref);
+    litho_flow_free(job->ran);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Job, job_clear)
+
+static const LithoGrid *job_grid(const Job *job)
+{
+    return job->survey ? litho_survey_grid(job->survey) : NULL;
+}
+
+static const LithoFlow *job_ran(const Job *job)
+{
+    return job->ran ? job->ran : job->flow;
+}
 
 // The file of "NAME=FILE", which check_files() has seen to.
 static const char *file_of(const char *volume)
@@ -214,95 +210,78 @@ static const char *file_of(const char *volume)
     return strchr(volume, '=') + 1;
 }
 
-// The file beside `out` that tells where it came from.
-// A file that cannot be written is told, and no failure: the output itself is whole.
-static void save_provenance(const Options *o, const char *out, const LithoFlow *ran,
-                            LithoSurvey *survey, const LithoStreamPlan *plan,
-                            const LithoStreamOptions *options, const LithoRun *run)
+// The file beside `out`, an output of `ran`, that tells where it came from. Where it cannot be
+// written that is told, and no failure: the output itself is whole.
+static void save_provenance(const Job *job, const char *out, const LithoFlow *ran,
+                            const LithoStreamPlan *plan)
 {
+    const Options *o = job->o;
     const LithoProvenanceOf of = {.flow = ran,
-                                  .survey = survey,
-                                  .inputs = litho_cli_pipe_from_stdin(&o->files) ? NULL
-                                                                                 : o->files.in,
+                                  .survey = job->survey,
+                                  .inputs =
+                                      litho_cli_pipe_from_stdin(&o->files) ? NULL : o->files.in,
                                   .open = &o->open,
                                   .out = &plan->out,
-                                  .device = options->device,
-                                  .devices = run->devices_used,
-                                  .ranks = run->ranks_used};
-    const gboolean writes = !options->peers || options->peers->rank == 0;
-    if (!writes || o->no_provenance || litho_cli_pipe_to_stdout(&o->files))
+                                  .device = job->device,
+                                  .devices = job->run->devices_used,
+                                  .ranks = job->run->ranks_used};
+    if (!job->speaks || o->no_provenance || litho_cli_pipe_to_stdout(&o->files))
         return;
     g_autoptr(GError) why = NULL;
     if (litho_provenance_save(out, &of, &why))
         return;
-    // The output is whole and stays. An earlier output's provenance would tell of other samples.
+    // An earlier output's provenance would tell of other samples.
     g_autofree char *path = litho_provenance_path(out);
     g_unlink(path);
     fprintf(stderr, _("note: %s; 'verify' cannot check this output\n"), why->message);
 }
 
-// A copy of the flow that gives "NAME=FILE" instead of the result.
-static LithoFlow *volume_flow(const LithoFlow *flow, const char *volume, GError **error)
+// A copy of the flow that gives "NAME=FILE" instead of the result, and its plan.
+static LithoFlow *plan_volume(const Job *job, const LithoFlow *flow, const char *volume,
+                              LithoStreamPlan *plan, GError **error)
 {
     g_autoptr(LithoFlow) asked = litho_flow_copy(flow);
     g_autofree char *name = g_strndup(volume, strchr(volume, '=') - volume);
-    return litho_flow_set_volume(asked, name, error) ? g_steal_pointer(&asked) : NULL;
-}
-
-// The memory of a plan is that of the result and its volumes, whichever is most.
-static gboolean plan_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
-                             const LithoStreamOptions *options, LithoRun *run,
-                             LithoStreamPlan *plan, GError **error)
-{
-    for (char **v = o->volumes; v && *v; v++) {
-        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
-        LithoStreamPlan own;
-        if (!asked || !litho_stream_plan(asked, survey, options, run, &own, error))
-            return FALSE;
-        plan->host_bytes = MAX(plan->host_bytes, own.host_bytes);
-        plan->device_bytes = MAX(plan->device_bytes, own.device_bytes);
-    }
-    return TRUE;
+    return litho_flow_set_volume(asked, name, error) &&
+                   litho_stream_plan(asked, job->survey, &job->options, job->run, plan, error)
+               ? g_steal_pointer(&asked)
+               : NULL;
 }
 
 // Names and formats that no file can have are told before anything is computed: a volume's turn
 // comes behind the result.
-static gboolean check_written(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
-                              const LithoStreamOptions *options, const LithoStreamPlan *plan,
-                              LithoRun *run, GError **error)
+static gboolean check_written(const Job *job, GError **error)
 {
-    if (o->files.out &&
-        !litho_writer_check(o->files.out, &plan->out, survey, &options->save, error))
+    const Options *o = job->o;
+    const LithoSaveOptions *save = &job->options.save;
+    if (o->files.out && !litho_writer_check(o->files.out, &job->plan.out, job->survey, save, error))
         return FALSE;
     for (char **v = o->volumes; v && *v; v++) {
-        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
         LithoStreamPlan own;
-        if (!asked || !litho_stream_plan(asked, survey, options, run, &own, error) ||
-            !litho_writer_check(file_of(*v), &own.out, survey, &options->save, error))
+        g_autoptr(LithoFlow) asked = plan_volume(job, job->flow, *v, &own, error);
+        if (!asked || !litho_writer_check(file_of(*v), &own.out, job->survey, save, error))
             return FALSE;
     }
     return TRUE;
 }
 
 // Every volume is a run of its own: what the steps before it give is computed again.
-static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
-                            const LithoStreamOptions *options, LithoRun *run, GError **error)
+static gboolean run_volumes(const Job *job, GError **error)
 {
-    for (char **v = o->volumes; v && *v; v++) {
-        g_autoptr(LithoFlow) asked = volume_flow(flow, *v, error);
+    for (char **v = job->o->volumes; v && *v; v++) {
+        LithoStreamPlan plan;
+        g_autoptr(LithoFlow) asked = plan_volume(job, job_ran(job), *v, &plan, error);
         if (!asked)
             return FALSE;
         g_autofree char *note = litho_flow_command(
-            asked, survey ? litho_survey_name(survey) : NULL, file_of(*v));
-        LithoStreamOptions own = *options;
+            asked, job->survey ? litho_survey_name(job->survey) : NULL, file_of(*v));
+        LithoStreamOptions own = job->options;
         own.save.note = note;
         own.ran = NULL;
         own.took = NULL;
-        LithoStreamPlan plan;
-        if (!litho_stream_plan(asked, survey, &own, run, &plan, error) ||
-            !litho_stream_run(asked, survey, file_of(*v), &own, run, error))
+        if (!litho_stream_run(asked, job->survey, file_of(*v), &own, job->run, error))
             return FALSE;
-        save_provenance(o, file_of(*v), asked, survey, &plan, &own, run);
+        save_provenance(job, file_of(*v), asked, &plan);
     }
     return TRUE;
 }
@@ -319,95 +298,88 @@ static gboolean check_provenance(const Options *o, GError **error)
 }
 
 // The names by which the rates of a run are kept.
-static LithoRatesOf rates_of(const Options *o, const LithoFlow *flow, const LithoSurvey *survey,
-                             const LithoStreamOptions *options)
+static LithoRatesOf rates_of(const Job *job)
 {
-    const char *suffix = o->files.out ? strrchr(o->files.out, '.') : NULL;
-    return (LithoRatesOf){.flow = flow,
-                          .device = options->device,
-                          .threads = options->threads,
-                          .reads = survey ? litho_survey_format(survey) : NULL,
-                          .writes = suffix ? suffix : NULL};
-}
-
-static gboolean tell_plan(const Options *o, const LithoFlow *flow, const LithoSurvey *survey,
-                          const LithoStreamPlan *plan, const LithoStreamOptions *options,
-                          LithoPeersModule *peers, double opened_ms, LithoRun *run, GError **error)
-{
-    g_autofree char *path = litho_rates_path();
-    g_autoptr(LithoRates) rates = litho_rates_load(path);
-    const LithoRatesOf of = rates_of(o, flow, survey, options);
-    const LithoCliPlan told = {
-        .plan = plan,
-        .options = options,
-        .peers = peers,
-        .told = litho_rates_tell(rates, &of, plan, survey ? litho_survey_grid(survey) : NULL,
-                                 peers ? peers->peers.n : 1),
-        .opened_s = 1e-3 * opened_ms};
-    return litho_cli_print_plan(&told, run, error);
+    return (LithoRatesOf){.flow = job->flow,
+                          .device = job->device,
+                          .threads = job->options.threads,
+                          .reads = job->survey ? litho_survey_format(job->survey) : NULL,
+                          .writes = job->o->files.out ? strrchr(job->o->files.out, '.') : NULL};
 }
 
 // Nothing depends on the rates but the time that a dry run tells: a folder that takes no file is no
 // failure.
-static void keep_rates(const LithoRatesOf *of, const LithoStreamTook *took)
+static void keep_rates(const Job *job, const LithoStreamTook *took)
 {
+    const LithoRatesOf of = rates_of(job);
     g_autofree char *path = litho_rates_path();
     g_autoptr(LithoRates) rates = litho_rates_load(path);
-    if (litho_rates_learn(rates, of, took))
+    if (litho_rates_learn(rates, &of, took))
         litho_rates_save(rates, path, NULL);
 }
 
-static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
-                         LithoPeersModule *peers, LithoRun *run, GError **error)
+// All files that the run reads and writes, before anything is opened.
+static gboolean check_all_files(const Job *job, GError **error)
 {
-    const char *const reads[] = {words[0], o->judge.reference, NULL};
-    const guint n_volumes = o->volumes ? g_strv_length(o->volumes) : 0;
-    g_autofree const char **writes = g_new0(const char *, 4 + n_volumes);
-    guint n_writes = 0;
-    for (guint k = 0; k < n_volumes; k++)
-        writes[n_writes++] = file_of(o->volumes[k]);
-    for (guint k = 0; k < 3; k++) {
-        const char *path = k == 0 ? o->timings : k == 1 ? o->report : o->recipe;
-        if (path)
-            writes[n_writes++] = path;
-    }
-    const double opening = litho_now_ms();
-    LithoDevice device;
-    if (!parse_device(o, flow, peers, &device, error) ||
-        (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)) ||
-        !check_provenance(o, error))
-        return FALSE;
-    const LithoBackend *backend = device.backend;
-    if (o->gpu_memory > 0 && backend->limit_memory)
-        backend->limit_memory((guint64)(o->gpu_memory * GIB));
-    g_autoptr(LithoSurvey) survey =
-        o->files.in ? litho_survey_open((const char *const *)o->files.in, &o->open, run, error)
-                    : NULL;
-    if ((o->files.in && !survey) ||
-        !litho_cli_flow_settle(flow, &o->files, survey ? litho_survey_grid(survey) : NULL, error))
-        return FALSE;
-    if (survey && (!litho_cli_judge_check(&o->judge, litho_survey_grid(survey), error) ||
-                   !check_judged(o, flow, litho_survey_grid(survey), error)))
-        return FALSE;
-    litho_cli_progress_erase(); // notes follow
-    if (!peers || peers->peers.rank == 0) {
-        litho_cli_hint_defaults(flow, words);
-        litho_cli_hint_bands(flow, words, survey ? litho_survey_grid(survey) : NULL);
-        if (!is_judged(o) && !o->watched)
-            litho_cli_hint_idle(&o->judge, flow);
-    }
-    const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
-    gboolean speaks = !peers || peers->peers.rank == 0;
-    for (guint k = 0; speaks && notes && k < notes->len; k++)
-        fprintf(stderr, _("note: %s\n"), (char *)g_ptr_array_index(notes, k));
+    const Options *o = job->o;
+    const char *const reads[] = {job->words[0], o->judge.reference, NULL};
+    const char *const beside[] = {o->timings, o->report, o->recipe};
+    g_autoptr(GPtrArray) writes = g_ptr_array_new();
+    for (char **v = o->volumes; v && *v; v++)
+        g_ptr_array_add(writes, (gpointer)file_of(*v));
+    for (guint k = 0; k < G_N_ELEMENTS(beside); k++)
+        if (beside[k])
+            g_ptr_array_add(writes, (gpointer)beside[k]);
+    g_ptr_array_add(writes, NULL);
+    return (o->dry_run || litho_cli_files_check(&o->files, job->flow, reads,
+                                                (const char **)writes->pdata, o->force, error)) &&
+           check_provenance(o, error);
+}
 
-    g_autofree char *note =
-        litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, NULL);
-    LithoStreamOptions options = {
-        .device = device,
+// Opens the survey; the flow's parameters are settled and what is to be judged is checked by it.
+static gboolean open_survey(Job *job, GError **error)
+{
+    const Options *o = job->o;
+    if (o->files.in && !(job->survey = litho_survey_open((const char *const *)o->files.in, &o->open,
+                                                         job->run, error)))
+        return FALSE;
+    const LithoGrid *grid = job_grid(job);
+    return litho_cli_flow_settle(job->flow, &o->files, grid, error) &&
+           (!grid || (litho_cli_judge_check(&o->judge, grid, error) &&
+                      check_judged(o, job->flow, grid, error)));
+}
+
+static void tell_notes(const GPtrArray *notes)
+{
+    for (guint k = 0; notes && k < notes->len; k++)
+        fprintf(stderr, _("note: %s\n"), (const char *)notes->pdata[k]);
+}
+
+// Hints about the command, and the survey's notes.
+static void tell_before(const Job *job)
+{
+    litho_cli_progress_erase();
+    if (!job->speaks)
+        return;
+    litho_cli_hint_defaults(job->flow, job->words);
+    litho_cli_hint_bands(job->flow, job->words, job_grid(job));
+    if (!is_judged(job->o) && !job->o->watched)
+        litho_cli_hint_idle(&job->o->judge, job->flow);
+    tell_notes(job->survey ? litho_survey_notes(job->survey) : NULL);
+}
+
+// Processes of one machine share its memory and its devices.
+static void set_options(Job *job)
+{
+    const Options *o = job->o;
+    LithoPeersModule *peers = job->peers;
+    job->note =
+        litho_flow_command(job->flow, job->survey ? litho_survey_name(job->survey) : NULL, NULL);
+    job->options = (LithoStreamOptions){
+        .device = job->device,
         .threads = o->threads,
         .memory = (guint64)(o->memory * GIB),
-        .save = {.force = o->force, .note = note},
+        .save = {.force = o->force, .note = job->note},
         .keep = o->no_journal || litho_cli_pipe_to_stdout(&o->files) ? LITHO_KEEP_NOTHING
                 : o->journal                                         ? LITHO_KEEP_ALL
                                                                      : LITHO_KEEP_LONG,
@@ -415,63 +387,141 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         .measure = o->recipe != NULL,
         .peers = peers ? &peers->peers : NULL,
     };
-    if (peers && options.memory == 0)
-        options.memory = litho_memory_available() / 2 / peers->local_n;
-    if (peers) {
-        const int on_one = (peers->local_n + backend->n_devices - 1) / backend->n_devices;
-        options.memory = peers->least(options.memory);
-        options.device_memory = peers->least(litho_stream_device_memory(&options) / on_one);
+    if (!peers)
+        return;
+    const int devices = job->device.backend->n_devices;
+    const int on_one = (peers->local_n + devices - 1) / devices;
+    if (job->options.memory == 0)
+        job->options.memory = litho_memory_available() / 2 / peers->local_n;
+    job->options.memory = peers->least(job->options.memory);
+    job->options.device_memory = peers->least(litho_stream_device_memory(&job->options) / on_one);
+}
+
+static gboolean make_plan(Job *job, GError **error)
+{
+    const gboolean ok =
+        litho_stream_plan(job->flow, job->survey, &job->options, job->run, &job->plan, error) &&
+        check_written(job, error);
+    if (ok)
+        litho_cli_progress_erase(); // the plan or notes follow
+    return ok;
+}
+
+// What the run would be. Its memory is that of the result and its volumes, whichever needs most.
+static gboolean tell_plan(Job *job, GError **error)
+{
+    LithoStreamPlan *plan = &job->plan;
+    for (char **v = job->o->volumes; v && *v; v++) {
+        LithoStreamPlan own;
+        g_autoptr(LithoFlow) asked = plan_volume(job, job->flow, *v, &own, error);
+        if (!asked)
+            return FALSE;
+        plan->host_bytes = MAX(plan->host_bytes, own.host_bytes);
+        plan->device_bytes = MAX(plan->device_bytes, own.device_bytes);
     }
-    LithoStreamPlan plan;
-    if (!litho_stream_plan(flow, survey, &options, run, &plan, error) ||
-        !check_written(flow, survey, o, &options, &plan, run, error))
-        return FALSE;
-    litho_cli_progress_erase(); // the plan or notes follow
-    if (o->dry_run)
-        return plan_volumes(flow, survey, o, &options, run, &plan, error) &&
-               tell_plan(o, flow, survey, &plan, &options, peers, litho_now_ms() - opening, run,
-                         error);
-    double start = litho_now_ms();
-    g_autoptr(GPtrArray) lost = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(LithoFlow) ran = NULL;
-    options.notes = lost;
-    options.ran = &ran;
+    g_autofree char *path = litho_rates_path();
+    g_autoptr(LithoRates) rates = litho_rates_load(path);
+    const LithoRatesOf of = rates_of(job);
+    const LithoCliPlan told = {.plan = plan,
+                               .options = &job->options,
+                               .peers = job->peers,
+                               .told = litho_rates_tell(rates, &of, plan, job_grid(job),
+                                                        job->peers ? job->peers->peers.n : 1),
+                               .opened_s = 1e-3 * (litho_now_ms() - job->opening_ms)};
+    return litho_cli_print_plan(&told, job->run, error);
+}
+
+// Computes and writes the output and its volumes.
+static gboolean compute(Job *job, GError **error)
+{
+    const Options *o = job->o;
+    const double start = litho_now_ms();
     LithoStreamTook took = {0};
-    options.took = &took;
-    if (o->files.out && !litho_stream_run(flow, survey, o->files.out, &options, run, error))
+    job->notes = g_ptr_array_new_with_free_func(g_free);
+    job->options.notes = job->notes;
+    job->options.ran = &job->ran;
+    job->options.took = &took;
+    if (o->files.out &&
+        !litho_stream_run(job->flow, job->survey, o->files.out, &job->options, job->run, error))
         return FALSE;
     if (o->files.out)
-        save_provenance(o, o->files.out, ran ? ran : flow, survey, &plan, &options, run);
-    const LithoRatesOf of = rates_of(o, flow, survey, &options);
-    if (!peers)
-        keep_rates(&of, &took);
-    if (!run_volumes(ran ? ran : flow, survey, o, &options, run, error))
+        save_provenance(job, o->files.out, job_ran(job), &job->plan);
+    if (!job->peers)
+        keep_rates(job, &took);
+    if (!run_volumes(job, error))
         return FALSE;
-    double seconds = (litho_now_ms() - start) * 1e-3;
-    litho_cli_progress_erase(); // notes follow
-    if (speaks && survey)
+    job->seconds = (litho_now_ms() - start) * 1e-3;
+    return TRUE;
+}
+
+// What reading and computing have found.
+static void tell_after(const Job *job)
+{
+    LithoSurvey *survey = job->survey;
+    litho_cli_progress_erase();
+    if (!job->speaks)
+        return;
+    if (survey)
         litho_cli_tell_masked(survey);
-    if (survey && !peers && o->files.out && litho_flow_fills_alone(flow) &&
-        litho_survey_counts(survey).live == litho_grid_traces(litho_survey_grid(survey)))
+    if (survey && !job->peers && job->o->files.out && litho_flow_fills_alone(job->flow) &&
+        litho_survey_counts(survey).live == litho_grid_traces(job_grid(job)))
         fprintf(stderr, _("note: no trace is missing: nothing was filled\n"));
-    if (speaks && survey && o->files.out && litho_flow_fills(flow))
+    if (survey && job->o->files.out && litho_flow_fills(job->flow))
         litho_cli_tell_far(survey);
-    g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
-    const GPtrArray *told[] = {lost, remarks};
-    for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)
-        for (guint k = 0; k < told[list]->len; k++)
-            fprintf(stderr, _("note: %s\n"), (char *)told[list]->pdata[k]);
-    if (speaks && o->recipe && !save_recipe(o, ran ? ran : flow, error))
-        return FALSE;
+    g_autoptr(GPtrArray) remarks = litho_report_remarks(job->run->report);
+    tell_notes(job->notes);
+    tell_notes(remarks);
+}
+
+// Recipe, timings and figures; all processes take part in the timings.
+static gboolean save_beside(Job *job, GError **error)
+{
+    const Options *o = job->o;
     g_autoptr(JsonArray) ranks = NULL;
-    if (o->timings && peers && !(ranks = tell_ranks(peers, seconds, run, error)))
+    if (job->speaks && o->recipe && !save_recipe(o, job_ran(job), error))
         return FALSE;
-    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, ranks, error))
+    if (o->timings && job->peers &&
+        !(ranks = litho_cli_ranks(job->peers, job->seconds, job->run, error)))
+        return FALSE;
+    if (!job->speaks)
+        return TRUE;
+    if (o->timings && !save_timings(o, job->run, job->seconds, &job->plan, ranks, error))
         return FALSE;
     const gboolean watched = o->watched && o->files.out && !litho_cli_pipe_to_stdout(&o->files);
-    return !survey || !speaks || !(is_judged(o) || watched) ||
-           tell_quality(flow, survey, device, o, run, error);
+    return !job->survey || !(is_judged(o) || watched) ||
+           tell_quality(job->flow, job->survey, job->device, o, job->run, error);
 }
+
+static gboolean run_flow(LithoFlow *flow, char **words, const Options *o, LithoPeersModule *peers,
+                         LithoRun *run, GError **error)
+{
+    g_auto(Job) job = {.o = o,
+                       .flow = flow,
+                       .words = words,
+                       .peers = peers,
+                       .run = run,
+                       .speaks = !peers || peers->peers.rank == 0,
+                       .opening_ms = litho_now_ms()};
+    if (!parse_device(o, flow, peers, &job.device, error) || !check_all_files(&job, error))
+        return FALSE;
+    if (o->gpu_memory > 0 && job.device.backend->limit_memory)
+        job.device.backend->limit_memory((guint64)(o->gpu_memory * GIB));
+    if (!open_survey(&job, error))
+        return FALSE;
+    tell_before(&job);
+    set_options(&job);
+    if (!make_plan(&job, error))
+        return FALSE;
+    if (o->dry_run)
+        return tell_plan(&job, error);
+    if (!compute(&job, error))
+        return FALSE;
+    tell_after(&job);
+    return save_beside(&job, error);
+}
+
+// --- the command line
+// -----------------------------------------------------------------------------
 
 // Numbers that GLib's options take as they are.
 static gboolean check_numbers(Options *o, GError **error)
@@ -534,6 +584,57 @@ static gboolean check_pipes(const Options *o, GError **error)
                         "'-' is of one process; under mpirun name files");
 }
 
+// The run of checked words: with the processes, progress and numbers that it needs.
+static int start(Options *o, LithoFlow *flow, char **words)
+{
+    GError *error = NULL;
+    LithoPeersModule *peers = litho_peers_start(&error);
+    if (error)
+        return litho_cli_fail(error);
+    LithoRun run = {
+        .threads = o->threads, .timings = litho_timings_new(), .report = litho_report_new()};
+    LithoCliProgress progress;
+    const char *form = o->progress ? o->progress : "auto";
+    if (peers && peers->peers.rank != 0)
+        form = "none";
+    if (!litho_cli_progress_init(&progress, form, &run, &error))
+        return litho_cli_misused("run", error);
+    o->watched = progress.talks;
+    gboolean ok = run_flow(flow, words, o, peers, &run, &error);
+    litho_cli_progress_end(&progress);
+    ok = ok && (o->dry_run || litho_cli_pipe_end(&o->files, &error));
+    if (ok && !o->dry_run && !litho_cli_pipe_to_stdout(&o->files))
+        litho_cli_wrote(&progress, o->files.out ? o->files.out : file_of(o->volumes[0]));
+    litho_timings_unref(run.timings);
+    litho_report_unref(run.report);
+    if (!ok && peers && peers->peers.rank != 0)
+        g_usleep(LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC);
+    int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+    if (peers)
+        peers->stop(status);
+    return status;
+}
+
+static const char description[] =
+    "Examples:\n"
+    "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy\n"
+    "  lithoscope-cli run fx + migrate velocity=2500 in.sgy out.sgy\n"
+    "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
+    "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
+    "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "
+    "SU)\n\n"
+    "A recipe is what the window saves:\n"
+    "  { \"lithoscope\": 1, \"flow\": [\n"
+    "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
+    "    { \"operator\": \"migrate\", \"enabled\": false,\n"
+    "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
+    "What is left out has its default.\n\n"
+    "A run in several slabs keeps OUT.journal and OUT.part beside the output. When it is "
+    "killed, or ends after more than 10 s because of a full disk, a lost process or Ctrl+C, "
+    "they stay, and the same command goes on with what is missing. A changed input or recipe "
+    "is refused.\n\n"
+    "'lithoscope-cli list' names the operators, 'list fx' their parameters.";
+
 int litho_cli_run(int argc, char **argv)
 {
     g_auto(Options) o = {.judge.seed = 1};
@@ -575,26 +676,7 @@ int litho_cli_run(int argc, char **argv)
         _("Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
           "same as -i and -o."),
         entries, litho_cli_open_group(&o.open));
-    g_option_context_set_description(
-        context,
-        "Examples:\n"
-        "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy\n"
-        "  lithoscope-cli run fx + migrate velocity=2500 in.sgy out.sgy\n"
-        "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
-        "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
-        "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "
-        "SU)\n\n"
-        "A recipe is what the window saves:\n"
-        "  { \"lithoscope\": 1, \"flow\": [\n"
-        "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
-        "    { \"operator\": \"migrate\", \"enabled\": false,\n"
-        "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
-        "What is left out has its default.\n\n"
-        "A run in several slabs keeps OUT.journal and OUT.part beside the output. When it is "
-        "killed, or ends after more than 10 s because of a full disk, a lost process or Ctrl+C, "
-        "they stay, and the same command goes on with what is missing. A changed input or recipe "
-        "is refused.\n\n"
-        "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
+    g_option_context_set_description(context, description);
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("run", error);
@@ -609,30 +691,5 @@ int litho_cli_run(int argc, char **argv)
     if (!check_numbers(&o, &error) || !check_files(flow, &o, &error) || !check_pipes(&o, &error) ||
         !litho_cli_pipe_begin(&o.files, &error))
         return litho_cli_misused("run", error);
-
-    LithoPeersModule *peers = litho_peers_start(&error);
-    if (error)
-        return litho_cli_fail(error);
-    LithoRun run = {
-        .threads = o.threads, .timings = litho_timings_new(), .report = litho_report_new()};
-    LithoCliProgress progress;
-    const char *form = o.progress ? o.progress : "auto";
-    if (peers && peers->peers.rank != 0)
-        form = "none";
-    if (!litho_cli_progress_init(&progress, form, &run, &error))
-        return litho_cli_misused("run", error);
-    o.watched = progress.talks;
-    gboolean ok = run_flow(flow, argv + 1, &o, peers, &run, &error);
-    litho_cli_progress_end(&progress);
-    ok = ok && (o.dry_run || litho_cli_pipe_end(&o.files, &error));
-    if (ok && !o.dry_run && !litho_cli_pipe_to_stdout(&o.files))
-        litho_cli_wrote(&progress, o.files.out ? o.files.out : file_of(o.volumes[0]));
-    litho_timings_unref(run.timings);
-    litho_report_unref(run.report);
-    if (!ok && peers && peers->peers.rank != 0)
-        g_usleep(LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC);
-    int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);
-    if (peers)
-        peers->stop(status);
-    return status;
+    return start(&o, flow, argv + 1);
 }
