@@ -468,6 +468,13 @@ gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *
            litho_params_hold(table, row->written_when, params);
 }
 
+gboolean litho_param_is_read(const LithoParamTable *table, const LithoParam *row,
+                             const void *params)
+{
+    return row->type == LITHO_PARAM_FILE && litho_param_applies(table, row, params) &&
+           !litho_param_is_written(table, row, params);
+}
+
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b)
 {
     if (is_text(row))

@@ -158,6 +158,9 @@ gboolean litho_params_hold(const LithoParamTable *table, const char *when, const
 // TRUE for a FILE row that matters, is not empty and is written, not read.
 gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *row,
                                 const void *params);
+// TRUE for a FILE row that matters and is read: its text is a path, a number or a built-in name.
+gboolean litho_param_is_read(const LithoParamTable *table, const LithoParam *row,
+                             const void *params);
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 // Smallest stage over rows that differ, G_MAXINT when none differs.
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);

@@ -32,8 +32,7 @@ static void add_step(LithoInputs *inputs, const LithoStep *step)
     const LithoParamTable *table = &step->op->params;
     for (guint k = 0; k < table->n; k++) {
         const LithoParam *row = &table->rows[k];
-        if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, step->params) ||
-            litho_param_is_written(table, row, step->params))
+        if (!litho_param_is_read(table, row, step->params))
             continue;
         g_autofree char *path = litho_param_print(row, step->params);
         litho_inputs_add(inputs, path); // a number or the name of a built-in model is no file

@@ -153,8 +153,7 @@ static gboolean settle_files(LithoFlow *flow, JsonArray *marks, GError **error)
         const LithoParamTable *table = &step->op->params;
         for (guint r = 0; step->enabled && r < table->n; r++) {
             const LithoParam *row = &table->rows[r];
-            if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, step->params) ||
-                litho_param_is_written(table, row, step->params))
+            if (!litho_param_is_read(table, row, step->params))
                 continue;
             g_autofree char *path = litho_param_print(row, step->params);
             if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) // a number, or a built-in model
