@@ -11,6 +11,8 @@ typedef struct LithoStats {
     double p50, p90, p95, p99; // percentiles of |sample|, exact
 } LithoStats;
 
+// Statistics of what the cube holds, all zero where no trace lives. Any thread; FALSE: stopped, or
+// samples that lie on a device did not come to the host.
 gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats, GError **error);
 // Exact percentile (0..100) of |sample| over the live traces; 0 for an empty or zero cube.
 // Histogram by float bits in two passes: memory does not grow with the cube.
@@ -53,7 +55,8 @@ void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins,
 
 // --- spectrum -----------------------------------------------------------------------------------
 //
-// core/ has no FFT of its own: the operator library sets the function at litho_kernels_init().
+// core/ has no FFT of its own: the operator library sets this function, and those of the sections
+// below, at litho_kernels_init(), before there are threads.
 
 typedef struct LithoSpectrum {
     guint n;           // frequencies 0, df, 2 df, ...

@@ -5,7 +5,8 @@
 #include "core/run.h"
 
 // A seismic file (or several that form one survey) opened for reading: what its headers say, where
-// each trace of the grid lies, and streamed access. Formats: SEG-Y, SU, NumPy, RSF, raw.
+// each trace of the grid lies, and streamed access. Formats: SEG-Y, SU, NumPy, RSF, raw, and those
+// of litho_array_is(), as the build has their libraries: Zarr, HDF5, netCDF.
 //
 // A survey is immutable after opening and may be read by several threads at once.
 // Ownership: litho_survey_ref/unref, any thread.
@@ -48,11 +49,11 @@ typedef struct LithoCandidate {
     char evidence[96]; // "251 x 354 numbers, step 1 and 1, fills 99 %"
 } LithoCandidate;
 
-// Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.
-// Progress in traces through `run`; a cancel gives G_IO_ERROR_CANCELLED. `options` may be NULL.
 // Names of the formats that this build reads: "SEG-Y, SU, ..., HDF5". Static.
 const char *litho_survey_formats(void);
 
+// Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.
+// Progress in traces through `run`; a cancel gives G_IO_ERROR_CANCELLED. `options` may be NULL.
 LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
                                LithoRun *run, GError **error);
 // A sentence about a sample interval of `dt` s that was given and is hardly meant, with the way to
