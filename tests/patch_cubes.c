@@ -147,6 +147,18 @@ LithoCube *patch_flipped(gint64 n_il, gint64 n_xl, gint64 n_t)
     return c;
 }
 
+LithoCube *patch_turned(const LithoCube *line)
+{
+    const gint64 n_xl = line->grid.axis[2].n, n_t = line->grid.axis[1].n;
+    LithoGrid grid = litho_grid_new(1, n_xl, n_t);
+    grid.axis[2].step = line->grid.axis[2].step;
+    LithoCube *c = litho_cube_new(&grid, NULL);
+    for (gint64 x = 0; x < n_xl; x++)
+        for (gint64 t = 0; t < n_t; t++)
+            c->samples[x * n_t + t] = line->samples[t * n_xl + x];
+    return c;
+}
+
 LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t, double sigma,
                        guint64 seed)
 {

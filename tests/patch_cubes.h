@@ -23,6 +23,8 @@ typedef enum {
 LithoCube *patch_cube(PatchKind kind, gint64 n_il, gint64 n_xl, gint64 n_t);
 // PATCH_PLANES whose polarity changes across a line that is oblique to both axes.
 LithoCube *patch_flipped(gint64 n_il, gint64 n_xl, gint64 n_t);
+// A line, turned by 90 degrees: its layers are upright.
+LithoCube *patch_turned(const LithoCube *line);
 // A cube of noise of standard deviation `sigma`.
 LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t, double sigma,
                        guint64 seed);

@@ -362,6 +362,31 @@ static void test_gathers(void)
     }
 }
 
+// Property: upright events of a line, which fill its lowest frequencies and no neighbours of these,
+// are not told for noise: the outputs had 4.2 and 4.7 dB.
+static void test_upright(void)
+{
+    static const struct {
+        PatchColour colour;
+        double in, out;
+    } cases[] = {{PATCH_WHITE, 0, 6.4}, {PATCH_BAND, 0, 8.5}};
+    g_autoptr(LithoCube) line = generated("survey", TRUE);
+    g_autoptr(LithoCube) truth = patch_turned(line);
+    const gint64 n_x = truth->grid.axis[1].n, n_t = truth->grid.axis[2].n;
+    const double rms = sqrt(wp_test_energy(truth->samples, n_x * n_t) / (double)(n_x * n_t));
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        Bench b = bench();
+        g_autoptr(LithoCube) noise =
+            patch_noise(cases[k].colour, 1, n_x, n_t, rms * pow(10, -cases[k].in / 20), 7);
+        g_autoptr(LithoCube) noisy = patch_sum(truth, noise);
+        g_autoptr(LithoCube) out = apply(&b, noisy);
+        const double snr = patch_snr(out, truth, NULL);
+        g_test_message("noise %d: %.0f dB becomes %.2f", cases[k].colour, cases[k].in, snr);
+        g_assert_cmpfloat(snr, >=, cases[k].out);
+        clear(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -371,6 +396,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-noise/varies-again", test_varies_again);
     g_test_add_func("/wavepacket-noise/gathers", test_gathers);
     g_test_add_func("/wavepacket-noise/coloured", test_coloured);
+    g_test_add_func("/wavepacket-noise/upright", test_upright);
     g_test_add_func("/wavepacket-noise/fills-events", test_fills_events);
     g_test_add_func("/wavepacket-noise/alone", test_alone);
     return g_test_run();

@@ -238,6 +238,12 @@ void noise_make_even(const int n[2], float *plane)
 // to 0.9, and 0.5 below events of 35 dB. Mixed traces leave 0.02 to 0.25.
 #define FILLED 0.4
 
+void noise_add_filling(NoiseFilling *to, double times, gint64 nk, float *below)
+{
+    to->middle += times * litho_select_kth(below, nk, nk / 2);
+    to->faint += times * litho_select_kth(below, nk, nk / 10);
+}
+
 // Below the events of frequency f, [wavenumber].
 static void below_at(const NoiseJob *job, int f, gboolean refined, const float *floor, float *below)
 {
@@ -254,7 +260,8 @@ static gboolean holds_more(const NoiseJob *job, const float *floor, const LithoN
 {
     const gint64 nk = noise_wavenumbers(job);
     g_autofree float *below = g_new(float, nk);
-    double flat = 0, shaped = 0, middle = 0, faint = 0;
+    double flat = 0, shaped = 0;
+    NoiseFilling filling = {0};
     int n_more = 0;
     if (!noise_tells_shape(job->n))
         return FALSE;
@@ -266,11 +273,10 @@ static gboolean holds_more(const NoiseJob *job, const float *floor, const LithoN
         flat += times * own;
         shaped += times * power;
         n_more += power > NOISE_CLEARLY_MORE * own;
-        middle += times * litho_select_kth(below, nk, nk / 2);
-        faint += times * litho_select_kth(below, nk, nk / 10);
+        noise_add_filling(&filling, times, nk, below);
     }
     return shaped > NOISE_CLEARLY_MORE * flat && 2 * n_more >= job->nf &&
-           !(noise_has_neighbours(job) && faint > FILLED * middle);
+           !(noise_has_neighbours(job) && filling.faint > FILLED * filling.middle);
 }
 
 void noise_take_floor(const NoiseJob *job, const float *floor, LithoNoise *noise)

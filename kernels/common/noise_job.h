@@ -139,6 +139,13 @@ void noise_take_floor(const NoiseJob *job, const float *floor, LithoNoise *noise
 // times the power that the level tells where it is not weaker than events by more than 10 dB, 1.06
 // to 1.26 at 20 dB.
 #define NOISE_CLEARLY_MORE 1.15
+// Power below the events of planes of wavenumbers, all frequencies together: of the middle one and
+// of the tenth that is faintest.
+typedef struct NoiseFilling {
+    double middle, faint;
+} NoiseFilling;
+// Adds a plane of `nk` values, so many times, and changes their order.
+void noise_add_filling(NoiseFilling *to, double times, gint64 nk, float *below);
 // Conjugate coefficients get one value, the larger one: plane [n[0]][n[1]] of a frequency whose
 // coefficients at opposite wavenumbers are conjugates.
 void noise_make_even(const int n[2], float *plane);
