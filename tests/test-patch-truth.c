@@ -341,6 +341,63 @@ static void test_lines(void)
     }
 }
 
+// A line of dense layers that dip by `slope` samples a trace, bend and break, of unit energy.
+static LithoCube *steep_line(double slope)
+{
+    enum { N_X = 128, N_T = 256, LAYERS = 1600, REACH = 30 };
+    const LithoGrid grid = litho_grid_new(1, N_X, N_T);
+    LithoCube *c = litho_cube_new(&grid, NULL);
+    double energy = 0;
+    for (int x = 0; x < N_X; x++) {
+        float *to = c->samples + (gsize)x * N_T;
+        const double shift =
+            slope * (x - N_X / 2) + 10 * sin(2 * G_PI * 1.7 * x / N_X) + (x > 76 ? 10 : 0);
+        for (int k = 0; k < LAYERS; k++) {
+            const double at = 0.75 * (k - LAYERS / 2) + N_T / 2 + shift;
+            const double size = litho_hash_normal(3, 40, k);
+            for (int t = MAX((int)at - REACH, 0); t <= MIN(at + REACH, N_T - 1); t++) {
+                const double a = pow(G_PI * 30 * 0.004 * (t - at), 2);
+                to[t] += (float)(size * (1 - 2 * a) * exp(-a));
+            }
+        }
+        for (int t = 0; t < N_T; t++)
+            energy += (double)to[t] * to[t];
+    }
+    for (gint64 k = 0; k < N_X * N_T; k++)
+        c->samples[k] *= (float)sqrt(N_X * N_T / energy);
+    return c;
+}
+
+// Property: dense steep events of a line, which fill all wavenumbers, are no noise that keeps to
+// some: with a level at each wavenumber they came out with 9.0 and 0.7 dB. Where the noise does
+// keep to some it is removed beside them, too.
+static void test_steep(void)
+{
+    const struct {
+        double slope; // 0: a turned line
+        PatchColour colour;
+        gboolean mixed;
+        double snr, least;
+    } cases[] = {{3, PATCH_BAND, FALSE, 8, 11.6},
+                 {0, PATCH_BAND, FALSE, 12, 23},
+                 {2, PATCH_WHITE, TRUE, 5, 11.2}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) layers = patch_cube(PATCH_FAULT, 1, 256, 128);
+        g_autoptr(LithoCube) clean =
+            cases[k].slope > 0 ? steep_line(cases[k].slope) : patch_turned(layers);
+        g_autoptr(LithoCube) noise =
+            patch_noise(cases[k].colour, 1, 128, 256, pow(10, -cases[k].snr / 20), 6);
+        if (cases[k].mixed)
+            patch_mix(noise);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        const LithoPatchParams p = patch_settings("");
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        const double snr = patch_snr(out, clean, NULL);
+        g_test_message("case %u: %.2f dB", k, snr);
+        g_assert_cmpfloat(snr, >, cases[k].least);
+    }
+}
+
 // Property: gaps are regular where their aliases are strong, also in a part of a frame; random
 // ones, few lines, a hole and ragged outlines are not.
 static void test_regular(void)
@@ -523,5 +580,6 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-truth/alone", test_alone);
     g_test_add_func("/patch-truth/long-windows", test_long_windows);
     g_test_add_func("/patch-truth/lines", test_lines);
+    g_test_add_func("/patch-truth/steep", test_steep);
     return g_test_run();
 }

@@ -9,7 +9,8 @@
 // Dense events fill all windows of a line at many wavenumbers, as noise does, but not evenly: their
 // powers differ from window to window by more than exponentially distributed ones. Where windows
 // have few traces along an axis the tenth part of the windows, with least power, and their half
-// must tell the same mean.
+// must tell the same mean. And the noise that dense events stand in comes to all wavenumbers: it is
+// of those that hold least, too.
 //
 // All cells of a survey share the shape over the wavenumbers of a frequency, and each has a level
 // of its own. The figures do not depend on the order in which cells are measured.
@@ -23,15 +24,25 @@ typedef struct PatchFloor {
     float *mean, *below;   // [cell][frequency]: mean power over the wavenumbers, of all and below
                            // events
     float *scratch;        // a plane
+    gint64 recorded;       // part of the traces, of all cells
 } PatchFloor;
+
+// Powers of a cell's windows on the host.
+typedef struct PatchCellPowers {
+    float *tenth, *half; // mean |F|^2 [frequency][wavenumber] as noise_floor() tells it, and by the
+                         // half of the windows that have least power: zeros in windows that are
+                         // not narrow
+    double recorded;     // part of the traces
+} PatchCellPowers;
 
 void patch_floor_init(PatchFloor *floor, const LithoPatchGeometry *g, int cells);
 void patch_floor_clear(PatchFloor *floor);
 guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells);
-// Mean |F|^2 as noise_floor() tells it, by the half of the windows that have least power.
-void patch_floor_middle(const LithoNoiseWindows *windows, int threads, float *middle);
-// Takes the power of a cell, [frequency][wavenumber] of noise_floor(), and `middle` as above.
-void patch_floor_add(PatchFloor *floor, int cell, const float *power, const float *middle);
+PatchCellPowers patch_powers_new(const PatchFloor *floor);
+void patch_powers_clear(PatchCellPowers *powers);
+void patch_powers_tell(const PatchFloor *floor, const LithoNoiseWindows *windows, int threads,
+                       PatchCellPowers *to);
+void patch_floor_add(PatchFloor *floor, int cell, const PatchCellPowers *powers);
 // Takes what a device made of the powers of `n` cells, steps of 1 / PATCH_FLOOR_UNIT of their
 // means.
 void patch_floor_add_sums(PatchFloor *floor, const int *cells, int n, const PatchFloorSums *sums);

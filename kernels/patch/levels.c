@@ -40,24 +40,7 @@ typedef struct Measuring {
     gboolean has_offset;  // far above all else, which `any` is without
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
-    gsize n_powers; // of a cell, [frequency][wavenumber]
 } Measuring;
-
-// Floor of a cell on the host, [frequency][wavenumber].
-typedef struct Powers {
-    float *tenth, *half;
-} Powers;
-
-static Powers powers_new(const Measuring *m)
-{
-    return (Powers){g_new(float, m->n_powers), g_new0(float, m->n_powers)};
-}
-
-static void powers_clear(Powers *powers)
-{
-    g_free(powers->tenth);
-    g_free(powers->half);
-}
 
 static void measuring_clear(Measuring *m)
 {
@@ -110,13 +93,6 @@ static LithoNoiseWindows *windows_new(const Measuring *m, const LithoBox *box, i
     return job;
 }
 
-static void tell_floor(const Measuring *m, const LithoNoiseWindows *job, int threads, Powers to)
-{
-    noise_floor(job, threads, to.tenth);
-    if (patch_is_narrow(m->window))
-        patch_floor_middle(job, threads, to.half);
-}
-
 static gboolean begin_whole(Measuring *m, GError **error)
 {
     if (m->meter) {
@@ -138,8 +114,7 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
     *m = (Measuring){.l = l,
                      .grid = grid,
                      .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
-                     .done = g_malloc0(patch_levels_cells(l)),
-                     .n_powers = patch_levels_powers(g)};
+                     .done = g_malloc0(patch_levels_cells(l))};
     patch_floor_init(&m->floor, g, patch_levels_cells(l));
     m->cleaner = meter;
     m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
@@ -149,8 +124,8 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
 
 // Level and floor of the box of a cell.
 static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const guint8 *recorded,
-                              LithoBox box, LithoRun *run, Powers powers, LithoNoise *noise,
-                              GError **error)
+                              LithoBox box, LithoRun *run, PatchCellPowers *powers,
+                              LithoNoise *noise, GError **error)
 {
     const gboolean cubes = patch_levels_have_cubes(m->window);
     const int threads = litho_run_threads(run);
@@ -164,7 +139,7 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
         if (pass == 0)
             noise_fill(job, threads, FALSE, noise);
         if (pass == cubes)
-            tell_floor(m, job, threads, powers);
+            patch_powers_tell(&m->floor, job, threads, powers);
         if (!litho_run_step(run, 1, 1, error)) {
             litho_noise_clear(noise);
             return FALSE;
@@ -175,7 +150,7 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
 
 // Cells may be measured beside each other: sums of whole numbers do not depend on their order.
 static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *recorded, int k,
-                             LithoRun *run, Powers powers, GError **error)
+                             LithoRun *run, PatchCellPowers *powers, GError **error)
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise = {0};
@@ -189,7 +164,7 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *
     {
         if (ok) {
             put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
-            patch_floor_add(&m->floor, k, powers.tenth, powers.half);
+            patch_floor_add(&m->floor, k, powers);
         }
         m->done[k] = ok ? 1 : 2;
         m->n_done++;
@@ -292,14 +267,14 @@ static gboolean measure_cells(Measuring *m, const LithoCube *part, const guint8 
     GError *first = NULL;
 #pragma omp parallel num_threads(together)
     {
-        Powers powers = powers_new(m);
+        PatchCellPowers powers = patch_powers_new(&m->floor);
         LithoRun own = *alone;
 #pragma omp for schedule(dynamic)
         for (guint c = 0; c < cells->len; c++) {
             g_autoptr(GError) trouble = NULL;
             const int k = g_array_index(cells, int, c);
             if (g_atomic_pointer_get(&first) ||
-                (measure_cell(m, part, recorded, k, &own, powers, &trouble) &&
+                (measure_cell(m, part, recorded, k, &own, &powers, &trouble) &&
                  (omp_get_thread_num() > 0 ||
                   litho_run_step(run, g_atomic_int_get(&m->n_done), all, &trouble))))
                 continue;
@@ -307,7 +282,7 @@ static gboolean measure_cells(Measuring *m, const LithoCube *part, const guint8 
             if (!first)
                 first = g_steal_pointer(&trouble);
         }
-        powers_clear(&powers);
+        patch_powers_clear(&powers);
     }
     if (first)
         g_propagate_error(error, first);
@@ -393,10 +368,11 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *r
             put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
     litho_noise_clear(&whole);
     if (alone && !m->meter) {
-        Powers powers = powers_new(m);
-        tell_floor(m, m->sines ? m->sines : m->whole, litho_run_threads(run), powers);
-        patch_floor_add(&m->floor, 0, powers.tenth, powers.half);
-        powers_clear(&powers);
+        PatchCellPowers powers = patch_powers_new(&m->floor);
+        patch_powers_tell(&m->floor, m->sines ? m->sines : m->whole, litho_run_threads(run),
+                          &powers);
+        patch_floor_add(&m->floor, 0, &powers);
+        patch_powers_clear(&powers);
     }
     if (alone)
         m->done[0] = 1;

@@ -102,7 +102,13 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                             g.axis[0].length, g.axis[1].length);
         return;
     }
-    if (l->shape)
+    if (l->shape && patch_is_narrow(l->table.window))
+        litho_report_remark(report,
+                            "patch: the noise of this line keeps to some wavenumbers, as in "
+                            "mixed data, and its level was measured at each of them; "
+                            "upright dense events look alike: where the output lacks them "
+                            "state \"sigma\"");
+    else if (l->shape)
         litho_report_remark(report, "patch: the noise keeps to some wavenumbers, as in migrated "
                                     "or mixed data; its level was measured at each of them");
     litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
