@@ -84,10 +84,10 @@ static void print_counts(const Info *info)
 {
     LithoSurveyCounts c = litho_survey_counts(info->survey);
     printf(_("traces       %" PRId64 " in the file; cells: %" PRId64 " live, %" PRId64
-             " missing, %" PRId64 " dead, %" PRId64 " zero; %" PRId64 " duplicates, %" PRId64
+             " missing, %" PRId64 " dead, %" PRId64 " zero; %" PRId64 " duplicate%s, %" PRId64
              " with bad samples, %" PRId64 " offset%s\n"),
-           c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.bad, c.offsets,
-           c.offsets == 1 ? "" : "s");
+           c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.duplicates == 1 ? "" : "s",
+           c.bad, c.offsets, c.offsets == 1 ? "" : "s");
     if (c.flat > 0)
         printf(_("             %" PRId64 " of one value repeated\n"), c.flat);
 }

@@ -15,6 +15,7 @@
 #include "app/peers.h"
 #include "app/progress.h"
 #include "core/engine/engine.h"
+#include "core/engine/positions.h"
 #include "core/error.h"
 #include "core/engine/provenance.h"
 #include "core/io/output.h"
@@ -363,6 +364,9 @@ static void tell_before(const Job *job)
         return;
     litho_cli_hint_defaults(job->flow, job->words);
     litho_cli_hint_bands(job->flow, job->words, job_grid(job));
+    g_autofree char *positions = litho_positions_note(job->flow, job->survey);
+    if (positions)
+        fprintf(stderr, _("note: %s\n"), positions);
     if (!is_judged(job->o) && !job->o->watched)
         litho_cli_hint_idle(&job->o->judge, job->flow);
     tell_notes(job->survey ? litho_survey_notes(job->survey) : NULL);

@@ -4,6 +4,7 @@
 // sweep; without a display.
 #include <string.h>
 
+#include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
 #include "ui/panel/area_panel.h"
 #include "ui/panel/sweep_run.h"
@@ -149,6 +150,56 @@ static void test_sweep_of_depths(void)
     litho_sweep_task_free(task);
 }
 
+typedef struct Removed {
+    guint judged;
+    double part[2]; // of the shots' energies
+} Removed;
+
+static void take_removed(LithoSweepShot *shot, gpointer data)
+{
+    Removed *removed = data;
+    g_assert_cmpstr(shot->refused, ==, NULL);
+    removed->part[shot->judged] = shot->removed;
+    removed->judged += shot->judged;
+    if (shot->judged)
+        g_assert_cmpfloat(shot->removed, ==, shot->quality.removed);
+    litho_sweep_shot_free(shot);
+}
+
+// Property: the removed part of a judged setting is of the judged area, as the leakage beside it;
+// that of a setting that is not judged is of the section, here of the one line without noise.
+static void test_sweep_removed(void)
+{
+    LithoGrid grid = litho_grid_new(24, 24, 64);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++) // one inline is smooth, others are noise
+        cube->samples[k] = k / (24 * 64) == 12 ? (float)sin(0.2 * (double)(k % 64))
+                                               : (float)litho_hash_normal(5, 1, k);
+    const LithoOperator *op = litho_operator_find("patch");
+    Removed removed = {0};
+    LithoRun run = {.threads = 1};
+    for (int judged = 0; judged < 2; judged++) {
+        LithoSweepTask *task = g_new0(LithoSweepTask, 1);
+        task->flow = litho_flow_new();
+        litho_flow_append(task->flow, op);
+        litho_sweep_axis_fill(&task->axis[0], litho_param_find(&op->params, "threshold"), 3, 3, 1,
+                              NAN);
+        task->in = litho_cube_ref(cube);
+        task->device = litho_device_cpu();
+        task->look = litho_look_default();
+        task->view = litho_slice_view(&grid, LITHO_INLINE, 12);
+        task->width = task->height = 60;
+        litho_look_set_clip(&task->look, 1);
+        task->judged = judged;
+        task->area = litho_box_full(&grid);
+        g_assert_true(litho_sweep_run(task, &run, take_removed, &removed, NULL));
+        litho_sweep_task_free(task);
+    }
+    g_test_message("removed of the section %g, of the area %g", removed.part[0], removed.part[1]);
+    g_assert_cmpuint(removed.judged, ==, 1);
+    g_assert_cmpfloat(removed.part[1], >, removed.part[0] + 0.1);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -158,5 +209,6 @@ int main(int argc, char **argv)
     g_test_add_func("/view-places/area", test_area_place);
     g_test_add_func("/view-places/medium", test_medium_place);
     g_test_add_func("/view-places/sweep-of-depths", test_sweep_of_depths);
+    g_test_add_func("/view-places/sweep-removed", test_sweep_removed);
     return g_test_run();
 }

@@ -8,8 +8,10 @@
 #include "core/io/survey.h"
 #include "core/suggest.h"
 #include "tests/gui/files.h"
+#include "ui/panel/data_panel.h"
 #include "ui/panel/find_window.h"
 #include "ui/panel/param_format.h"
+#include "ui/view/plot.h"
 #include "ui/window/recent.h"
 #include "ui/window/window_private.h"
 
@@ -288,6 +290,44 @@ static void test_steps(void)
     g_assert_cmpuint(stepped, >, 0);
 }
 
+static gboolean has_failed(Gui *g)
+{
+    return litho_session_problem(g->session) && !litho_session_progress(g->session, NULL);
+}
+
+// Property: after a run of another mode that fails, nothing in the panels is of the result before
+// it, which the views still show: no remark, and no ends of its colours among the input's
+// amplitudes.
+static void test_failed_run(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "failing.sgy", 8, 20, 100);
+    gui_open_file(&gui, path);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoOperator *op = litho_operator_find("migrate");
+    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+    const char *const words[] = {"velocity=2000", "nz=30", "dz=10", "degree=9", "source_x=1e5"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        g_assert_true(litho_operator_set(op, step->params, words[k], NULL));
+    litho_session_set_flow(gui.session, flow, "test");
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    GtkWidget *panel = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_DATA_PANEL);
+    LithoPlot *histogram = LITHO_PLOT(litho_data_panel_histogram(LITHO_DATA_PANEL(panel)));
+    LithoParamPanel *params = litho_window_params(gui.window);
+    g_assert_cmpstr(litho_param_panel_remarks(params), !=, "");
+    g_assert_cmpuint(litho_plot_n_handles(histogram), ==, 2);
+    g_assert_true(litho_session_set_param(gui.session, 0, litho_param_find(&op->params, "mode"),
+                                          NAN, "shot", NULL));
+    g_assert_true(gui_wait(has_failed, &gui, 60));
+    gui_settle(&gui);
+    g_test_message("%s", litho_session_problem(gui.session)->message);
+    g_assert_nonnull(litho_session_result(gui.session));
+    g_assert_cmpstr(litho_param_panel_remarks(params), ==, "");
+    g_assert_cmpuint(litho_plot_n_handles(histogram), ==, 0);
+    gui_screenshot(&gui, "settings-failed-run");
+    gui_forget_flow(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -297,6 +337,7 @@ int main(int argc, char **argv)
     g_test_add_func("/settings/steps", test_steps);
     g_test_add_func("/settings/suggest", test_suggest);
     g_test_add_func("/settings/recent", test_recent);
+    g_test_add_func("/settings/failed-run", test_failed_run);
     int status = g_test_run();
     gui_close(&gui);
     return status;

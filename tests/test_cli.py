@@ -225,11 +225,23 @@ def an_image_of_shots_in_file_order_has_a_lattice_of_its_own():
     words = ("run", "migrate", "mode=shot", "geometry=headers", "ny=1", "dx=25", "dy=25", "velocity=shots-velocity.sgy", "nz=20", "fmax=20",
              "degree=5", "-i", "shots.sgy", "--file-order", "-o", "of-shots.sgy", "--backend", "cpu", "--force")
     for nx in (30, 63):
-        cli(*words, f"nx={nx}")
+        assert "source_x" not in cli(*words, f"nx={nx}").stderr
         told = json.loads(cli("info", "--json", "of-shots.sgy").stdout)
         assert told["shape"] == [1, nx, 20] and told["coordinates"]["xline_spacing"] == 25 and told["traces"]["offsets"] == 1, told
     r = cli(*words, "nx=30", "origin_x=100000", status=1)
     assert "does not lie over the survey: by its coordinates" in r.stderr, r.stderr
+
+
+@test
+def a_source_that_the_words_place_competes_with_that_of_the_headers():
+    """A note says which of them is used, where the headers name any."""
+    words = ("run", "migrate", "mode=shot", "geometry=line", "source_x=50", "velocity=2000", "nz=20", "fmax=20", "degree=5", "--backend", "cpu")
+    note = "the source is placed by source_x = 50 m, counted from the first trace; the sources of the trace headers, 100 and 0 m"
+    assert note in cli(*words, "shots.sgy", "of-line.npy").stderr
+    cli("convert", "shots.sgy", "bare.npy")
+    assert "source_x" not in cli(*words, "bare.npy", "of-bare.npy").stderr
+    for name in ("shots.sgy", "bare.npy", "of-line.npy", "of-bare.npy"):
+        os.remove(name)
 
 
 @test

@@ -88,7 +88,7 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
     static const char *const lengths[] = {"window_il", "window_xl", "window_t"};
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
     for (int k = 0; k < 3; k++)
-        litho_report_used(report, "patch", lengths[k], litho_patch_grid_window(grid, params, k));
+        litho_report_used(report, "patch", lengths[k], g.axis[k].length);
     if (l->absent == PATCH_ALL_ZERO || l->absent == PATCH_ALL_ALIKE) {
         litho_report_remark(report, l->absent == PATCH_ALL_ZERO
                                         ? "patch: all samples are 0 and stay so"

@@ -147,15 +147,16 @@ static void load_spectrum(LithoDataPanel *self)
 
 // Ends of the histogram's axis: the clip at two thirds of the half width, as far as the data go.
 // The axis stays while a hand moves an end, or the line would run away from it.
-static void histogram_span(LithoDataPanel *self, const LithoCubeNumbers *both[2], double *lo,
-                           double *hi)
+// `ends`: those of the colours are on it.
+static void histogram_span(LithoDataPanel *self, const LithoCubeNumbers *both[2], gboolean ends,
+                           double *lo, double *hi)
 {
     const LithoLook *look = &litho_session_display(self->session)->look;
     const LithoCubeNumbers *numbers = both[0] ? both[0] : both[1];
     LithoRange range = numbers ? numbers->range : (LithoRange){.lo = look->lo, .hi = look->hi};
-    double beyond = (range.hi - range.lo) / 2;
-    *lo = MIN(range.lo - beyond, look->lo - 0.1 * (look->hi - look->lo));
-    *hi = MAX(range.hi + beyond, look->hi + 0.1 * (look->hi - look->lo));
+    const double beyond = (range.hi - range.lo) / 2, margin = 0.1 * (look->hi - look->lo);
+    *lo = MIN(range.lo - beyond, ends ? look->lo - margin : range.lo);
+    *hi = MAX(range.hi + beyond, ends ? look->hi + margin : range.hi);
 }
 
 static void load_histogram(LithoDataPanel *self)
@@ -165,7 +166,11 @@ static void load_histogram(LithoDataPanel *self)
     const LithoLook *look = &litho_session_display(self->session)->look;
     double lo, hi;
     litho_data_numbers(self->session, both);
-    histogram_span(self, both, &lo, &hi);
+    // The ends of a result's own colours have no place among the input's amplitudes, which stand
+    // alone after a run that failed.
+    const gboolean own = litho_session_shows_own_range(self->session);
+    const gboolean has_ends = both[1] || (both[0] && !own);
+    histogram_span(self, both, has_ends, &lo, &hi);
     for (int w = 0; w < 2; w++) {
         const LithoCubeNumbers *numbers = both[w];
         double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
@@ -183,7 +188,7 @@ static void load_histogram(LithoDataPanel *self)
                                     {_("Upper end of the colours"), look->hi}};
     litho_plot_set_x_range(LITHO_PLOT(self->histogram), lo, hi);
     litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : _("amplitude"), "%");
-    litho_plot_set_handles(LITHO_PLOT(self->histogram), both[0] || both[1] ? 2 : 0, ends, TRUE);
+    litho_plot_set_handles(LITHO_PLOT(self->histogram), has_ends ? 2 : 0, ends, TRUE);
 }
 
 // Signed data keep their zero in the middle of the colours: both ends move.

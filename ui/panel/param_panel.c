@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/engine/positions.h"
 #include "core/text.h"
 #include "ui/panel/param_editor.h"
 #include "ui/panel/param_pages.h"
@@ -111,8 +112,9 @@ static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const L
         const LithoParam *row = litho_param_editor_declaration(editor);
         const double used = litho_param_editor_used(editor);
         char number[64];
-        if (!is_part(row, whole) || !litho_param_special(row, step->params) || !isfinite(used) ||
-            used == litho_param_get(whole, step->params))
+        // An axis of one line has no window; its own row says so.
+        if (!is_part(row, whole) || !litho_param_special(row, step->params) || !(used > 1) ||
+            !isfinite(used) || used == litho_param_get(whole, step->params))
             continue;
         litho_param_format_used(row, used, in && in->grid.is_depth, number, sizeof number);
         g_string_append_printf(text, "%s%s", text->len ? ", " : "", number);
@@ -174,14 +176,19 @@ static void show_problem(LithoParamPanel *self)
 }
 
 // Remarks of the operators on the result, such as that cells are too wide for a dip; the file has a
-// bar of its own. Sentences stay until the next whole result, and below the rows, so that nothing
-// moves while a slider is dragged.
+// bar of its own. Sentences stay until the next whole result of the same kind, and below the rows,
+// so that nothing moves while a slider is dragged.
 static void show_remarks(LithoParamPanel *self)
 {
     LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);
-    if (!out && litho_session_result(self->session))
+    if (!out && litho_session_result(self->session) &&
+        !litho_session_figures_missing(self->session))
         return;
     g_autoptr(GPtrArray) said = g_ptr_array_new();
+    g_autofree char *positions =
+        out && in ? litho_positions_note(litho_session_flow(self->session), in->survey) : NULL;
+    if (positions)
+        g_ptr_array_add(said, positions);
     for (guint k = 0; out && k < out->notes->len; k++) {
         char *note = g_ptr_array_index(out->notes, k);
         if (!in || !g_ptr_array_find_with_equal_func(in->notes, note, g_str_equal, NULL))

@@ -251,8 +251,10 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
             litho_text_printf(_("leaves %.1f %%"), 100 * s->quality.leak.share);
         add_figure(text, leaves, "");
     }
-    if (!isnan(s->removed)) {
-        g_autofree char *removed = litho_text_printf(_("removed %.1f %%"), 100 * s->removed);
+    if (isfinite(s->removed)) {
+        g_autofree char *removed = litho_text_printf(
+            s->judged ? _("removed %.1f %%") : _("removed %.1f %% of the section"),
+            100 * s->removed);
         add_figure(text, removed, gap);
     }
     // The first one makes what the others find ready.

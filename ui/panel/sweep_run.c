@@ -140,6 +140,8 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
                                  .seed = task->seed,
                                  .similarity = TRUE};
     shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);
+    if (shot->judged)
+        shot->removed = shot->quality.removed; // beside the leakage: of the same samples
     return shot->judged;
 }
 

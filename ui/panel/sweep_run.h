@@ -59,7 +59,8 @@ typedef struct LithoSweepShot {
     double ms; // of the slice
     LithoQuality quality;
     gboolean judged;
-    double removed; // part of the slice's energy, NAN = cannot be compared
+    double removed; // part of the energy: of the area where it is judged, else of the slice; NAN =
+                    // cannot be compared
     cairo_surface_t *picture[LITHO_SWEEP_PICTURES]; // NULL = there is none
     char *refused;                                  // instead of all that
 } LithoSweepShot;

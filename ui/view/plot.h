@@ -46,3 +46,4 @@ enum { LITHO_PLOT_HANDLES = 2 };
 // handle k there; the receiver answers with the handles as they are then.
 void litho_plot_set_handles(LithoPlot *self, guint n, const LithoPlotHandle *handles,
                             gboolean band);
+guint litho_plot_n_handles(LithoPlot *self);

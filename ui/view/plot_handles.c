@@ -171,3 +171,8 @@ void litho_plot_set_handles(LithoPlot *self, guint n, const LithoPlotHandle *han
     self->band = band;
     litho_plot_changed(self);
 }
+
+guint litho_plot_n_handles(LithoPlot *self)
+{
+    return self->n_handles;
+}
