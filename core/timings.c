@@ -157,6 +157,16 @@ guint litho_timings_snapshot(LithoTimings *timings, LithoStage *stages, guint ma
     return n;
 }
 
+double litho_timings_last_ms(LithoTimings *timings, const char *name)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    const guint n = timings ? litho_timings_snapshot(timings, stages, G_N_ELEMENTS(stages)) : 0;
+    for (guint k = 0; k < n; k++)
+        if (strcmp(stages[k].name, name) == 0)
+            return stages[k].last_ms;
+    return 0;
+}
+
 static const char *const kind_names[] = {"compute", "transfer", "io", "display", "plan"};
 
 JsonNode *litho_timings_to_json(LithoTimings *timings)

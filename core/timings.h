@@ -47,6 +47,8 @@ void litho_timings_reset(LithoTimings *timings);
 
 // Stages in order of first appearance, up to `max`; returns how many were written.
 guint litho_timings_snapshot(LithoTimings *timings, LithoStage *stages, guint max);
+// Time of a stage in the last pass; 0 = it was never run, or `timings` is NULL.
+double litho_timings_last_ms(LithoTimings *timings, const char *name);
 // { "stages": [ { "name", "kind", "last_ms", "median_ms", "min_ms", "p25_ms", "p75_ms", "count",
 //   "bytes", "flops" } ] }; the caller owns it.
 JsonNode *litho_timings_to_json(LithoTimings *timings);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/pieces.h"
 #include "core/engine/rates.h"
 #include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
@@ -197,11 +198,11 @@ static void test_operators(void)
          {{40, 40, 192}, {60, 56, 192}, {64, 72, 256}}},
         {"\"patch\"", {{40, 40, 64}, {60, 56, 64}, {64, 72, 96}}},
         {"\"wavepacket\"", {{32, 32, 64}, {48, 48, 96}, {40, 48, 64}}},
+        {"\"wavepacket\", \"params\": {\"block\": 48}", {{24, 24, 64}, {48, 48, 48}, {24, 32, 40}}},
         {"\"migrate\", \"params\": {\"nz\": 16, \"sponge\": 0, \"dx\": 25, \"dy\": 25}",
          {{24, 24, 64}, {32, 28, 64}, {40, 44, 128}}},
         {"\"twsm\"", {{0}}},
     };
-    const double times = 1000; // short runs teach nothing: one inline stands for so many
     for (guint f = 0; f < G_N_ELEMENTS(runs); f++) {
         g_autoptr(LithoRates) rates = litho_rates_new();
         g_autoptr(GError) error = NULL;
@@ -214,17 +215,17 @@ static void test_operators(void)
         for (int k = 0; k < 3; k++) {
             const gint64 *n = runs[f].size[k];
             LithoGrid in = litho_grid_new(MAX(n[0], 1), MAX(n[1], 1), MAX(n[2], 1)), out;
-            const double work = times * work_of(flow, reads ? &in : NULL, &out);
-            in.axis[0].n *= (gint64)times;
-            out.axis[0].n *= (gint64)times;
+            const double work = work_of(flow, reads ? &in : NULL, &out);
             const double samples = (double)litho_grid_samples(&out);
-            const LithoStreamTook took = {
-                .compute_s = work,
-                .samples = (gint64)samples,
-                .inputs = reads ? (double)litho_grid_samples(&in) / samples : 0,
-                .slabs = 1,
-                .devices = 1,
-                .sharing = 1};
+            g_autoptr(LithoWalk) walk = litho_walk_look(flow, reads ? &in : NULL, NULL);
+            const LithoStreamTook took = {.compute_s = work,
+                                          .samples = (gint64)samples,
+                                          .inputs =
+                                              reads ? (double)litho_grid_samples(&in) / samples : 0,
+                                          .pieces = litho_pieces_work(walk),
+                                          .slabs = 1,
+                                          .devices = 1,
+                                          .sharing = 1};
             const LithoStreamPlan plan = {
                 .out = out, .slab = out.axis[0].n, .n_slabs = 1, .engines = 1, .sharing = 1};
             const double told =

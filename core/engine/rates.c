@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/engine/pieces.h"
 #include "core/engine/provenance.h"
 #include "core/io/output.h"
 #include "core/json.h"
 #include "core/text.h"
 
-enum { FORMAT = 2, MOST_POINTS = 8, MOST_ENTRIES = 200 };
+enum { FORMAT = 3, MOST_POINTS = 8, MOST_ENTRIES = 200 };
 
 // Sizes that differ by less say nothing about a slab's fixed time.
-#define SPREAD 1.5
+#define SPREAD 2.5
 // Sizes that differ by less, as a share, are one.
 #define ALIKE 0.05
 
@@ -154,7 +155,8 @@ gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const Lith
     const double slabs = (double)took->slabs, samples = (double)took->samples;
     const double setup = litho_json_number_or(entry, "setup_s", took->setup_s);
     const double devices = MAX(took->devices, 1);
-    add_point(entry, samples * (1 + took->inputs) / slabs, (took->compute_s - took->setup_s) * devices / slabs);
+    const double work = samples * (1 + took->inputs) * (took->pieces > 0 ? took->pieces : 1);
+    add_point(entry, work / slabs, (took->compute_s - took->setup_s) * devices / slabs);
     json_object_set_double_member(entry, "setup_s", (setup + took->setup_s) / 2);
     if (took->measure_s > 0)
         json_object_set_double_member(entry, "measure_s_per_sample", took->measure_s / samples);
@@ -310,6 +312,12 @@ static double read_again(const LithoStreamPlan *plan, int ranks)
     return plan->n_slabs > 1 && ranks > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
 }
 
+static double pieces_of(const LithoFlow *flow, const LithoGrid *in)
+{
+    g_autoptr(LithoWalk) walk = litho_walk_look(flow, in, NULL);
+    return walk && !walk->waits ? litho_pieces_work(walk) : 1;
+}
+
 LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
                                 const LithoStreamPlan *plan, const LithoGrid *in, int ranks)
 {
@@ -323,7 +331,7 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
         return told;
     const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
     const double inputs = in ? (double)litho_grid_samples(in) / samples * held_again(plan) : 0;
-    const double slab = samples * (1 + inputs) * share_of_slab(plan);
+    const double slab = samples * (1 + inputs) * pieces_of(of->flow, in) * share_of_slab(plan);
     const double again = read_again(plan, ranks);
     const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;
     told.known = TRUE;

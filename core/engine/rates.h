@@ -7,7 +7,8 @@
 //
 // Computing is kept by device, operators and parameters, as times of slabs of several sizes: a
 // slab takes a fixed time (its borders, launches) and a time for each sample, of the input and of
-// the result: a migration to a few depths works on all of its traces. Reading and writing
+// the result: a migration to a few depths works on all of its traces. Of an operator on large
+// pieces that overlap all samples of each count (core/engine/pieces.h). Reading and writing
 // are kept by file format. Of each the 200 that were learned last are kept. Runs of fewer than
 // LITHO_RATES_SAMPLES samples that compute for less than LITHO_RATES_SECONDS teach nothing: tip
 // waves work for minutes on a few traces.

@@ -7,6 +7,7 @@
 #include "core/engine/journal.h"
 #include "core/engine/loudness.h"
 #include "core/engine/measure.h"
+#include "core/engine/pieces.h"
 #include "core/engine/stream_behind.h"
 #include "core/engine/stream_measure.h"
 #include "core/engine/stream_plan.h"
@@ -596,23 +597,27 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     return ok;
 }
 
-// The first slabs are longer by opening devices and planning; of one slab alone nobody can tell.
-static void tell_took(const Stream *s, LithoStreamTook *took)
+// The first slabs are longer by opening devices and planning; of one slab alone its plans are
+// known.
+static void tell_took(const Stream *s, const LithoWalk *walk, LithoStreamTook *took)
 {
     const gint64 others = s->n_slabs - s->n_first;
     const double mean = others > 0 ? (s->compute_ms - s->first_ms) / (double)others : 0;
     const double devices = (double)MAX(s->n_first, 1);
+    const double plans = litho_timings_last_ms(s->run ? s->run->timings : NULL, "plan");
     *took = (LithoStreamTook){
         .measure_s = 1e-3 * s->measure_ms,
         .read_s = 1e-3 * s->read_ms,
         .write_s = 1e-3 * s->put_ms,
         .finish_s = 1e-3 * s->finish_ms,
         .compute_s = 1e-3 * s->compute_ms / devices,
-        .setup_s = others > 0 ? 1e-3 * MAX(s->first_ms / devices - mean, 0) : 0,
+        .setup_s = others > 0 ? 1e-3 * MAX(s->first_ms / devices - mean, 0)
+                              : 1e-3 * MIN(plans, s->compute_ms),
         .read_bytes = s->read_bytes,
         .write_bytes = 4 * litho_grid_samples(&s->plan.out),
         .samples = s->samples,
         .inputs = (double)s->inputs / (double)MAX(s->samples, 1),
+        .pieces = litho_pieces_work(walk),
         .slabs = s->n_slabs,
         .devices = (int)s->n_first,
         .sharing = s->plan.sharing,
@@ -662,12 +667,12 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     g_cond_init(&s.changed);
     gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
     end_journal(&s, writer, ok, problem);
-    if (ok && options->took && s.plan.begin + s.plan.kept == 0 && s.plan.behind == 0)
-        tell_took(&s, options->took);
     if (problem)
         g_propagate_error(error, problem);
     if (run && run->timings)
         litho_timings_end_pass(run->timings);
+    if (ok && options->took && s.plan.begin + s.plan.kept == 0 && s.plan.behind == 0)
+        tell_took(&s, walk, options->took);
     for (guint k = 0; ok && writer && options->notes && k < litho_writer_notes(writer)->len; k++)
         g_ptr_array_add(options->notes, g_strdup(litho_writer_notes(writer)->pdata[k]));
     litho_writer_free(writer);

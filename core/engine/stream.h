@@ -29,11 +29,13 @@ enum { LITHO_KEEP_SECONDS = 10 };
 typedef struct LithoStreamTook {
     double measure_s, read_s, write_s, finish_s; // finishing: the sync to disk
     double compute_s; // of a device: the sum over all of them, over their number
-    double setup_s;   // of computing: the devices' first slabs beyond the others, on average
+    double setup_s;   // of computing: the devices' first slabs beyond the others, on average; the
+                      // plans of a slab alone
     gint64 read_bytes, write_bytes; // as float32
     gint64 samples, slabs;          // computed
     double inputs; // samples of the input, with the halo of each slab, for each of the result;
                    // 0 = none
+    double pieces; // work on each of these (core/engine/pieces.h); 0 = 1
     int devices;                    // that computed slabs
     int sharing;                    // devices that shared each slab
 } LithoStreamTook;
