@@ -522,5 +522,5 @@ const char *litho_leak_words(LithoLeakReading reading)
 {
     static const char *const words[] = {N_("removed looks like noise"), N_("some signal leaves"),
                                         N_("events leave")};
-    return litho_text(words[reading]);
+    return words[reading];
 }

@@ -65,5 +65,6 @@ LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
 // By the share; events that leave with less than a thousandth of the input's energy read as some
 // signal.
 LithoLeakReading litho_leak_reading(const LithoLeak *leak);
-// "removed looks like noise", "some signal leaves", "events leave". Static.
+// "removed looks like noise", "some signal leaves", "events leave": as in files, litho_text() for a
+// person. Static.
 const char *litho_leak_words(LithoLeakReading reading);

@@ -116,7 +116,9 @@ def command_line_speaks_german():
     assert "Dämpfung des Filters" in r.stdout and "prewhitening" in r.stdout, r.stdout[:500]
     assert "Benutzung" in cli("run", "--help", env=GERMAN).stdout or "IN und OUT" in cli("run", "--help", env=GERMAN).stdout
     cli("synth", "planes", "-o", "p.sgy", "inlines=24", "xlines=24", "samples=64", env=GERMAN)
-    cli("run", "fx", "prewhitening=2.5", "-i", "p.sgy", "-o", "f.sgy", "--save-recipe", "r.json", env=GERMAN)
+    r = cli("run", "fx", "prewhitening=2.5", "-i", "p.sgy", "-o", "f.sgy", "--save-recipe", "r.json", "--report", "q.json", env=GERMAN)
+    assert "Signalverlust" in r.stdout and json.load(open("q.json"))["similarity_reading"] in (
+        "removed looks like noise", "some signal leaves", "events leave"), r.stdout
     recipe = json.loads(Path("r.json").read_text())
     assert recipe["flow"][0]["params"]["prewhitening"] == 2.5, recipe
     r = cli("run", "fx", "prewhitening=2,5", "-i", "p.sgy", "-o", "g.sgy", status=2, env=GERMAN)

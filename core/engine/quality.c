@@ -70,6 +70,8 @@ LithoCube *litho_judge_output(const LithoJudge *judge)
 typedef struct Runs {
     LithoRun *whole;
     gint64 done, total;
+    const char *stage; // of the run under way; NULL = it has not begun
+    double before;     // part of that run, as far as told, in front of the stage
 } Runs;
 
 enum { PARTS = 1000 }; // of one run
@@ -77,7 +79,13 @@ enum { PARTS = 1000 }; // of one run
 static void on_progress(const LithoProgress *progress, gpointer data)
 {
     Runs *runs = data;
-    const double part = progress->total > 0 ? (double)progress->done / progress->total : 0;
+    // How many stages are to come is not known: each takes a half of what is left, so that nothing
+    // falls back.
+    if (runs->stage && g_strcmp0(runs->stage, progress->what) != 0)
+        runs->before += (1 - runs->before) / 2;
+    runs->stage = progress->what;
+    const double stage = progress->total > 0 ? (double)progress->done / progress->total : 0;
+    const double part = runs->before + (1 - runs->before) / 2 * stage;
     litho_run_step(runs->whole, runs->done * PARTS + (gint64)(part * PARTS), runs->total * PARTS,
                    NULL);
 }
@@ -98,6 +106,8 @@ static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const Lit
     if (out && !litho_cube_host(out, error))
         g_clear_pointer(&out, litho_cube_unref);
     runs->done++;
+    runs->stage = NULL;
+    runs->before = 0;
     return out;
 }
 

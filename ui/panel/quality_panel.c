@@ -39,6 +39,18 @@ static void set_class(GtkWidget *widget, const char *css, gboolean on)
 }
 
 // A mark is a shape and a word for the screen reader; its colour only repeats it.
+// Lines do not break between a number and its unit.
+static char *with_units_kept(const char *words)
+{
+    static const char *const units[] = {" dB", " %"};
+    GString *text = g_string_new(words);
+    for (guint k = 0; k < G_N_ELEMENTS(units); k++) {
+        g_autofree char *kept = g_strconcat("\302\240", units[k] + 1, NULL);
+        g_string_replace(text, units[k], kept, 0);
+    }
+    return g_string_free(text, FALSE);
+}
+
 static void show(Figure *f, const char *number, const char *words, Mark mark)
 {
     static const char *const icons[N_MARKS] = {
@@ -46,7 +58,8 @@ static void show(Figure *f, const char *number, const char *words, Mark mark)
     static const char *const css[N_MARKS] = {NULL, "litho-good", "litho-look", "litho-bad"};
     const char *const said[N_MARKS] = {"", _("good, "), _("look at it, "), _("warning, ")};
     litho_label_set_number(f->number, number);
-    gtk_label_set_text(GTK_LABEL(f->words), words);
+    g_autofree char *kept = with_units_kept(words);
+    gtk_label_set_text(GTK_LABEL(f->words), kept);
     gtk_image_set_from_icon_name(GTK_IMAGE(f->mark), icons[mark]);
     for (int m = 1; m < N_MARKS; m++)
         set_class(f->mark, css[m], m == (int)mark);
@@ -118,9 +131,11 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
         g_autofree char *gained = g_steal_pointer(&words);
         g_autofree char *low = litho_format_decibels(q->expected_low_db, 0, FALSE);
         g_autofree char *high = litho_format_decibels(q->expected_high_db, 0, FALSE);
-        words = q->expected_high_db < 60
-                    ? g_strdup_printf(_("%s; %s to %s is possible"), gained, low, high)
-                    : g_strdup_printf(_("%s; %s or more is possible"), gained, low);
+        const gboolean is_closed = q->expected_high_db < 60;
+        if (is_closed) // "16 to 20 dB": one unit for both
+            *strchr(low, ' ') = '\0';
+        words = is_closed ? g_strdup_printf(_("%s; %s to %s is possible"), gained, low, high)
+                          : g_strdup_printf(_("%s; %s or more is possible"), gained, low);
     }
     words = less_than_before(self, q, g_steal_pointer(&words), &mark);
     show(f, number, words, mark);
@@ -136,9 +151,10 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     LithoLeakReading reading = litho_leak_reading(&q->leak);
     g_autofree char *number =
         litho_text_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
-    g_autofree char *words = reading == LITHO_LEAK_NOISE
-                                 ? g_strdup(litho_leak_words(reading))
-                                 : g_strdup_printf(_("%s: show where"), litho_leak_words(reading));
+    g_autofree char *words =
+        reading == LITHO_LEAK_NOISE
+            ? g_strdup(litho_text(litho_leak_words(reading)))
+            : g_strdup_printf(_("%s: show where"), litho_text(litho_leak_words(reading)));
     show(f, number, words, marks[reading]);
 }
 

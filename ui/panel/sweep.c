@@ -260,7 +260,7 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
     // The first one makes what the others find ready.
     const gboolean first = s->at[0] == 0 && s->at[1] == 0 && sweep->wanted > 1;
     g_autofree char *figure = first ? g_strdup_printf(_("%s at first"), time) : g_strdup(time);
-    add_figure(text, figure, "   ");
+    add_figure(text, figure, first ? "\n" : "   "); // a line that wraps would shrink the picture
     return g_string_free(text, FALSE);
 }
 
@@ -466,7 +466,8 @@ static void start(Sweep *sweep)
         return;
     }
     if (!read_axes(sweep, &error)) {
-        gtk_label_set_text(GTK_LABEL(sweep->status), error ? error->message : "");
+        g_autofree char *sentence = error ? litho_plain_sentence(error->message) : NULL;
+        gtk_label_set_text(GTK_LABEL(sweep->status), sentence ? sentence : "");
         return;
     }
     GtkWidget *child;
