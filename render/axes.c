@@ -52,18 +52,22 @@ static cairo_t *measuring(void)
 
 // --- layout -------------------------------------------------------------------------------------
 
-// Widest number an axis can show at any zoom.
+enum { FEW = 16 }; // samples of an axis between which numbers stand
+
+// Widest number an axis can show at any zoom: a few samples have numbers between them, and half a
+// sample above the first one.
 static double number_width(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                            int axis)
 {
     LithoAxisText text = litho_axis_text(grid, axis, style->units);
     const LithoAxis *a = &grid->axis[axis];
-    double finest = text.whole ? 1 : CLAMP(fabs(a->step * text.factor), 0.1, 1), width = 0;
+    const double step = fabs(a->step * text.factor), beyond = !text.whole && a->n < FEW ? 0.5 : 0;
+    double finest = text.whole ? 1 : CLAMP(step * fmin(0.5, 0.1 * a->n), 0.1, 1), width = 0;
     if (!text.whole && text.factor == 1 && a->n * fabs(a->step) < 100)
         finest = 0.01; // seconds
     for (int end = 0; end < 2; end++) {
         char number[64];
-        double value = litho_axis_shown(&text, a, end ? a->n - 1 : 0);
+        double value = litho_axis_shown(&text, a, end ? a->n - 1 + beyond : -beyond);
         litho_format_number(number, sizeof number, value, finest);
         width = MAX(width, text_width(cr, number));
     }

@@ -308,7 +308,7 @@ static void test_reasons(void)
     } cases[] = {{"inlines=32 xlines=32 samples=128 snr=10", 2, {"as swell does", "low-cut"}},
                  {"inlines=9 xlines=11 samples=60 snr=0",
                   0,
-                  {"fills 1.0 of the 3 windows", "judge more of it"}},
+                  {"fills 1.0 of the 3 windows", "judge a larger one"}},
                  {"inlines=32 xlines=32 samples=28 snr=0",
                   0,
                   {"traces of fewer than 32 samples", "judge by the removed part"}}};

@@ -29,6 +29,40 @@ static int widest_gap(cairo_surface_t *picture, const LithoSliceMap *map, double
     return MAX(widest, gap);
 }
 
+static gboolean has_ink_at_left(cairo_surface_t *picture)
+{
+    const guint8 *data = cairo_image_surface_get_data(picture);
+    gboolean ink = FALSE;
+    for (int y = 0; y < cairo_image_surface_get_height(picture); y++)
+        ink = ink || data[y * cairo_image_surface_get_stride(picture)] > 30;
+    return ink;
+}
+
+// Property: numbers of the upright axis are whole, whatever few samples it has: those of a cube of
+// four samples of 1 ms are "-0.5", "1.5".
+static void test_few_samples(void)
+{
+    const LithoAxesStyle style = {.font_size = 11, .compact = TRUE};
+    static const int samples[] = {1, 2, 4, 9, 15, 40};
+    for (guint k = 0; k < G_N_ELEMENTS(samples); k++)
+        for (int ms = 1; ms <= 4; ms *= 2) {
+            LithoGrid grid = litho_grid_new(2, 3, samples[k]);
+            grid.axis[LITHO_SAMPLE].step = 1e-3 * ms;
+            const LithoSliceView view = litho_slice_view(&grid, LITHO_INLINE, 0);
+            const LithoRect area = {0, 0, 330, 300};
+            const LithoFrame frame = litho_axes_layout(&style, &grid, LITHO_INLINE, area, FALSE);
+            const LithoSliceMap map = litho_slice_map(&grid, &view, frame.data);
+            cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_A8, 330, 300);
+            cairo_t *cr = cairo_create(picture);
+            litho_axes_draw(cr, &style, &grid, &map);
+            cairo_destroy(cr);
+            cairo_surface_flush(picture);
+            g_test_message("%d samples of %d ms", samples[k], ms);
+            g_assert_false(has_ink_at_left(picture));
+            cairo_surface_destroy(picture);
+        }
+}
+
 // Property: in a small panel the unit of the upright axis, in the corner, and the first number on
 // top stand apart, however long the line numbers are and wherever the window begins. Letters of
 // one word are 2 columns apart at most.
@@ -131,6 +165,7 @@ static void test_names(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/render-axes/few-samples", test_few_samples);
     g_test_add_func("/render-axes/unit", test_unit);
     g_test_add_func("/render-axes/compass", test_compass);
     g_test_add_func("/render-axes/names", test_names);

@@ -131,13 +131,13 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
     if (is_small) // nor does the level tell what the input has
         q->input_snr_db = NAN;
     g_autofree char *cause =
-        is_small ? litho_text_printf(_("the survey fills %.1f of the %.0f windows that tell a "
-                                       "noise level"),
+        is_small ? litho_text_printf(_("the judged area fills %.1f of the %.0f windows that tell "
+                                       "a noise level"),
                                      noise->windows, noise->fewest)
                  : litho_text_printf(_("traces of fewer than %d samples do not tell the level of "
                                        "their noise well enough to tell so small an error"),
                                      LITHO_QUALITY_SHORTEST);
-    put_why(q, cause, is_small ? _("judge more of it") : look_at_it());
+    put_why(q, cause, is_small ? _("judge a larger one, or by hidden traces") : look_at_it());
 }
 
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *q)
