@@ -112,7 +112,10 @@ static void print_text(const Info *info)
         if (info->unit)
             printf(_("             in %s, as its name says velocity\n"), info->unit);
         if (info->lines_read < g->axis[0].n)
-            printf(_("             (of %" PRId64 " inlines in the middle)\n"), info->lines_read);
+            printf(info->lines_read == 1
+                       ? _("             (of %" PRId64 " inline in the middle)\n")
+                       : _("             (of %" PRId64 " inlines in the middle)\n"),
+                   info->lines_read);
     }
     const GPtrArray *notes = litho_survey_notes(info->survey);
     for (guint k = 0; k < notes->len; k++)

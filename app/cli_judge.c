@@ -204,7 +204,7 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
     if (q->leak.count > 0) {
         const LithoLeakReading reading = litho_leak_reading(&q->leak);
         fprintf(to, _("signal leaving %.1f %%: %s"), 100 * q->leak.share,
-                litho_text(litho_leak_words(reading)));
+                litho_leak_sentence(&q->leak));
         const LithoAxis *a = part->in->grid.axis;
         g_autofree char *line = litho_axis_word(&part->in->grid, LITHO_INLINE);
         g_autofree char *trace = litho_axis_word(&part->in->grid, LITHO_XLINE);

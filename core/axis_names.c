@@ -72,6 +72,13 @@ char *litho_axis_words(const LithoGrid *grid, int axis)
     return litho_text_inside(litho_axis_plural(grid, axis));
 }
 
+char *litho_axis_counted(const LithoGrid *grid, int axis)
+{
+    const gint64 n = grid->axis[axis].n;
+    g_autofree char *words = n == 1 ? litho_axis_word(grid, axis) : litho_axis_words(grid, axis);
+    return g_strdup_printf("%" G_GINT64_FORMAT " %s", n, words);
+}
+
 const char *litho_axis_short(const LithoGrid *grid, int axis)
 {
     return litho_text(names_of(grid, axis)->brief);

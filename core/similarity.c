@@ -524,3 +524,9 @@ const char *litho_leak_words(LithoLeakReading reading)
                                         N_("events leave")};
     return words[reading];
 }
+
+const char *litho_leak_sentence(const LithoLeak *leak)
+{
+    return leak->removed > 0 ? litho_text(litho_leak_words(litho_leak_reading(leak)))
+                             : _("nothing was removed");
+}

@@ -68,3 +68,5 @@ LithoLeakReading litho_leak_reading(const LithoLeak *leak);
 // "removed looks like noise", "some signal leaves", "events leave": as in files, litho_text() for a
 // person. Static.
 const char *litho_leak_words(LithoLeakReading reading);
+// For a person: these words, or that nothing was removed that could look like something. Static.
+const char *litho_leak_sentence(const LithoLeak *leak);

@@ -280,10 +280,9 @@ static char **notes_of(const LithoReportPage *page)
                 ? g_strdup_printf(_("Expected SNR %s, noise level %.4g"), expected, q->noise_sigma)
                 : g_strdup_printf(_("Expected SNR %s, input %.2f dB, noise level %.4g"), expected,
                                   q->input_snr_db, q->noise_sigma));
-    add(notes, g_strdup_printf(_("Signal leaving %.1f %% (%s), removed %.1f %% of the energy"),
-                               100 * q->leak.share,
-                               litho_text(litho_leak_words(litho_leak_reading(&q->leak))),
-                               100 * q->removed));
+    add(notes,
+        g_strdup_printf(_("Signal leaving %.1f %% (%s), removed %.1f %% of the energy"),
+                        100 * q->leak.share, litho_leak_sentence(&q->leak), 100 * q->removed));
     if (isfinite(q->hidden_snr_db))
         add(notes,
             g_strdup_printf(_("Hidden traces %.2f dB (%u)"), q->hidden_snr_db, q->hidden_traces));

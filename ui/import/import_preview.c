@@ -97,23 +97,26 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
 
 // --- words --------------------------------------------------------------------------------------
 
+static const char *plural(gint64 n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static char *summarise(const LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
     LithoSurveyCounts c = litho_survey_counts(survey);
     LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_AUTO);
     GString *text = g_string_new(NULL);
-    g_autofree char *lines =
-        g->axis[0].n == 1 ? litho_axis_word(g, LITHO_INLINE) : litho_axis_words(g, LITHO_INLINE);
-    g_autofree char *traces =
-        g->axis[1].n == 1 ? litho_axis_word(g, LITHO_XLINE) : litho_axis_words(g, LITHO_XLINE);
-    litho_text_add(text, _("%" PRId64 " %s × %" PRId64 " %s × %" PRId64 " samples, %.4g %s\n"),
-                   g->axis[0].n, lines, g->axis[1].n, traces, g->axis[2].n,
+    g_autofree char *lines = litho_axis_counted(g, LITHO_INLINE);
+    g_autofree char *traces = litho_axis_counted(g, LITHO_XLINE);
+    litho_text_add(text, _("%s × %s × %" PRId64 " samples, %.4g %s\n"), lines, traces, g->axis[2].n,
                    g->axis[2].step * how.factor, how.unit);
     litho_text_add(text,
-                   _("%" PRId64 " traces, %" PRId64 " cells without one, %" PRId64
-                     " duplicates; bins %.4g × %.4g m\n"),
-                   c.traces, c.missing, c.duplicates, litho_grid_spacing(g, LITHO_INLINE),
+                   _("%" PRId64 " trace%s, %" PRId64 " cell%s without one, %" PRId64
+                     " duplicate%s; bins %.4g × %.4g m\n"),
+                   c.traces, plural(c.traces), c.missing, plural(c.missing), c.duplicates,
+                   plural(c.duplicates), litho_grid_spacing(g, LITHO_INLINE),
                    litho_grid_spacing(g, LITHO_XLINE));
     g_string_append(text, litho_survey_format(survey));
     return g_string_free(text, FALSE);

@@ -289,9 +289,9 @@ static gboolean tick_clock(gpointer data)
     g_autofree char *best = litho_format_decibels(gain, 2, TRUE);
     g_autofree char *text =
         trials > 0 && gain < WORTH_DB
-            ? g_strdup_printf(_("%d s: %u settings tried, none is better yet"), seconds, trials)
+            ? g_strdup_printf(_("%d s, settings tried: %u, none is better yet"), seconds, trials)
         : trials > 0
-            ? g_strdup_printf(_("%d s: %u settings tried, the best %s"), seconds, trials, best)
+            ? g_strdup_printf(_("%d s, settings tried: %u, the best %s"), seconds, trials, best)
             : g_strdup_printf(_("%d s: measuring the noise and the setting as it is"), seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
     return G_SOURCE_CONTINUE;

@@ -151,11 +151,11 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     LithoLeakReading reading = litho_leak_reading(&q->leak);
     g_autofree char *number =
         litho_text_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
-    g_autofree char *words =
-        reading == LITHO_LEAK_NOISE
-            ? g_strdup(litho_text(litho_leak_words(reading)))
-            : g_strdup_printf(_("%s: show where"), litho_text(litho_leak_words(reading)));
-    show(f, number, words, marks[reading]);
+    const char *sentence = litho_leak_sentence(&q->leak);
+    g_autofree char *words = reading == LITHO_LEAK_NOISE
+                                 ? g_strdup(sentence)
+                                 : g_strdup_printf(_("%s: show where"), sentence);
+    show(f, number, words, q->leak.removed > 0 ? marks[reading] : MARK_NONE);
 }
 
 // "38 %", "1.4 %", "< 0.1 %": what is not nothing does not read as 0.

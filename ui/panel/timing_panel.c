@@ -96,9 +96,9 @@ static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
     for (guint t = 0; t < G_N_ELEMENTS(times); t++)
         told[t] = litho_format_duration(times[t]);
     GString *tip = g_string_new(NULL);
-    g_string_append_printf(tip,
-                           _("%s: last %s, median %s, middle half %s to %s, fastest %s, %u passes"),
-                           stage->name, told[0], told[1], told[2], told[3], told[4], stage->count);
+    g_string_append_printf(
+        tip, _("%s: last %s, median %s, middle half %s to %s, fastest %s, passes: %u"), stage->name,
+        told[0], told[1], told[2], told[3], told[4], stage->count);
     for (guint t = 0; t < G_N_ELEMENTS(times); t++)
         g_free(told[t]);
     if (stage->bytes > 0 && stage->last_ms > 0)

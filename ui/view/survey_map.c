@@ -24,11 +24,11 @@ static void describe(LithoSurveyMap *self)
     if (self->survey) {
         const LithoGrid *g = litho_survey_grid(self->survey);
         LithoSurveyCounts c = litho_survey_counts(self->survey);
-        g_autofree char *lines = litho_axis_words(g, LITHO_INLINE);
-        g_autofree char *traces = litho_axis_words(g, LITHO_XLINE);
-        text =
-            g_strdup_printf(_("%" PRId64 " %s, %" PRId64 " %s, %" PRId64 " cells without a trace"),
-                            g->axis[0].n, lines, g->axis[1].n, traces, c.missing);
+        g_autofree char *lines = litho_axis_counted(g, LITHO_INLINE);
+        g_autofree char *traces = litho_axis_counted(g, LITHO_XLINE);
+        text = g_strdup_printf(c.missing == 1 ? _("%s, %s, %" PRId64 " cell without a trace")
+                                              : _("%s, %s, %" PRId64 " cells without a trace"),
+                               lines, traces, c.missing);
     } else {
         text = g_strdup_printf(_("%u traces drawn so far"), self->points->len);
     }
