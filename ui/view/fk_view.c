@@ -110,6 +110,8 @@ static void draw_axes(LithoFkView *self, GtkSnapshot *snapshot, double x, double
     char text[32];
     double lo = self->axes.x_lo, hi = self->axes.x_hi, f_max = self->axes.f_max;
     LithoTicks ticks = litho_ticks(lo, hi, w / (3.6 * line), self->axes.by_line);
+    if (ticks.n < 2) // one number alone gives no scale: closer, where they still fit
+        ticks = litho_ticks(lo, hi, w / (2.1 * line), self->axes.by_line);
     for (guint n = 0; n < ticks.n; n++) {
         double at = x + (ticks.value[n] - lo) / (hi - lo) * w;
         if (self->axes.by_line)
