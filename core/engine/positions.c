@@ -3,12 +3,15 @@
 
 #include "core/text.h"
 
-// The row of a step that says where the source is; NULL = it asks for none.
+// The row of a step that says where the source of its input is; NULL = it asks for none, or has no
+// choice of a geometry.
 static const LithoParam *source_row(const LithoStep *step)
 {
     const LithoParamTable *table = &step->op->params;
     const LithoParam *row = litho_param_find(table, "source_x");
-    return row && step->enabled && litho_param_applies(table, row, step->params) ? row : NULL;
+    const gboolean has_choice =
+        step->enabled && step->op->needs_input && litho_param_find(table, "geometry");
+    return row && has_choice && litho_param_applies(table, row, step->params) ? row : NULL;
 }
 
 // Source of the first trace, m. FALSE: the file names none.

@@ -72,13 +72,15 @@ static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
 }
 
 // Long units, and defaults of many digits such as "2.75 sigma", get two letters more, which the
-// slider has less.
+// slider has less. A default that stands for a number has three digits of it.
 static int number_chars(const LithoParamEditor *self)
 {
     char usual[64];
-    with_unit(self, self->row->def, usual, sizeof usual);
+    const gboolean special = litho_param_is_special(self->row, self->row->def);
+    with_unit(self, special && self->row->type == LITHO_PARAM_FLOAT ? 2.75 : self->row->def, usual,
+              sizeof usual);
     const gboolean wide =
-        strlen(unit_of(self)) > LONG_UNIT || (!litho_param_is_special(self->row, self->row->def) &&
+        strlen(unit_of(self)) > LONG_UNIT || (!(special && self->row->type != LITHO_PARAM_FLOAT) &&
                                               g_utf8_strlen(usual, -1) > NUMBER_CHARS + 1);
     return wide ? NUMBER_CHARS + 2 : NUMBER_CHARS;
 }
