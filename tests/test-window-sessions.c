@@ -222,11 +222,13 @@ static const char *name_of_row(const char *key)
 }
 
 // Property: on a line the filter's window is longer than the row says, and the row says which
-// lengths are in use; on a cube they are the row's own, and it says nothing.
+// lengths are in use; on a cube they are the row's own, and it says nothing. The row of an axis
+// says the window in use, cut to the survey.
 static void test_window_of_line(void)
 {
     static const char *const names[] = {"line.sgy", "whole.sgy"};
     static const char *const rows[] = {"Window\nhere 24 traces, 24 samples", "Window"};
+    static const int inlines[] = {1, 10}; // of the survey: no window is longer
     for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
         g_autofree char *path = gui_path(&gui, names[k]);
         gui_open_file(&gui, path);
@@ -236,6 +238,8 @@ static void test_window_of_line(void)
         g_assert_true(gui_wait(gui_has_output, &gui, 20));
         gui_settle(&gui);
         g_assert_cmpstr(name_of_row("window"), ==, rows[k]);
+        GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "window_il");
+        g_assert_cmpfloat(litho_param_editor_used(LITHO_PARAM_EDITOR(row)), ==, inlines[k]);
         gui_forget_flow(&gui);
     }
 }

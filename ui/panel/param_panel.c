@@ -112,9 +112,9 @@ static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const L
         const LithoParam *row = litho_param_editor_declaration(editor);
         const double used = litho_param_editor_used(editor);
         char number[64];
-        // An axis of one line has no window; its own row says so.
-        if (!is_part(row, whole) || !litho_param_special(row, step->params) || !(used > 1) ||
-            !isfinite(used) || used == litho_param_get(whole, step->params))
+        // Windows that the survey cuts short are told by their own rows.
+        if (!is_part(row, whole) || !litho_param_special(row, step->params) || !isfinite(used) ||
+            used <= litho_param_get(whole, step->params))
             continue;
         litho_param_format_used(row, used, in && in->grid.is_depth, number, sizeof number);
         g_string_append_printf(text, "%s%s", text->len ? ", " : "", number);
