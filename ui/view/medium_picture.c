@@ -81,6 +81,8 @@ void litho_medium_append(GtkSnapshot *snapshot, LithoMedium *medium, GdkTexture 
     // Axes may run either way: a negative factor mirrors.
     gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(from[0], from[1]));
     gtk_snapshot_scale(snapshot, (to[0] - from[0]) / w, (to[1] - from[1]) / h);
+    // Lines behind the layer's last ones take those: the larger picture shows beyond the exact one.
+    gtk_snapshot_append_texture(snapshot, picture, &GRAPHENE_RECT_INIT(0, 0, w + 1, h + 1));
     gtk_snapshot_append_texture(snapshot, picture, &GRAPHENE_RECT_INIT(0, 0, w, h));
     gtk_snapshot_restore(snapshot);
     gtk_snapshot_pop(snapshot);
