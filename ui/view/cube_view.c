@@ -463,6 +463,13 @@ static void report_changed(LithoCubeView *self)
         changed(self);
 }
 
+// The title names what lies over the section.
+static void medium_changed(LithoCubeView *self)
+{
+    changed(self);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
 static void cursor_moved(LithoCubeView *self)
 {
     describe(self);
@@ -552,8 +559,8 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cursor-changed", G_CALLBACK(cursor_moved), self,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(litho_medium_of(session), "changed", G_CALLBACK(gtk_widget_queue_draw),
-                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(litho_medium_of(session), "changed", G_CALLBACK(medium_changed), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(litho_points_of(session), "changed", G_CALLBACK(gtk_widget_queue_draw),
                             self, G_CONNECT_SWAPPED);
     litho_cube_view_input_init(self);
