@@ -96,12 +96,6 @@ static double transform(const WpKernel *k, const Nodes *nodes, double x)
     return 0.5 * k->width * sum;
 }
 
-double wp_kernel_transform(const WpKernel *k, double x)
-{
-    const Nodes nodes = nodes_of(k);
-    return transform(k, &nodes, x);
-}
-
 void wp_kernel_deconvolution(const WpKernel *k, int64_t n, int nf, double *factor)
 {
     const Nodes nodes = nodes_of(k);

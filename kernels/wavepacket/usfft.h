@@ -34,9 +34,8 @@ extern "C" {
 
 void wp_kernel_init(WpKernel *kernel, WpKernelKind kind, int width, double sigma);
 double wp_kernel_value(const WpKernel *kernel, double z);
-// p(x) = integral of psi(z) cos(2 pi x z/nf) dz: what interpolation does to sample position x.
-double wp_kernel_transform(const WpKernel *kernel, double x_over_nf);
-// factor[i] = 1 / p(i - n/2) of samples i = 0 .. n-1 on a fine grid of nf points.
+// factor[i] = 1 / p(i - n/2) of samples i = 0 .. n-1 on a fine grid of nf points, where p(x) =
+// integral of psi(z) cos(2 pi x z/nf) dz is what interpolation does to sample position x.
 void wp_kernel_deconvolution(const WpKernel *kernel, int64_t n, int nf, double *factor);
 
 #ifdef __cplusplus

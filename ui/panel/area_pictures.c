@@ -76,11 +76,6 @@ void litho_area_pictures_show(LithoAreaPictures *self, gboolean by_trace)
     refresh(self);
 }
 
-gboolean litho_area_pictures_by_trace(LithoAreaPictures *self)
-{
-    return self->by_trace;
-}
-
 // --- the widget ---------------------------------------------------------------------------------
 
 static void litho_area_pictures_init(LithoAreaPictures *self)

@@ -12,7 +12,6 @@ G_DECLARE_FINAL_TYPE(LithoAreaPictures, litho_area_pictures, LITHO, AREA_PICTURE
 GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orientation,
                                    gboolean by_trace);
 void litho_area_pictures_show(LithoAreaPictures *self, gboolean by_trace);
-gboolean litho_area_pictures_by_trace(LithoAreaPictures *self);
 
 // A window with both kinds as large as it is; it follows the area and closes with it. Asked for
 // again it is the one that is open. Returns the window.

@@ -357,17 +357,6 @@ void litho_session_set_params(LithoSession *self, guint step, gconstpointer para
     litho_session_emit(self, SIGNAL_PARAMS);
 }
 
-gboolean litho_session_preset(LithoSession *self, guint step, const char *name, GError **error)
-{
-    const LithoOperator *op = litho_flow_step(self->flow, step)->op;
-    g_autofree void *params = g_malloc0(op->params.size);
-    if (!litho_operator_preset(op, name, params, error))
-        return FALSE;
-    g_autofree char *what = g_strdup_printf(_("Preset %s of"), name);
-    litho_session_set_params(self, step, params, what);
-    return TRUE;
-}
-
 void litho_session_reset_step(LithoSession *self, guint step)
 {
     const LithoOperator *op = litho_flow_step(self->flow, step)->op;

@@ -98,7 +98,6 @@ gboolean litho_session_set_param(LithoSession *session, guint step, const LithoP
 // All of a step's parameters (the operator's struct, legal values) as one change of that name.
 void litho_session_set_params(LithoSession *session, guint step, gconstpointer params,
                               const char *what);
-gboolean litho_session_preset(LithoSession *session, guint step, const char *name, GError **error);
 void litho_session_reset_step(LithoSession *session, guint step);
 // Why the flow as it stands cannot run on the input; NULL = it can. Borrowed.
 const char *litho_session_flow_problem(LithoSession *session);

@@ -182,11 +182,6 @@ LithoRecorder *litho_recorder_start(LithoWindow *window, GError **error)
     return r;
 }
 
-guint litho_recorder_steps(const LithoRecorder *recorder)
-{
-    return recorder->script->steps->len;
-}
-
 LithoScript *litho_recorder_stop(LithoRecorder *r)
 {
     const gboolean alive = r->window->session != NULL;

@@ -11,6 +11,5 @@ typedef struct LithoRecorder LithoRecorder;
 // Begins with what the window shows. NULL with a sentence when that cannot be told in a script
 // (nothing is open, or a cube in memory that no generator made).
 LithoRecorder *litho_recorder_start(LithoWindow *window, GError **error);
-guint litho_recorder_steps(const LithoRecorder *recorder); // so far
 // Ends and gives the script; litho_script_free(). Frees the recorder.
 LithoScript *litho_recorder_stop(LithoRecorder *recorder);
