@@ -34,9 +34,7 @@ CASES = [
     (["wavepacket"], "256x256x256", None, "long"),
     (["migrate", "nz=100"], "128x128x512", "24x24x64", "long"),
     (["migrate"], "256x256x512", None, "long"),
-    (["migrate", "coarse=on"], "256x256x512", None, "long"),
     (["twsm", "model=flat"], None, "-", "long"),
-    (["twsm", "model=syncline"], None, None, "long"),
 ]
 
 
@@ -111,6 +109,7 @@ def main():
     parser.add_argument("--backends", default="cpu1,cpu,cuda", help="as bench takes them (default cpu1,cpu,cuda)")
     parser.add_argument("--cases", default="", help="operators to time, separated by commas (default all)")
     parser.add_argument("--page", type=Path, default=TOP / "docs/benchmarks.md", help="page with the markers")
+    parser.add_argument("--seconds", type=float, default=6, help="no further run of a kind after this long (6)")
     parser.add_argument("--note", default="", help="what else the reader must know, such as other work on the machine")
     parser.add_argument("--quick", action="store_true", help="small cubes, one run each: tries the script")
     arguments = parser.parse_args()
@@ -128,7 +127,7 @@ def main():
         report = None
         while report is None:
             those = [b for b in backends if length == "short" or b != "cpu1"]
-            report = bench(arguments.cli, words, size, those, *((1, 1) if arguments.quick else (5, 6)))
+            report = bench(arguments.cli, words, size, those, *((1, 1) if arguments.quick else (5, arguments.seconds)))
             if report is None and not any(b.startswith("cuda") for b in backends):
                 sys.exit(1)
             if report is None:
