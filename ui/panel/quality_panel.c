@@ -38,7 +38,6 @@ static void set_class(GtkWidget *widget, const char *css, gboolean on)
         gtk_widget_remove_css_class(widget, css);
 }
 
-// A mark is a shape and a word for the screen reader; its colour only repeats it.
 // Lines do not break between a number and its unit.
 static char *with_units_kept(const char *words)
 {
@@ -51,6 +50,7 @@ static char *with_units_kept(const char *words)
     return g_string_free(text, FALSE);
 }
 
+// A mark is a shape and a word for the screen reader; its colour only repeats it.
 static void show(Figure *f, const char *number, const char *words, Mark mark)
 {
     static const char *const icons[N_MARKS] = {
