@@ -53,8 +53,15 @@ typedef struct Made {
     Lane energy[MADE_IL];
 } Made;
 
+// What a tile needs of the rows and lanes: a slice of the survey needs few of one of them.
+typedef struct Size {
+    int made_il, made_xl; // traces that windows are added up on
+    int rows, lanes;      // traces that are transformed; lanes in whole vectors
+} Size;
+
 typedef struct Scratch {
-    Lane time[LITHO_PATCH_MAX_WINDOW];
+    Size size;
+    Lane time[LITHO_PATCH_MAX_WINDOW] __attribute__((aligned(64)));
     Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
     Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
     Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
@@ -108,7 +115,7 @@ void patch_fault_transforms_clear(PatchFaultTransforms *t)
 #define INNER 0.923879532511287f // and sin(3 pi / 8)
 
 // x[i] from lane l + i step on, transformed over i.
-LITHO_INLINE void forward4(const From x[W], int step, const To to[W])
+LITHO_INLINE void forward4(const From x[W], int step, const To to[W], int lanes)
 {
     const float *xr0 = x[0].re, *xr1 = x[1].re + step, *xr2 = x[2].re + 2 * step;
     const float *xi0 = x[0].im, *xi1 = x[1].im + step, *xi2 = x[2].im + 2 * step;
@@ -116,7 +123,7 @@ LITHO_INLINE void forward4(const From x[W], int step, const To to[W])
     float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
     float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
     float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         const float er = OUTER * xr0[l] + INNER * xr2[l], dr = OUTER * xr0[l] - INNER * xr2[l];
         const float ei = OUTER * xi0[l] + INNER * xi2[l], di = OUTER * xi0[l] - INNER * xi2[l];
         const float fr = INNER * xr1[l] + OUTER * xr3[l], gr = INNER * xr1[l] - OUTER * xr3[l];
@@ -135,12 +142,12 @@ LITHO_INLINE void forward4(const From x[W], int step, const To to[W])
 // Sums over the windows of a row that hold a trace, of their transforms back along crosslines: lane
 // l takes number i of window l - i. A trace gathers them. Windows that were spread over the traces
 // would be written beside where they are read next, which a processor waits for.
-LITHO_INLINE void gather4(const From x[W], To to)
+LITHO_INLINE void gather4(const From x[W], To to, int lanes)
 {
     const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
     const float *ai = x[0].im, *bi = x[1].im, *ci = x[2].im, *di = x[3].im;
     float *restrict re = to.re, *restrict im = to.im;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         const int m = l - 1, n = l - 2, o = l - 3;
         re[l] =
             OUTER * (((ar[l] + cr[l]) + (br[l] + dr[l])) + ((ar[o] - cr[o]) + (bi[o] - di[o]))) +
@@ -152,7 +159,7 @@ LITHO_INLINE void gather4(const From x[W], To to)
 }
 
 // Adds `scale` times the transform of x back along inlines to four rows.
-LITHO_INLINE void inverse4(const From x[W], float scale, const To to[W])
+LITHO_INLINE void inverse4(const From x[W], float scale, const To to[W], int lanes)
 {
     const float outer = OUTER * scale, inner = INNER * scale;
     const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
@@ -160,7 +167,7 @@ LITHO_INLINE void inverse4(const From x[W], float scale, const To to[W])
     float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
     float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
     float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         const float er = ar[l] + cr[l], fr = br[l] + dr[l], gr = ar[l] - cr[l], hr = br[l] - dr[l];
         const float ei = ai[l] + ci[l], fi = bi[l] + di[l], gi = ai[l] - ci[l], hi = bi[l] - di[l];
         r0[l] += outer * (er + fr);
@@ -185,15 +192,15 @@ LITHO_INLINE From lanes_in(const Row *window)
 }
 
 // |z|^2 in units of the noise.
-LITHO_INLINE void powers4(From z, const float *noise, float *restrict power)
+LITHO_INLINE void powers4(From z, const float *noise, float *restrict power, int lanes)
 {
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < lanes; l++)
         power[l] = (z.re[l] * z.re[l] + z.im[l] * z.im[l]) * noise[l];
 }
 
 // Spectra of the row of windows that begins at row `row`, and their powers. All frequencies take a
 // step together: what is read has been written long before.
-LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
+LITHO_INLINE void transform_row(Scratch *s, int bins, int row, int lanes)
 {
     From from[W];
     To to[W];
@@ -202,7 +209,7 @@ LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
             from[i] = (From){s->re[f][row + i], s->im[f][row + i]};
             to[i] = (To){s->along[f][i].re, s->along[f][i].im};
         }
-        forward4(from, 0, to);
+        forward4(from, 0, to, lanes);
     }
     for (int f = 0; f < bins; f++)
         for (int k = 0; k < W; k++) {
@@ -210,24 +217,24 @@ LITHO_INLINE void transform_row(Scratch *s, int bins, int row)
                 from[i] = (From){s->along[f][k].re, s->along[f][k].im};
                 to[i] = lanes_of(&s->window[f][k * W + i]);
             }
-            forward4(from, 1, to);
+            forward4(from, 1, to, lanes);
         }
     for (int f = 0; f < bins; f++)
         for (int k = 0; k < K; k++)
-            powers4(lanes_in(&s->window[f][k]), s->noise[row][f], s->power[f][k]);
+            powers4(lanes_in(&s->window[f][k]), s->noise[row][f], s->power[f][k], lanes);
 }
 
 // Mean powers of a row of windows at frequency f, without the transforms.
-LITHO_INLINE void mean_powers(const Scratch *s, int f, int row, Lane mean)
+LITHO_INLINE void mean_powers(const Scratch *s, int f, int row, Lane mean, int lanes)
 {
     Lane along = {0};
     for (int i = 0; i < W; i++) {
         const float w = i == 0 || i == W - 1 ? OUTER * OUTER : INNER * INNER;
         const float *re = s->re[f][row + i], *im = s->im[f][row + i];
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < lanes; l++)
             along[l] += w * (re[l] * re[l] + im[l] * im[l]);
     }
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         const float outer = along[l] + along[l + 3], inner = along[l + 1] + along[l + 2];
         mean[l] = (OUTER * OUTER * outer + INNER * INNER * inner) * s->noise[row][f][l];
     }
@@ -236,30 +243,31 @@ LITHO_INLINE void mean_powers(const Scratch *s, int f, int row, Lane mean)
 // The quartiles of a row of windows.
 LITHO_CLONES static void find_quiet(Scratch *s, int bins, int row, int rank)
 {
+    const int lanes = s->size.lanes;
     Lane least[LITHO_PATCH_FAULT_RANKS];
     for (int r = 0; r <= rank; r++)
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < lanes; l++)
             least[r][l] = INFINITY;
     for (int f = 0; f < bins; f++) {
         Lane mean;
-        mean_powers(s, f, row, mean);
+        mean_powers(s, f, row, mean, lanes);
         for (int r = 0; r <= rank; r++)
-            for (int l = 0; l < LANES; l++) {
+            for (int l = 0; l < lanes; l++) {
                 const float a = least[r][l], b = mean[l];
                 least[r][l] = a < b ? a : b;
                 mean[l] = a < b ? b : a;
             }
     }
-    memcpy(s->quiet[row], least[rank], LANES * sizeof(float));
+    memcpy(s->quiet[row], least[rank], lanes * sizeof(float));
 }
 
 // Powers in units of the noise at their wavenumbers.
-LITHO_INLINE void apply_shape(Scratch *s, int bins, const float (*shape)[K])
+LITHO_INLINE void apply_shape(Scratch *s, int bins, const float (*shape)[K], int lanes)
 {
     for (int f = 0; f < bins; f++)
         for (int k = 0; k < K; k++) {
             const float by = 1 / shape[f][k];
-            for (int l = 0; l < LANES; l++)
+            for (int l = 0; l < lanes; l++)
                 s->power[f][k][l] *= by;
         }
 }
@@ -272,7 +280,7 @@ LITHO_INLINE int opposite(int k)
 
 // Zeros where the energy of a coefficient and its neighbours is below the limit. One frequency
 // beyond the bins stand the opposite wavenumbers.
-LITHO_INLINE void threshold_row(Scratch *s, int bins)
+LITHO_INLINE void threshold_row(Scratch *s, int bins, int lanes)
 {
     for (int f = 0; f < bins; f++)
         for (int k = 0; k < K; k++) {
@@ -286,7 +294,7 @@ LITHO_INLINE void threshold_row(Scratch *s, int bins)
             const float *limit = s->factor;
             const To z = lanes_of(&s->window[f][k]);
             float *restrict re = z.re, *restrict im = z.im;
-            for (int l = 0; l < LANES; l++) {
+            for (int l = 0; l < lanes; l++) {
                 const float near =
                     ((up[l] + down[l]) + (right[l] + left[l])) + (above[l] + below[l]);
                 const float keep = own[l] + 0.5f * near >= limit[l] ? 1 : 0;
@@ -297,7 +305,7 @@ LITHO_INLINE void threshold_row(Scratch *s, int bins)
 }
 
 // Adds the row of windows to the rows of `made` that they cover.
-LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
+LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made, int lanes)
 {
     const float scale = 1.0f / (K * W); // of the transforms, and of the sum of w^2 along both axes
     Row away;
@@ -308,28 +316,37 @@ LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made)
         for (int k = 0; k < W; k++) {
             for (int i = 0; i < W; i++)
                 from[i] = lanes_in(&s->window[f][k * W + i]);
-            gather4(from, (To){s->along[f][k].re, s->along[f][k].im});
+            gather4(from, (To){s->along[f][k].re, s->along[f][k].im}, lanes);
         }
     for (int f = 0; f < bins; f++) {
         for (int i = 0; i < W; i++) {
             const int at = row + i - EDGE;
-            const gboolean there = at >= 0 && at < MADE_IL;
+            const gboolean there = at >= 0 && at < s->size.made_il;
             from[i] = (From){s->along[f][i].re, s->along[f][i].im};
             to[i] = there ? (To){made->re[f][at], made->im[f][at]} : (To){away.re, away.im};
         }
-        inverse4(from, scale, to);
+        inverse4(from, scale, to, lanes);
     }
 }
 
-// A row of windows from their spectra along time to their sums.
+LITHO_INLINE void filter_lanes(Scratch *s, int bins, int row, const float (*shape)[K], Made *made,
+                               int lanes)
+{
+    transform_row(s, bins, row, lanes);
+    if (shape)
+        apply_shape(s, bins, shape, lanes);
+    threshold_row(s, bins, lanes);
+    add_row(s, bins, row, made, lanes);
+}
+
+// A row of windows from their spectra along time to their sums. Whole tiles have code of their own.
 LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, const float (*shape)[K],
                                     Made *made)
 {
-    transform_row(s, bins, row);
-    if (shape)
-        apply_shape(s, bins, shape);
-    threshold_row(s, bins);
-    add_row(s, bins, row, made);
+    if (s->size.lanes == LANES)
+        filter_lanes(s, bins, row, shape, made, LANES);
+    else
+        filter_lanes(s, bins, row, shape, made, s->size.lanes);
 }
 
 // --- a tile --------------------------------------------------------------------------------------
@@ -374,8 +391,8 @@ static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, i
     int at[LITHO_PATCH_MAX_WINDOW];
     for (int t = 0; t < time.length; t++)
         at[t] = litho_patch_mirror(time.n, litho_patch_start(time, k) + t);
-    for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < LANES; j++) {
+    for (int i = 0; i < s->size.rows; i++) {
+        for (int j = 0; j < s->size.lanes; j++) {
             const float *x = trace_of(job->of, il0 + i, xl0 + j);
             for (int t = 0; t < time.length; t++)
                 s->time[t][j] = x ? job->taper[t] * x[at[t]] : 0;
@@ -386,12 +403,12 @@ static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, i
 }
 
 // Noise of the row of windows that begin at inline `il` and from crossline xl0 on.
-static void find_noise(const Job *job, gint64 il, gint64 xl0, int k, Lane noise[BINS])
+static void find_noise(const Job *job, gint64 il, gint64 xl0, int k, int lanes, Lane noise[BINS])
 {
     const PatchFaults *of = job->of;
     const LithoPatchAxis time = of->small.axis[2];
     const float t = litho_patch_start(time, k) + 0.5f * (time.length - 1);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         const float centre[3] = {il + 0.5f * (W - 1), xl0 + l + 0.5f * (W - 1), t};
         const LithoPatchCorners corners = litho_patch_corners(of->levels, centre);
         for (int f = 0; f < of->small.bins; f++) {
@@ -406,11 +423,11 @@ static void judge_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch
 {
     const LithoPatchAxis *axis = job->of->small.axis;
     const int bins = job->of->small.bins;
-    for (int row = 0; row < WINDOW_ROWS; row++) {
+    for (int row = 0; row + W <= s->size.rows; row++) {
         const gboolean begins = litho_patch_fault_begins(axis[0].n, il0 + row);
-        find_noise(job, il0 + row, xl0, k, s->noise[row]);
+        find_noise(job, il0 + row, xl0, k, s->size.lanes, s->noise[row]);
         find_quiet(s, bins, row, litho_patch_fault_rank(bins));
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < s->size.lanes; l++)
             if (!begins || !litho_patch_fault_begins(axis[1].n, xl0 + l))
                 s->quiet[row][l] = 0;
     }
@@ -421,7 +438,7 @@ LITHO_CLONES static void add_quiet(const Scratch *s, int row, Lane sum)
     memset(sum, 0, sizeof(Lane));
     for (int a = row - BESIDE; a <= row + BESIDE; a++)
         for (int b = 0; b <= 2 * BESIDE; b++)
-            for (int l = 0; l < LANES; l++)
+            for (int l = 0; l < s->size.lanes; l++)
                 sum[l] += s->quiet[a][l + b];
 }
 
@@ -434,7 +451,7 @@ static void find_factors(const Job *job, gint64 il, gint64 xl0, int row, Scratch
     Lane sum;
     add_quiet(s, row, sum);
     memset(s->factor, 0, sizeof(Lane));
-    for (int l = BESIDE; l < LANES; l++) {
+    for (int l = BESIDE; l < s->size.lanes; l++) {
         const int n =
             litho_patch_fault_beside(axis[0].n, il) * litho_patch_fault_beside(axis[1].n, xl0 + l);
         s->factor[l] = 4 * limit * limit *
@@ -448,16 +465,16 @@ static void find_energies(const Job *job, gint64 il0, gint64 xl0, const Scratch 
     const LithoPatchAxis time = job->of->small.axis[2];
     const int bins = job->of->small.bins;
     const float scale = (float)(job->of->small.energy / (0.5 * time.length * time.length));
-    for (int i = 0; i < MADE_IL; i++) {
+    for (int i = 0; i < s->size.made_il; i++) {
         memset(made->energy[i], 0, sizeof(Lane));
         for (int f = 0; f < bins; f++) {
             const float by = scale * (f == 0 || 2 * f == time.length ? 1 : 2);
             const float *re = made->re[f][i] + EDGE, *im = made->im[f][i] + EDGE;
             const float *noise = s->noise[i + EDGE][f] + EDGE;
-            for (int l = 0; l < MADE_XL; l++)
+            for (int l = 0; l < s->size.made_xl; l++)
                 made->energy[i][l] += by * (re[l] * re[l] + im[l] * im[l]) * noise[l];
         }
-        for (int l = 0; l < MADE_XL; l++) // the survey's traces alone count
+        for (int l = 0; l < s->size.made_xl; l++) // the survey's traces alone count
             if (il0 + i < 0 || il0 + i >= job->of->small.axis[0].n || xl0 + l < 0 ||
                 xl0 + l >= job->of->small.axis[1].n)
                 made->energy[i][l] = 0;
@@ -474,9 +491,11 @@ static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch 
     xl0 -= EDGE;
     transform_time(job, s, il0, xl0, k);
     judge_windows(job, il0, xl0, k, s);
-    memset(made->re, 0, bins * sizeof made->re[0]);
-    memset(made->im, 0, bins * sizeof made->im[0]);
-    for (int row = BESIDE; row < WINDOW_ROWS - BESIDE; row++) {
+    for (int f = 0; f < bins; f++) {
+        memset(made->re[f], 0, s->size.made_il * sizeof(Lane));
+        memset(made->im[f], 0, s->size.made_il * sizeof(Lane));
+    }
+    for (int row = BESIDE; row + W <= s->size.rows - BESIDE; row++) {
         find_factors(job, il0 + row, xl0, row, s);
         filter_row(s, bins, row, job->shape, made);
     }
@@ -560,6 +579,15 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
     }
 }
 
+static Size size_of(gint64 n_il, gint64 n_xl)
+{
+    enum { VECTOR = 16 };
+    Size size = {.made_il = (int)n_il + 2 * AROUND, .made_xl = (int)n_xl + 2 * AROUND};
+    size.rows = size.made_il + 2 * EDGE;
+    size.lanes = (size.made_xl + 2 * EDGE + VECTOR - 1) / VECTOR * VECTOR;
+    return size;
+}
+
 static void run_tile(Job *job, int tile, Scratch *s)
 {
     const PatchFaults *of = job->of;
@@ -568,6 +596,8 @@ static void run_tile(Job *job, int tile, Scratch *s)
     const gint64 il0 = r.lo[0] + (gint64)(tile / job->tiles[1]) * TILE_IL;
     const gint64 xl0 = r.lo[1] + (gint64)(tile % job->tiles[1]) * TILE_XL;
     int first, last;
+    s->size = size_of(MIN(r.hi[0] - il0, TILE_IL), MIN(r.hi[1] - xl0, TILE_XL));
+    memset(s->time, 0, sizeof s->time); // lanes that this tile does not load
     litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
     const int from = litho_patch_first(time, (int)r.lo[2]);
     const int to = litho_patch_last(time, (int)r.hi[2] - 1);
