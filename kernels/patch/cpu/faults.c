@@ -24,6 +24,7 @@ enum {
     MADE_IL = TILE_IL + 2 * AROUND, // traces that windows are added up on
     MADE_XL = TILE_XL + 2 * AROUND,
     ROWS = MADE_IL + 2 * EDGE,    // traces that are transformed
+    VECTOR = 16,                  // lanes
     LANES = MADE_XL + 2 * EDGE,   // 48: no vector is in part beyond, so that all lanes are alike
     WINDOW_ROWS = ROWS - (W - 1), // windows whose quartiles are found; BESIDE fewer are filtered
     LEAD = 16,                    // numbers before the first lane of a row of windows
@@ -339,12 +340,15 @@ LITHO_INLINE void filter_lanes(Scratch *s, int bins, int row, const float (*shap
     add_row(s, bins, row, made, lanes);
 }
 
-// A row of windows from their spectra along time to their sums. Whole tiles have code of their own.
+// A row of windows from their spectra along time to their sums. Whole tiles have code of their own,
+// and so do slices along inlines.
 LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, const float (*shape)[K],
                                     Made *made)
 {
     if (s->size.lanes == LANES)
         filter_lanes(s, bins, row, shape, made, LANES);
+    else if (s->size.lanes == VECTOR)
+        filter_lanes(s, bins, row, shape, made, VECTOR);
     else
         filter_lanes(s, bins, row, shape, made, s->size.lanes);
 }
@@ -581,7 +585,6 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
 
 static Size size_of(gint64 n_il, gint64 n_xl)
 {
-    enum { VECTOR = 16 };
     Size size = {.made_il = (int)n_il + 2 * AROUND, .made_xl = (int)n_xl + 2 * AROUND};
     size.rows = size.made_il + 2 * EDGE;
     size.lanes = (size.made_xl + 2 * EDGE + VECTOR - 1) / VECTOR * VECTOR;
