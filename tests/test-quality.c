@@ -137,36 +137,6 @@ static void test_few_windows(void)
     }
 }
 
-// The part done, which never falls.
-static void take_part(const LithoProgress *progress, gpointer data)
-{
-    double *part = data;
-    const double now = progress->total > 0 ? (double)progress->done / (double)progress->total : 0;
-    g_assert_cmpfloat(now, >=, *part);
-    g_assert_cmpfloat(now, <=, 1);
-    *part = now;
-}
-
-// Property: while an operator of several stages is judged, the part done never falls, and says no
-// earlier than in its last run that most is done.
-static void test_progress(void)
-{
-    g_auto(Cubes) c = quality_make("curved", "inlines=32 xlines=32 samples=64 snr=5 seed=3");
-    LithoNoise noise = quality_true_noise(&c);
-    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("patch"), "");
-    const LithoQualityAsk ask = {
-        .flow = flow, .in = c.noisy, .noise = &noise, .hide = 5, .folds = 2, .seed = 1};
-    double part = 0;
-    LithoRun run = {.on_progress = take_part, .progress_data = &part};
-    LithoQuality q;
-    LithoJudge *j = litho_judge_new(litho_device_cpu());
-    g_assert_true(litho_judge_run(j, &ask, &run, &q, NULL));
-    g_test_message("told up to %g", part);
-    g_assert_cmpfloat(part, >, 0.5);
-    litho_judge_free(j);
-    litho_noise_clear(&noise);
-}
-
 // Property: hidden traces asked for alone are told as with the other figures, which stay unknown;
 // the interval overlaps that of four times as many traces, and is twice as wide.
 static void test_hidden_alone(void)
@@ -686,7 +656,6 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/filling", test_filling);
     g_test_add_func("/quality/bound-words", test_bound_words);
     g_test_add_func("/quality/few-windows", test_few_windows);
-    g_test_add_func("/quality/progress", test_progress);
     g_test_add_func("/quality/hidden-alone", test_hidden_alone);
     g_test_add_func("/quality/probe", test_probe);
     g_test_add_func("/quality/level", test_level);

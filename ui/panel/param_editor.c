@@ -557,37 +557,19 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
     return self->row;
 }
 
-// The name keeps the room of the words below it when they go: rows below it do not move.
-static void keep_room(LithoParamEditor *self, const char *markup)
-{
-    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->name, NULL);
-    int height;
-    pango_layout_set_markup(layout, markup, -1);
-    pango_layout_set_width(layout, MAX(gtk_widget_get_width(self->name), NAME_WIDTH) * PANGO_SCALE);
-    pango_layout_set_wrap(layout, PANGO_WRAP_WORD);
-    pango_layout_get_pixel_size(layout, NULL, &height);
-    gtk_widget_set_size_request(self->name, NAME_WIDTH, height);
-}
-
-// The row's name with words in small letters under it, as markup; g_free().
-static char *small_words(const LithoParam *row, const char *words)
-{
-    return g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>",
-                                   litho_text(row->label), words);
-}
-
 // "automatic" in small letters under the name, where the field shows the number it stands for.
 static void show_words(LithoParamEditor *self, gboolean special)
 {
     const LithoParam *row = self->row;
     if (!row->special_text) {
-        g_autofree char *name = *self->note ? small_words(row, self->note)
+        g_autofree char *name = *self->note ? litho_words_below(litho_text(row->label), self->note)
                                             : g_markup_escape_text(litho_text(row->label), -1);
         gtk_label_set_markup(GTK_LABEL(self->name), name);
         return;
     }
-    g_autofree char *markup = small_words(row, litho_text(row->special_text));
-    keep_room(self, markup);
+    g_autofree char *markup =
+        litho_words_below(litho_text(row->label), litho_text(row->special_text));
+    litho_label_keep_room(self->name, markup, NAME_WIDTH);
     if (special && isfinite(self->used))
         gtk_label_set_markup(GTK_LABEL(self->name), markup);
     else

@@ -41,6 +41,23 @@ void litho_label_set_number(GtkWidget *label, const char *text)
     gtk_label_set_text(GTK_LABEL(label), is_right_to_left(label) ? isolated : text);
 }
 
+char *litho_words_below(const char *name, const char *words)
+{
+    return g_markup_printf_escaped("%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>", name,
+                                   words);
+}
+
+void litho_label_keep_room(GtkWidget *label, const char *markup, int width)
+{
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(label, NULL);
+    int height;
+    pango_layout_set_markup(layout, markup, -1);
+    pango_layout_set_width(layout, MAX(gtk_widget_get_width(label), width) * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD);
+    pango_layout_get_pixel_size(layout, NULL, &height);
+    gtk_widget_set_size_request(label, width, height);
+}
+
 void litho_field_of_numbers(GtkWidget *field)
 {
     GtkEditable *text = gtk_editable_get_delegate(GTK_EDITABLE(field));

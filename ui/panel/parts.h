@@ -16,6 +16,11 @@ GtkWidget *litho_label_new(const char *text, const char *css);
 // a letter would follow the window from right to left and read "% 16".
 // A label's text.
 void litho_label_set_number(GtkWidget *label, const char *text);
+// `name` with words in small letters under it, as markup; g_free().
+char *litho_words_below(const char *name, const char *words);
+// A label of at least `width` pixels keeps the room of `markup` when a shorter text takes its
+// place: what lies below it does not move.
+void litho_label_keep_room(GtkWidget *label, const char *markup, int width);
 // A field that numbers are typed into; its own alignment first.
 void litho_field_of_numbers(GtkWidget *field);
 
