@@ -4,8 +4,8 @@
 
 #include "app/peers.h"
 
-// What each process of a run did, for its timings: host, seconds, processor time, time it waited,
-// bytes sent and received. All processes call it, with the seconds that theirs took; the first one
-// collects, the others send and get an empty array. NULL with an error: one of them has gone.
-// json_array_unref().
+// The share of each process in a run, for its timings: host, seconds, processor time, time it
+// waited, bytes sent and received. All processes call it, with the seconds that theirs took; the
+// first one collects, the others send and get an empty array. NULL with an error: one of them has
+// gone. json_array_unref().
 JsonArray *litho_cli_ranks(LithoPeersModule *peers, double seconds, LithoRun *run, GError **error);

@@ -164,7 +164,7 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
 
 // --- stages of a run -----------------------------------------------------------------------------
 
-// What the stages of a run hand on.
+// A run, as its stages hand it on.
 typedef struct Job {
     const Options *o;
     LithoFlow *flow;
@@ -411,7 +411,8 @@ static gboolean make_plan(Job *job, GError **error)
     return ok;
 }
 
-// What the run would be. Its memory is that of the result and its volumes, whichever needs most.
+// Tells the run as it would be. Its memory is that of the result and its volumes, whichever needs
+// most.
 static gboolean tell_plan(Job *job, GError **error)
 {
     LithoStreamPlan *plan = &job->plan;
@@ -458,7 +459,7 @@ static gboolean compute(Job *job, GError **error)
     return TRUE;
 }
 
-// What reading and computing have found.
+// Tells the notes that reading and computing have left.
 static void tell_after(const Job *job)
 {
     LithoSurvey *survey = job->survey;

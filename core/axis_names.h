@@ -16,7 +16,7 @@ const char *litho_axis_plural(const LithoGrid *grid, int axis);
 // Name and plural inside a sentence: "inline", "CDP", "shots"; g_free().
 char *litho_axis_word(const LithoGrid *grid, int axis);
 char *litho_axis_words(const LithoGrid *grid, int axis);
-// As many as the axis has, "1 inline", "32 shots"; g_free().
+// Count and name of the axis's members, "1 inline", "32 shots"; g_free().
 char *litho_axis_counted(const LithoGrid *grid, int axis);
 // Before a number in a narrow place: "IL", "XL", "CDP", "Shot", "t", "z". Static.
 const char *litho_axis_short(const LithoGrid *grid, int axis);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How long a file takes to be read and written: file-times FILE [cold|warm [THREADS [OUT]]]
+// Times of reading and writing a file: file-times FILE [cold|warm [THREADS [OUT]]]
 //
 // Rows beside one another: the plain reads that any program may be measured by, opening (the trace
 // headers), all samples in slabs of a gigabyte as `run` reads them, slices, and with OUT a plain

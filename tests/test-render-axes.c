@@ -38,25 +38,34 @@ static gboolean has_ink_at_left(cairo_surface_t *picture)
     return ink;
 }
 
+// Axes of an inline in a small panel; cairo_surface_destroy().
+static cairo_surface_t *draw_small(const LithoGrid *grid, const LithoSliceView *view,
+                                   LithoSliceMap *map)
+{
+    const LithoAxesStyle style = {.font_size = 11, .compact = TRUE};
+    const LithoRect area = {0, 0, 330, 300};
+    const LithoFrame frame = litho_axes_layout(&style, grid, LITHO_INLINE, area, FALSE);
+    *map = litho_slice_map(grid, view, frame.data);
+    cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_A8, 330, 300);
+    cairo_t *cr = cairo_create(picture);
+    litho_axes_draw(cr, &style, grid, map);
+    cairo_destroy(cr);
+    cairo_surface_flush(picture);
+    return picture;
+}
+
 // Property: numbers of the upright axis are whole, whatever few samples it has: those of a cube of
 // four samples of 1 ms are "-0.5", "1.5".
 static void test_few_samples(void)
 {
-    const LithoAxesStyle style = {.font_size = 11, .compact = TRUE};
     static const int samples[] = {1, 2, 4, 9, 15, 40};
     for (guint k = 0; k < G_N_ELEMENTS(samples); k++)
         for (int ms = 1; ms <= 4; ms *= 2) {
             LithoGrid grid = litho_grid_new(2, 3, samples[k]);
             grid.axis[LITHO_SAMPLE].step = 1e-3 * ms;
             const LithoSliceView view = litho_slice_view(&grid, LITHO_INLINE, 0);
-            const LithoRect area = {0, 0, 330, 300};
-            const LithoFrame frame = litho_axes_layout(&style, &grid, LITHO_INLINE, area, FALSE);
-            const LithoSliceMap map = litho_slice_map(&grid, &view, frame.data);
-            cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_A8, 330, 300);
-            cairo_t *cr = cairo_create(picture);
-            litho_axes_draw(cr, &style, &grid, &map);
-            cairo_destroy(cr);
-            cairo_surface_flush(picture);
+            LithoSliceMap map;
+            cairo_surface_t *picture = draw_small(&grid, &view, &map);
             g_test_message("%d samples of %d ms", samples[k], ms);
             g_assert_false(has_ink_at_left(picture));
             cairo_surface_destroy(picture);
@@ -68,7 +77,6 @@ static void test_few_samples(void)
 // one word are 2 columns apart at most.
 static void test_unit(void)
 {
-    const LithoAxesStyle style = {.font_size = 11, .compact = TRUE};
     for (int digits = 0; digits < 2; digits++)
         for (int begin = 0; begin < 5; begin++) {
             LithoGrid grid = litho_grid_new(20, 60, 250);
@@ -76,16 +84,10 @@ static void test_unit(void)
             LithoSliceView view = litho_slice_view(&grid, LITHO_INLINE, 3);
             view.lo[LITHO_XLINE] = 9 + 0.25 * begin;
             view.hi[LITHO_XLINE] = 40;
-            const LithoRect area = {0, 0, 330, 300};
-            const LithoFrame frame = litho_axes_layout(&style, &grid, LITHO_INLINE, area, FALSE);
-            const LithoSliceMap map = litho_slice_map(&grid, &view, frame.data);
-            cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_A8, 330, 300);
-            cairo_t *cr = cairo_create(picture);
-            litho_axes_draw(cr, &style, &grid, &map);
-            cairo_destroy(cr);
-            cairo_surface_flush(picture);
+            LithoSliceMap map;
+            cairo_surface_t *picture = draw_small(&grid, &view, &map);
             // Up to the second number: the room before it is wide in any case.
-            const int gap = widest_gap(picture, &map, 11, (int)frame.data.x + 10);
+            const int gap = widest_gap(picture, &map, 11, (int)map.rect.x + 10);
             g_test_message("%d digits from %g: %d columns", digits ? 6 : 2, view.lo[LITHO_XLINE],
                            gap);
             g_assert_cmpint(gap, >=, 3);

@@ -46,7 +46,7 @@ static gboolean find_pieces(const LithoWalkStep *l, int axis, Pieces *p)
         need_at(l, &grid, axis, behind, &lo, &end);
     while (lo == 0 && ++behind < PROBED);
     const gint64 length = behind + p->margin;
-    // What overlaps by more than a half is no piece that is worked on by itself.
+    // A piece that overlaps by more than a half is not worked on by itself.
     p->length = length > p->apart && length <= 2 * p->apart ? length : 0;
     return TRUE;
 }

@@ -79,8 +79,8 @@ enum { PARTS = 1000 }; // of one run
 static void on_progress(const LithoProgress *progress, gpointer data)
 {
     Runs *runs = data;
-    // How many stages are to come is not known: each takes a half of what is left, so that nothing
-    // falls back.
+    // The number of stages is not known: each takes a half of what is left, so that nothing falls
+    // back.
     if (runs->stage && g_strcmp0(runs->stage, progress->what) != 0)
         runs->before += (1 - runs->before) / 2;
     runs->stage = progress->what;

@@ -73,7 +73,7 @@ static void tell_half(const LithoNoiseWindows *job, int threads, float *half)
     }
 }
 
-// Of the windows that are not left out.
+// Part of the traces that is recorded, of the windows that are not left out.
 static double recorded_in(const LithoNoiseWindows *job)
 {
     double sum = 0;
@@ -188,8 +188,8 @@ static double sum_known(const PatchFloor *p, const gboolean *known, const float 
     return sum;
 }
 
-// Where the noise comes to all wavenumbers, the faintest tenth holds more than this part of the
-// middle one, though dense events raise many of them: 0.5 to 0.9, of a line that steep ones fill
+// The faintest tenth of the wavenumbers holds more than this part of the middle one where the noise
+// comes to all of them, though dense events raise many: 0.5 to 0.9, of a line that steep ones fill
 // 0.33. Noise that keeps to some wavenumbers leaves 0.3 and less, traces mixed 1 2 1 0.02 and those
 // mixed 1 4 1 0.26. Missing traces spread it: means of 3 traces leave 0.21, 0.34 and 0.49 with 0,
 // 30 and 50 % missing.

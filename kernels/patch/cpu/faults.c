@@ -40,7 +40,7 @@ typedef struct Row {
     Lane re, im;
 } Row;
 
-// Those of lane 0 and what follows, to be read and to be written.
+// A row from lane 0 on, to be read and to be written.
 typedef struct From {
     const float *re, *im;
 } From;
@@ -54,7 +54,7 @@ typedef struct Made {
     Lane energy[MADE_IL];
 } Made;
 
-// What a tile needs of the rows and lanes: a slice of the survey needs few of one of them.
+// Rows and lanes that a tile needs: a slice of the survey needs few of one of them.
 typedef struct Size {
     int made_il, made_xl; // traces that windows are added up on
     int rows, lanes;      // traces that are transformed; lanes in whole vectors
