@@ -62,12 +62,12 @@ typedef struct Size {
 
 typedef struct Scratch {
     Size size;
-    Lane time[LITHO_PATCH_MAX_WINDOW] __attribute__((aligned(64)));
+    Lane time[LITHO_PATCH_MAX_WINDOW];
     Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
     Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
     Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
-    Row along[BINS][W];                  // of a row of windows, transformed along inlines alone
-    Row window[BINS][K];                 // and along both axes: lane l stands at LEAD + l
+    Row window[BINS][K];                 // of a row of windows: lane l stands at LEAD + l
+    Row along[BINS][W];                  // transformed along inlines alone, there and back
     Lane power[BINS][K];                 // in units of the noise
     Lane factor;                         // of the limits
     Made made[NEAR];                     // of window k in slot k modulo NEAR
@@ -583,6 +583,7 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
     }
 }
 
+// The size of a tile by the traces of its output.
 static Size size_of(gint64 n_il, gint64 n_xl)
 {
     Size size = {.made_il = (int)n_il + 2 * AROUND, .made_xl = (int)n_xl + 2 * AROUND};
