@@ -51,8 +51,7 @@ static void reproduce_clear(Reproduce *r)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reproduce, reproduce_clear)
 
-// --- the table of figures
-// -------------------------------------------------------------------------
+// --- the table of figures -----------------------------------------------------------------------
 
 static const char *text_or_null(LithoJsonReader *r, const char *key)
 {
@@ -130,8 +129,7 @@ static gboolean read_table(Reproduce *r, GError **error)
     return litho_json_close(&root, good, NULL, error);
 }
 
-// --- running
-// --------------------------------------------------------------------------------------
+// --- running ------------------------------------------------------------------------------------
 
 static JsonNode *element_called(JsonArray *array, const char *name)
 {
@@ -296,8 +294,7 @@ static gboolean run_figure(const Reproduce *r, LithoFigure *f, gboolean named, L
     return TRUE;
 }
 
-// --- telling
-// --------------------------------------------------------------------------------------
+// --- telling ------------------------------------------------------------------------------------
 
 static char *got_text(const LithoFigure *f, const LithoFigureValue *v)
 {

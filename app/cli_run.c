@@ -525,8 +525,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o, LithoP
     return save_beside(&job, error);
 }
 
-// --- the command line
-// -----------------------------------------------------------------------------
+// --- the command line ---------------------------------------------------------------------------
 
 // Numbers that GLib's options take as they are.
 static gboolean check_numbers(Options *o, GError **error)
