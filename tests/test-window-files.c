@@ -446,7 +446,8 @@ static void test_provenance(void)
 }
 
 // Property: without the right to write a folder, or to read a file, there is one sentence that says
-// so; nothing else happens. Whoever may do everything becomes somebody else for the while.
+// so and names the file that the person named, not the provenance beside it; nothing else happens.
+// Whoever may do everything becomes somebody else for the while.
 static void test_permission(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "closed.sgy", 8, 9, 40);
@@ -474,6 +475,8 @@ static void test_permission(void)
     g_assert_true(!root || seteuid(0) == 0);
     g_assert_nonnull(strstr(reading, "Permission denied"));
     g_assert_nonnull(strstr(saving, "Permission denied"));
+    g_assert_nonnull(strstr(saving, out));
+    g_assert_null(strstr(saving, ".provenance"));
     g_assert_cmpstr(litho_session_path(gui.session), ==, open);
     g_assert_cmpint(g_rmdir(folder), ==, 0); // and nothing was left in it
 }

@@ -331,7 +331,7 @@ GtkWidget *litho_import_make_profiles(LithoImport *self)
     self->profile_list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->profile_list);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(self->profile_menu), popover);
-    gtk_widget_set_tooltip_text(self->profile_menu, _("Load a profile"));
+    litho_set_short_tooltip(self->profile_menu, _("Load a profile"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->profile_menu),
                                    GTK_ACCESSIBLE_PROPERTY_LABEL, _("Load a profile"), -1);
     self->save = gtk_button_new_with_label(_("Keep"));

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
+#include "ui/view/tooltip.h"
 
 static const char steps_key[] = "litho-steps", list_key[] = "litho-list";
 
@@ -144,7 +145,7 @@ GtkWidget *litho_history_button_new(LithoSession *session)
     g_signal_connect_object(popover, "show", G_CALLBACK(fill), session, 0);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "pan-down-symbolic");
-    gtk_widget_set_tooltip_text(button, _("History: the changes by name"));
+    litho_set_short_tooltip(button, _("History: the changes by name"));
     litho_name_widget(button, _("History"));
     return button;
 }

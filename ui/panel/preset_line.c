@@ -207,7 +207,7 @@ static GtkWidget *make_menu(LithoPresetLine *self)
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), self->popover);
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "view-more-symbolic");
     gtk_widget_add_css_class(button, "flat");
-    gtk_widget_set_tooltip_text(button, _("Save these parameters as a preset, remove yours"));
+    litho_set_short_tooltip(button, _("Save these parameters as a preset, remove yours"));
     litho_name_widget(button, _("Presets of your own"));
     return button;
 }

@@ -264,8 +264,9 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     else if (!known)
         words = why ? sentence_of(why) : g_strdup(_("not asked yet"));
     else
-        words = litho_text_printf(_("on %u traces, %g %%, seed %u%s%s"), q->hidden_traces, share,
-                                  seed, *apart ? ". " : "", apart);
+        words = litho_text_printf(q->hidden_traces == 1 ? _("on %u trace, %g %%, seed %u%s%s")
+                                                        : _("on %u traces, %g %%, seed %u%s%s"),
+                                  q->hidden_traces, share, seed, *apart ? ". " : "", apart);
     set_class(f->number, "litho-before", hiding);
     show(f, number, words, !hiding && (*apart || !known) ? MARK_LOOK : MARK_NONE);
 }

@@ -124,7 +124,7 @@ static GtkWidget *make_menu(LithoSnapshotBar *self, Chip *chip, const LithoSnaps
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(chip->menu), chip->popover);
     g_autofree char *label = g_strdup_printf(_("Menu of snapshot %c"), s->letter);
     litho_name_widget(chip->menu, label);
-    gtk_widget_set_tooltip_text(chip->menu, _("Compare, rename, remove (F2)"));
+    litho_set_short_tooltip(chip->menu, _("Compare, rename, remove (F2)"));
     return chip->menu;
 }
 

@@ -12,6 +12,7 @@
 #include "ui/session/job.h"
 #include "ui/show/race_panel.h"
 #include "ui/view/small_text.h"
+#include "ui/view/tooltip.h"
 #include "ui/window/window_private.h"
 
 enum { SHOWN = LITHO_SCRIPT_LANES, MADE_SHARES = 8, TICK_MS = 40, GAP = 12 };
@@ -548,7 +549,7 @@ static GtkWidget *add_drop(LithoRaceView *self, GtkWidget *bar, const char *name
     (void)self;
     GtkWidget *drop = gtk_drop_down_new(NULL, NULL);
     litho_name_widget(drop, name);
-    gtk_widget_set_tooltip_text(drop, name);
+    litho_set_short_tooltip(drop, name);
     gtk_box_append(GTK_BOX(bar), drop);
     return drop;
 }
@@ -556,7 +557,7 @@ static GtkWidget *add_drop(LithoRaceView *self, GtkWidget *bar, const char *name
 static GtkWidget *add_button(GtkWidget *bar, const char *label, const char *tip)
 {
     GtkWidget *button = gtk_button_new_with_label(label);
-    gtk_widget_set_tooltip_text(button, tip);
+    litho_set_short_tooltip(button, tip);
     gtk_box_append(GTK_BOX(bar), button);
     return button;
 }

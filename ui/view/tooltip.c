@@ -26,10 +26,33 @@ static char *broken_into_lines(const char *text)
     return g_string_free(lines, FALSE);
 }
 
+static gboolean has_popover(GtkWidget *widget)
+{
+    for (GtkWidget *w = gtk_widget_get_first_child(widget); w; w = gtk_widget_get_next_sibling(w))
+        if (GTK_IS_POPOVER(w) ? gtk_widget_get_visible(w) : has_popover(w))
+            return TRUE;
+    return FALSE;
+}
+
+// GTK draws the tooltip of a button over the menu that the button has opened.
+static gboolean on_query(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip)
+{
+    (void)x, (void)y, (void)keyboard, (void)tooltip;
+    if (has_popover(widget))
+        g_signal_stop_emission_by_name(widget, "query-tooltip");
+    return FALSE;
+}
+
 void litho_set_short_tooltip(GtkWidget *widget, const char *text)
 {
-    if (g_strcmp0(gtk_widget_get_tooltip_text(widget), text) != 0)
-        gtk_widget_set_tooltip_text(widget, text);
+    static const char key[] = "litho-tooltip";
+    if (g_strcmp0(gtk_widget_get_tooltip_text(widget), text) == 0)
+        return;
+    if (!g_object_get_data(G_OBJECT(widget), key)) {
+        g_object_set_data(G_OBJECT(widget), key, widget);
+        g_signal_connect(widget, "query-tooltip", G_CALLBACK(on_query), NULL);
+    }
+    gtk_widget_set_tooltip_text(widget, text);
 }
 
 void litho_set_tooltip(GtkWidget *widget, const char *text)

@@ -42,7 +42,7 @@ static GtkWidget *make_open(LithoHeader *self)
     self->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->recent);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(recent), popover);
-    gtk_widget_set_tooltip_text(recent, _("Recent files"));
+    litho_set_short_tooltip(recent, _("Recent files"));
     litho_name_widget(recent, _("Recent files"));
     g_signal_connect_swapped(popover, "show", G_CALLBACK(fill_recent), self);
     gtk_box_append(GTK_BOX(box), recent);
@@ -55,7 +55,7 @@ static GtkWidget *make_similarity(LithoHeader *self)
     gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.similarity");
     self->similarity = button;
     gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(button, _("Where output and removed are alike: signal leaves (L)"));
+    litho_set_short_tooltip(button, _("Where output and removed are alike: signal leaves (L)"));
     return button;
 }
 
@@ -80,15 +80,15 @@ static GtkWidget *make_compare(LithoHeader *self)
         g_autofree char *action = g_strdup_printf("win.show::%s", litho_show_keys[k]);
         GtkWidget *button = gtk_toggle_button_new_with_label(name);
         gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
-        gtk_widget_set_tooltip_text(button, compare_tip(k));
+        litho_set_short_tooltip(button, compare_tip(k));
         gtk_box_append(GTK_BOX(box), button);
         self->compare[k] = button;
     }
     self->volumes = gtk_menu_button_new();
     gtk_widget_set_visible(self->volumes, FALSE);
     litho_name_widget(self->volumes, _("Shown volume"));
-    gtk_widget_set_tooltip_text(self->volumes,
-                                _("The result, or a volume that a step gives beside it"));
+    litho_set_short_tooltip(self->volumes,
+                            _("The result, or a volume that a step gives beside it"));
     gtk_box_append(GTK_BOX(box), self->volumes);
     gtk_box_append(GTK_BOX(all), box);
     gtk_box_append(GTK_BOX(all), make_similarity(self));
@@ -250,7 +250,7 @@ static GtkWidget *make_menu(void)
     GtkWidget *button = gtk_menu_button_new();
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
     gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
-    gtk_widget_set_tooltip_text(button, _("Menu"));
+    litho_set_short_tooltip(button, _("Menu"));
     litho_name_widget(button, _("Menu"));
     g_object_unref(menu);
     g_object_unref(appearance);

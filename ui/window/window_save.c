@@ -9,6 +9,7 @@
 #include "core/engine/provenance.h"
 #include "core/engine/stream.h"
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/io/survey.h"
 
 // --- the job bar --------------------------------------------------------------------------------
@@ -143,7 +144,10 @@ static gpointer save_work(LithoRun *run, gpointer data, GError **error)
 {
     Saving *s = data;
     LithoSaveOptions options = {.force = s->force, .note = s->note};
-    if (!litho_provenance_check(s->path, s->force, error))
+    const LithoReplace replace = s->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
+    // The result first: a sentence about its folder names the file that the person chose.
+    if (!litho_outputs_check((const char *const[]){s->path, NULL}, replace, error) ||
+        !litho_provenance_check(s->path, s->force, error))
         return NULL;
     if (!s->streamed) {
         if (!litho_cube_save(s->cube, s->path, &options, run, error))
