@@ -260,6 +260,9 @@ static GtkWidget *make_latency(LithoTimingPanel *self)
     gtk_widget_add_css_class(self->big, "litho-big");
     self->latency_spark = litho_spark_new();
     gtk_widget_set_hexpand(self->latency_spark, TRUE);
+    // Beside the digits: in the whole height of their line it meets the device's name above.
+    gtk_widget_set_valign(self->latency_spark, GTK_ALIGN_END);
+    gtk_widget_set_margin_bottom(self->latency_spark, 4);
     self->small = litho_label_new(NULL, "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(self->small), PANGO_ELLIPSIZE_END);
     gtk_box_append(GTK_BOX(line), self->big);
