@@ -19,6 +19,32 @@ void litho_name_choice(GtkWidget *drop_down, const char *name, const char *descr
                                        name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
 }
 
+static void short_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer chars)
+{
+    (void)factory;
+    GtkWidget *label = litho_label_new(NULL, NULL);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), GPOINTER_TO_INT(chars));
+    gtk_list_item_set_child(item, label);
+}
+
+static void short_bind(GtkSignalListItemFactory *factory, GtkListItem *item)
+{
+    (void)factory;
+    gtk_label_set_text(GTK_LABEL(gtk_list_item_get_child(item)),
+                       gtk_string_object_get_string(gtk_list_item_get_item(item)));
+}
+
+void litho_shorten_choice(GtkWidget *drop_down, int chars)
+{
+    GtkDropDown *choice = GTK_DROP_DOWN(drop_down);
+    g_autoptr(GtkListItemFactory) factory = gtk_signal_list_item_factory_new();
+    g_signal_connect(factory, "setup", G_CALLBACK(short_setup), GINT_TO_POINTER(chars));
+    g_signal_connect(factory, "bind", G_CALLBACK(short_bind), NULL);
+    gtk_drop_down_set_list_factory(choice, gtk_drop_down_get_factory(choice));
+    gtk_drop_down_set_factory(choice, factory);
+}
+
 GtkWidget *litho_label_new(const char *text, const char *css)
 {
     GtkWidget *label = gtk_label_new(text);

@@ -9,6 +9,10 @@ void litho_name_widget(GtkWidget *widget, const char *name);
 // Names a choice for screen readers: GTK puts its button, which has no name of its own, in front.
 void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description);
 
+// A choice of strings shows `chars` characters of the chosen one at most: a long name that a person
+// gave would push the panel wide. The list below shows whole names.
+void litho_shorten_choice(GtkWidget *drop_down, int chars);
+
 // Left-aligned text with a style class, NULL = none.
 GtkWidget *litho_label_new(const char *text, const char *css);
 

@@ -132,8 +132,12 @@ static void on_choice(GtkDropDown *choice, GParamSpec *spec, LithoPresetLine *se
     (void)spec;
     guint k = gtk_drop_down_get_selected(choice);
     int step = litho_session_selected(self->session);
-    if (self->loading || step < 0 || k >= self->sets->len)
+    if (self->loading || step < 0)
         return;
+    if (k >= self->sets->len) { // "custom" is what the parameters are, no set that could be taken
+        litho_preset_line_load(self, litho_flow_step(litho_session_flow(self->session), step));
+        return;
+    }
     const Set *set = g_ptr_array_index(self->sets, k);
     g_autofree char *what =
         g_strdup_printf(_("Preset %s of"), set->own ? set->name : litho_text(set->name));
@@ -222,6 +226,7 @@ static void litho_preset_line_init(LithoPresetLine *self)
     self->choice = gtk_drop_down_new(NULL, NULL);
     litho_name_choice(self->choice, _("Preset"),
                       _("Sets of parameters for common cases, and your own"));
+    litho_shorten_choice(self->choice, 18);
     g_signal_connect(self->choice, "notify::selected", G_CALLBACK(on_choice), self);
     gtk_box_append(GTK_BOX(self), label);
     gtk_box_append(GTK_BOX(self), self->choice);

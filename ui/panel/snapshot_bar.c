@@ -72,21 +72,23 @@ static void on_remove(GtkButton *button, LithoSnapshotBar *self)
         litho_snapshots_remove(self->snapshots, k);
 }
 
-// Delete removes the chip with the focus; F2 opens its menu, with the keyboard on the name.
+// Delete removes the chip that has the focus in one of its two buttons; F2 opens its menu, with the
+// keyboard on the name.
 static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                        LithoSnapshotBar *self)
 {
     (void)code;
     (void)state;
-    GtkWidget *go = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(keys));
-    int k = index_of(self, go);
-    if (k < 0 || (key != GDK_KEY_Delete && key != GDK_KEY_F2))
+    GtkWidget *part = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(keys));
+    const Chip *chip = g_object_get_data(G_OBJECT(part), parts_key);
+    int k = index_of(self, part);
+    if (k < 0 || gtk_widget_get_visible(chip->popover) ||
+        (key != GDK_KEY_Delete && key != GDK_KEY_F2))
         return FALSE;
     if (key == GDK_KEY_Delete)
         litho_snapshots_remove(self->snapshots, k);
     else
-        gtk_menu_button_popup(
-            GTK_MENU_BUTTON(((Chip *)g_object_get_data(G_OBJECT(go), parts_key))->menu));
+        gtk_menu_button_popup(GTK_MENU_BUTTON(chip->menu));
     return TRUE;
 }
 
@@ -95,6 +97,15 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
 static void tag(gpointer widget, char letter)
 {
     g_object_set_data(G_OBJECT(widget), letter_key, GINT_TO_POINTER((int)letter));
+}
+
+static void listen(LithoSnapshotBar *self, GtkWidget *part, Chip *chip, char letter)
+{
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
+    gtk_widget_add_controller(part, keys);
+    tag(part, letter);
+    g_object_set_data(G_OBJECT(part), parts_key, chip);
 }
 
 static GtkWidget *make_menu(LithoSnapshotBar *self, Chip *chip, const LithoSnapshot *s)
@@ -125,6 +136,7 @@ static GtkWidget *make_menu(LithoSnapshotBar *self, Chip *chip, const LithoSnaps
     g_autofree char *label = g_strdup_printf(_("Menu of snapshot %c"), s->letter);
     litho_name_widget(chip->menu, label);
     litho_set_short_tooltip(chip->menu, _("Compare, rename, remove (F2)"));
+    listen(self, chip->menu, chip, s->letter);
     return chip->menu;
 }
 
@@ -146,11 +158,7 @@ static GtkWidget *make_chip(LithoSnapshotBar *self, const LithoSnapshot *s)
     chip->go = gtk_button_new();
     gtk_button_set_child(GTK_BUTTON(chip->go), line);
     g_signal_connect(chip->go, "clicked", G_CALLBACK(on_go), self);
-    GtkEventController *keys = gtk_event_controller_key_new();
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
-    gtk_widget_add_controller(chip->go, keys);
-    tag(chip->go, s->letter);
-    g_object_set_data(G_OBJECT(chip->go), parts_key, chip);
+    listen(self, chip->go, chip, s->letter);
     gtk_widget_add_css_class(box, "linked");
     gtk_widget_add_css_class(box, "litho-chip");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
