@@ -323,7 +323,12 @@ static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
     gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
     gtk_label_set_markup(GTK_LABEL(label), caption);
     gtk_widget_add_css_class(label, "numeric");
-    gtk_box_append(GTK_BOX(box), inside);
+    // Pictures are of one size in a line of their own; else they would grow where captions are
+    // short.
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_set_halign(line, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(line), inside);
+    gtk_box_append(GTK_BOX(box), line);
     gtk_box_append(GTK_BOX(box), label);
     card->best = gtk_label_new(NULL); // its line is there from the start: cards stay in place
     gtk_widget_add_css_class(card->best, "litho-good");
@@ -543,8 +548,9 @@ static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
     GtkWidget *button = gtk_button_new_with_label(_("Start"));
+    const LithoGrid *grid = litho_session_grid(litho_window_session(sweep->window));
     for (int k = 0; k < 2; k++) {
-        sweep->line[k] = litho_sweep_line_new(op, k == 1);
+        sweep->line[k] = litho_sweep_line_new(op, k == 1, grid && grid->is_depth);
         gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
     litho_sweep_lines_align(LITHO_SWEEP_LINE(sweep->line[0]), LITHO_SWEEP_LINE(sweep->line[1]));

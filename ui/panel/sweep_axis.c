@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
 
 enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };
@@ -10,8 +11,8 @@ enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };
 struct _LithoSweepLine {
     GtkBox parent;
     GPtrArray *rows; // of LithoParam, borrowed
-    gboolean second;
-    GtkWidget *word, *choice, *details, *from, *to, *n;
+    gboolean second, is_depth;
+    GtkWidget *word, *choice, *details, *from, *to, *unit, *n;
 };
 
 G_DEFINE_TYPE(LithoSweepLine, litho_sweep_line, GTK_TYPE_BOX)
@@ -46,7 +47,7 @@ void litho_sweep_line_limit(LithoSweepLine *self, guint most)
 
 void litho_sweep_lines_align(LithoSweepLine *a, LithoSweepLine *b)
 {
-    GtkWidget *const pairs[][2] = {{a->word, b->word}, {a->choice, b->choice}};
+    GtkWidget *const pairs[][2] = {{a->word, b->word}, {a->choice, b->choice}, {a->unit, b->unit}};
     for (guint k = 0; k < G_N_ELEMENTS(pairs); k++) {
         g_autoptr(GtkSizeGroup) group = gtk_size_group_new(GTK_SIZE_GROUP_HORIZONTAL);
         gtk_size_group_add_widget(group, pairs[k][0]);
@@ -58,7 +59,9 @@ void litho_sweep_lines_align(LithoSweepLine *a, LithoSweepLine *b)
 static void on_choice(LithoSweepLine *self)
 {
     const LithoParam *row = litho_sweep_line_row(self);
+    const char *unit = row ? litho_param_unit(row, self->is_depth) : "";
     gtk_widget_set_sensitive(self->details, row != NULL);
+    gtk_label_set_text(GTK_LABEL(self->unit), *unit ? litho_text(unit) : "");
     g_signal_emit(self, chosen_signal, 0);
     if (!row)
         return;
@@ -132,11 +135,12 @@ static void litho_sweep_line_class_init(LithoSweepLineClass *klass)
                                  NULL, NULL, G_TYPE_NONE, 0);
 }
 
-GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
+GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second, gboolean is_depth)
 {
     LithoSweepLine *self = g_object_new(LITHO_TYPE_SWEEP_LINE, NULL);
     GtkStringList *names = gtk_string_list_new(NULL);
     self->second = second;
+    self->is_depth = is_depth;
     if (second)
         gtk_string_list_append(names, _("none"));
     for (guint r = 0; r < op->params.n; r++) {
@@ -156,6 +160,9 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->from = add_entry(self->details, _("from"), _("First value"));
     self->to = add_entry(self->details, _("to"), _("Last value"));
+    self->unit = litho_label_new(NULL, NULL);
+    gtk_widget_set_margin_end(self->unit, 12);
+    gtk_box_append(GTK_BOX(self->details), self->unit);
     self->n =
         gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
     litho_field_of_numbers(self->n);

@@ -9,7 +9,8 @@
 G_DECLARE_FINAL_TYPE(LithoSweepLine, litho_sweep_line, LITHO, SWEEP_LINE, GtkBox)
 
 // A line for the numbers among the operator's parameters. `second`: begins with none chosen.
-GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second);
+// `is_depth`: samples are depths, whose units some parameters take.
+GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second, gboolean is_depth);
 const LithoParam *litho_sweep_line_row(LithoSweepLine *self); // NULL = none chosen
 void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row);
 void litho_sweep_line_limit(LithoSweepLine *self, guint most);      // so many values at most

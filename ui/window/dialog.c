@@ -10,9 +10,12 @@ GtkWidget *litho_dialog_new(GtkWindow *parent, const char *title, int width, int
     gtk_window_set_destroy_with_parent(GTK_WINDOW(dialog), TRUE);
     gtk_window_set_default_size(GTK_WINDOW(dialog), width, height);
     GtkEventController *keys = gtk_shortcut_controller_new();
-    gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
-                                         gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
-                                                          gtk_named_action_new("window.close")));
+    static const char *const closing[] = {"Escape", "<Control>w"};
+    for (guint k = 0; k < G_N_ELEMENTS(closing); k++)
+        gtk_shortcut_controller_add_shortcut(
+            GTK_SHORTCUT_CONTROLLER(keys),
+            gtk_shortcut_new(gtk_shortcut_trigger_parse_string(closing[k]),
+                             gtk_named_action_new("window.close")));
     gtk_widget_add_controller(dialog, keys);
     return dialog;
 }
