@@ -323,7 +323,7 @@ static void done(gpointer result, const GError *error, gpointer data)
     g_autofree char *text =
         only_ranks && find->gain_db > 0.05
             ? litho_text_printf(
-                  _("No SNR can be told of these data. Together %s, and %.1f to %.1f dB "
+                  _("No SNR can be told of these data. All together %s, and %.1f to %.1f dB "
                     "with any level of the noise that is likely: %u settings in %.1f "
                     "s."),
                   gain, find->gain_low_db, find->gain_high_db, find->trials, find->seconds)
@@ -336,8 +336,8 @@ static void done(gpointer result, const GError *error, gpointer data)
                   _("These data look clean or filtered: no SNR can be told, so that no value is "
                     "better than another."))
         : find->gain_db > 0.05
-            ? litho_text_printf(_("Together %s%s: %u settings in %.1f s."), gain, snr, find->trials,
-                                find->seconds)
+            ? litho_text_printf(_("All together %s%s: %u settings in %.1f s."), gain, snr,
+                                find->trials, find->seconds)
             : litho_text_printf(
                   _("The values as they are cannot be bettered%s: %u settings in %.1f s."), snr,
                   find->trials, find->seconds);

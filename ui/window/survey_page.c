@@ -117,11 +117,16 @@ static GtkWidget *make_head(LithoCube *cube)
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     g_autofree char *base =
         cube->survey ? g_path_get_basename(litho_survey_path(cube->survey)) : g_strdup(cube->name);
-    const char *rest[] = {cube->survey ? litho_survey_format(cube->survey) : _("not from a file"),
-                          cube->survey ? litho_survey_path(cube->survey) : ""};
-    gtk_box_append(GTK_BOX(texts), litho_label_new(base, "title-3"));
-    for (int k = 0; k < 2; k++) {
-        GtkWidget *label = litho_label_new(rest[k], k ? "dim-label" : NULL);
+    const char *const lines[][2] = {
+        {base, "title-3"},
+        {cube->survey ? litho_survey_format(cube->survey) : _("not from a file"), NULL},
+        {cube->survey ? litho_survey_path(cube->survey) : "", "dim-label"}};
+    g_autoptr(PangoAttrList) as_it_is = pango_attr_list_new(); // a name has no hyphens of its own
+    pango_attr_list_insert(as_it_is, pango_attr_insert_hyphens_new(FALSE));
+    for (guint k = 0; k < G_N_ELEMENTS(lines); k++) { // a long name would push the window wide
+        GtkWidget *label = litho_label_new(lines[k][0], lines[k][1]);
+        gtk_label_set_attributes(GTK_LABEL(label), as_it_is);
+        litho_label_set_copyable(label);
         gtk_label_set_wrap(GTK_LABEL(label), TRUE);
         gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
         gtk_box_append(GTK_BOX(texts), label);
