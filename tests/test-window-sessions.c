@@ -286,6 +286,14 @@ static void test_broken_session(void)
         g_assert_cmpstr(kept, ==, texts[k]);
     }
     gui_screenshot(&gui, "files-broken-session");
+    // One that the start finds is told although a file is opened at once.
+    g_assert_true(gui_wait(state_written, &gui, 10));
+    g_assert_true(litho_state_write(key, texts[0], g_get_monotonic_time(), NULL));
+    litho_window_update_start(gui.window);
+    g_autofree char *told = g_strdup(litho_window_error(gui.window));
+    gui_open_file(&gui, path);
+    g_assert_cmpstr(litho_window_error(gui.window), ==, told);
+    g_assert_nonnull(strstr(told, ".damaged"));
     // Odd pieces of a session that is one otherwise are passed over without a word.
     static const char odd[] =
         "{ \"lithoscope-session\": 1, \"recipe\": { \"lithoscope\": 1, \"flow\": [] }, "

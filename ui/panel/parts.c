@@ -101,6 +101,15 @@ GtkWidget *litho_text_new(int chars)
     return label;
 }
 
+void litho_label_wrap_names(GtkWidget *label)
+{
+    g_autoptr(PangoAttrList) plain = pango_attr_list_new();
+    pango_attr_list_insert(plain, pango_attr_insert_hyphens_new(FALSE));
+    gtk_label_set_attributes(GTK_LABEL(label), plain);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+}
+
 void litho_label_set_copyable(GtkWidget *label)
 {
     gtk_label_set_selectable(GTK_LABEL(label), TRUE);

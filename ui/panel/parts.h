@@ -31,6 +31,10 @@ void litho_field_of_numbers(GtkWidget *field);
 // A label that breaks into lines of at most `chars` characters: explanations in popovers.
 GtkWidget *litho_text_new(int chars);
 
+// Lines break also within a file name, which would else push its window wide, and no hyphen that
+// is not the name's is put there.
+void litho_label_wrap_names(GtkWidget *label);
+
 // Lets the mouse mark the label's text. The keyboard passes it by: a label that is selectable but
 // not focusable takes Tab and gives it to nobody, and Tab never comes further.
 void litho_label_set_copyable(GtkWidget *label);

@@ -244,6 +244,8 @@ static void set_aside(const char *path, const char *why, GError **error)
 {
     g_autofree char *aside = litho_state_set_aside(path);
     const gboolean renamed = aside != NULL;
+    if (g_str_has_prefix(why, path) && g_str_has_prefix(why + strlen(path), ": "))
+        why += strlen(path) + 2; // the sentence has a name already
     litho_refuse(error, LITHO_ERROR_FORMAT,
                  "the session saved in %s cannot be read (%s) and was %s", renamed ? aside : path,
                  why, renamed ? "set aside under this name" : "left aside");

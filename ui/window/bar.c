@@ -24,7 +24,7 @@ static GtkWidget *make_details(LithoBar *bar)
 {
     GtkWidget *popover = gtk_popover_new(), *button = gtk_menu_button_new();
     bar->details = litho_label_new(NULL, NULL);
-    gtk_label_set_wrap(GTK_LABEL(bar->details), TRUE);
+    litho_label_wrap_names(bar->details);
     gtk_label_set_max_width_chars(GTK_LABEL(bar->details), 72);
     litho_label_set_copyable(bar->details);
     gtk_popover_set_child(GTK_POPOVER(popover), bar->details);
@@ -54,7 +54,7 @@ LithoBar *litho_bar_new(GtkMessageType type, const char *remedy, const char *act
     gtk_widget_set_margin_end(icon, 6);
     gtk_info_bar_add_child(info, icon);
     bar->label = litho_label_new(NULL, NULL);
-    gtk_label_set_wrap(GTK_LABEL(bar->label), TRUE);
+    litho_label_wrap_names(bar->label);
     litho_label_set_copyable(bar->label);
     gtk_widget_set_hexpand(bar->label, TRUE);
     gtk_info_bar_add_child(info, bar->label);

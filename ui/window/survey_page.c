@@ -121,14 +121,10 @@ static GtkWidget *make_head(LithoCube *cube)
         {base, "title-3"},
         {cube->survey ? litho_survey_format(cube->survey) : _("not from a file"), NULL},
         {cube->survey ? litho_survey_path(cube->survey) : "", "dim-label"}};
-    g_autoptr(PangoAttrList) as_it_is = pango_attr_list_new(); // a name has no hyphens of its own
-    pango_attr_list_insert(as_it_is, pango_attr_insert_hyphens_new(FALSE));
-    for (guint k = 0; k < G_N_ELEMENTS(lines); k++) { // a long name would push the window wide
+    for (guint k = 0; k < G_N_ELEMENTS(lines); k++) {
         GtkWidget *label = litho_label_new(lines[k][0], lines[k][1]);
-        gtk_label_set_attributes(GTK_LABEL(label), as_it_is);
+        litho_label_wrap_names(label);
         litho_label_set_copyable(label);
-        gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-        gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
         gtk_box_append(GTK_BOX(texts), label);
     }
     gtk_widget_set_hexpand(texts, TRUE);

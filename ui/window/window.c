@@ -193,8 +193,11 @@ void litho_window_update_start(LithoWindow *self)
     g_autoptr(GError) error = NULL;
     g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
     litho_start_page_update(litho_middle_start(self->middle), self->settings, name, about);
-    if (error)
+    if (error) {
         litho_window_show_error(self, error->message, NULL);
+        g_free(self->damaged);
+        self->damaged = g_strdup(litho_window_error(self));
+    }
 }
 
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown)
@@ -338,6 +341,7 @@ static void finalize(GObject *object)
     litho_middle_free(self->middle);
     litho_open_file_free(self->file);
     litho_job_bar_free(self->job); // every job holds a reference to its window
+    g_free(self->damaged);
     G_OBJECT_CLASS(litho_window_parent_class)->finalize(object);
 }
 

@@ -38,6 +38,7 @@ typedef struct Opening {
     GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
     JsonNode *state;     // the file's session, or NULL
     GError *state_error; // why it could not be read
+    char *damaged;       // a sentence of the start that the bar still shows, or NULL
     GCancellable *cancel; // the job's, borrowed, once it works
 } Opening;
 
@@ -53,6 +54,7 @@ static void opening_free(gpointer data)
     g_free(o->truth);
     litho_survey_unref(o->paged);
     g_clear_error(&o->state_error);
+    g_free(o->damaged);
     g_free(o);
 }
 
@@ -232,8 +234,9 @@ static void open_session(LithoWindow *self, Opening *o, gboolean keep_flow)
     }
     if (o->state)
         litho_window_state_restore(self, o->state, keep_flow);
-    if (o->state_error)
-        litho_window_show_error(self, o->state_error->message, NULL);
+    const char *lost = o->state_error ? o->state_error->message : o->damaged;
+    if (lost)
+        litho_window_show_error(self, lost, NULL);
     litho_window_state_touched(self);
 }
 
@@ -321,6 +324,9 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->has_options = options != NULL;
     if (options)
         o->options = *options;
+    // A file of the command line is opened before anybody could read it.
+    if (g_strcmp0(self->damaged, litho_window_error(self)) == 0)
+        o->damaged = g_steal_pointer(&self->damaged);
     end_demonstration(self); // the names may be those of what is open: they are copied by now
     litho_window_start_job(self, "open", paths ? _("Opening") : _("Making the demo cube"), &funcs,
                            o);

@@ -40,6 +40,7 @@ struct _LithoWindow {
     LithoSnapshots *snapshots;
     LithoOpenFile *file;      // that is open
     LithoStateWriter *writer; // of its session, window_state.c; NULL once disposed
+    char *damaged;            // sentence about a session that was set aside at start, or NULL
 };
 
 // Effect of opening on the flow: NORMAL: a file brings the session it was left with; one that was
