@@ -156,20 +156,30 @@ static int left_of(GtkWidget *widget)
 // long name gives way first. Taken back, it has its name again.
 static void test_header(void)
 {
-    g_autofree char *name = gui_write_cube(&gui, "survey-of-a-day.sgy", 30, 32, 60);
+    g_autofree char *name = gui_write_cube(&gui, "survey-of-many-days.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, name, 2);
     GtkWidget *header = litho_header_widget(gui.window->header);
     gui_spin(&gui, 0.2);
     gui_screenshot(&gui, "german-title");
     for (int k = 0; k < 2; k++) {
-        GtkLabel *title = gui_find_label(header, "survey-of-a-day.sgy");
+        GtkLabel *title = gui_find_label(header, "survey-of-many-days.sgy");
         g_assert_nonnull(title);
-        g_assert_cmpstr(gtk_widget_get_tooltip_text(GTK_WIDGET(title)), ==, "survey-of-a-day.sgy");
+        g_assert_cmpstr(gtk_widget_get_tooltip_text(GTK_WIDGET(title)), ==,
+                        "survey-of-many-days.sgy");
         g_assert_nonnull(gui_find_label(header, "Geteilt"));
         g_assert_true(!gui_find_label(header, "Nebeneinander") == (k == 0));
         g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(title)));
         litho_header_fit(gui.window->header, k ? 1280 : 2000);
     }
+    // With one more button, of an operator that gives several volumes.
+    g_autofree char *sizes = gui_write_cube(&gui, "hundreds.sgy", 100, 101, 102);
+    gui_open_file(&gui, sizes);
+    gui_use_operator(&gui, litho_operator_find("patch"));
+    gui_spin(&gui, 0.2);
+    g_assert_nonnull(gui_find_label(header, "Ergebnis"));
+    GtkLabel *subtitle = gui_find_label(header, "100 × 101 × 102 · 4 ms");
+    g_assert_nonnull(subtitle);
+    g_assert_false(pango_layout_is_ellipsized(gtk_label_get_layout(subtitle)));
     gui_open_with_gain(&gui, path, 2);
 }
 
