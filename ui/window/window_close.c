@@ -28,6 +28,8 @@ static void on_response(GtkDialog *dialog, int response, LithoWindow *self)
     if (self->closing == LITHO_CLOSING_NOW ||
         (self->closing == LITHO_CLOSING_WHEN_SAVED && !writes(self)))
         g_idle_add_full(G_PRIORITY_DEFAULT, close_now, g_object_ref(self), g_object_unref);
+    else if (self->closing == LITHO_CLOSING_WHEN_SAVED)
+        litho_window_notice(self, "The window closes when the file is saved.");
 }
 
 static void ask(LithoWindow *self)
@@ -38,6 +40,8 @@ static void ask(LithoWindow *self)
     gtk_message_dialog_format_secondary_text(
         GTK_MESSAGE_DIALOG(dialog), "%s",
         _("Closing the window now stops that, and the file is not written."));
+    // Under a title bar of the window manager's the theme leaves no room.
+    gtk_widget_set_margin_top(gtk_message_dialog_get_message_area(GTK_MESSAGE_DIALOG(dialog)), 18);
     gtk_dialog_add_buttons(GTK_DIALOG(dialog), _("_Cancel"), GTK_RESPONSE_CANCEL,
                            _("_Stop and close"), GTK_RESPONSE_REJECT, _("Close when _saved"),
                            GTK_RESPONSE_ACCEPT, NULL);
