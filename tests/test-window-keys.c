@@ -299,6 +299,7 @@ static void test_tab(void)
         GtkWidget *now = gtk_window_get_focus(GTK_WINDOW(gui.window));
         if (!now)
             break;
+        g_assert_false(GTK_IS_SCROLLED_WINDOW(now)); // a stop without a control
         row |= gtk_widget_is_ancestor(now, GTK_WIDGET(litho_window_params(gui.window)));
         left |= gtk_widget_is_ancestor(now, litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT));
         right |=

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Settings of the window under a virtual display, which a window opened later finds again,
-// suggestions for parameters, and recent files.
+// suggestions for parameters, recent files, menus and long names.
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "ui/panel/data_panel.h"
 #include "ui/panel/find_window.h"
 #include "ui/panel/param_format.h"
+#include "ui/panel/preset_line.h"
 #include "ui/view/plot.h"
 #include "ui/window/recent.h"
 #include "ui/window/window_private.h"
@@ -328,6 +329,92 @@ static void test_failed_run(void)
     gui_forget_flow(&gui);
 }
 
+// --- menus --------------------------------------------------------------------------------------
+
+static gboolean shows_tooltip(GtkWidget *widget)
+{
+    g_autoptr(GtkTooltip) tooltip = g_object_new(GTK_TYPE_TOOLTIP, NULL);
+    gboolean shows = FALSE;
+    g_signal_emit_by_name(widget, "query-tooltip", 1, 1, FALSE, tooltip, &shows);
+    return shows;
+}
+
+// Opens each menu and choice that has a tooltip; their number.
+static guint check_menus(GtkWidget *widget)
+{
+    const gboolean menu = GTK_IS_MENU_BUTTON(widget), choice = GTK_IS_DROP_DOWN(widget);
+    guint n = 0;
+    if (!gtk_widget_get_mapped(widget))
+        return 0;
+    if ((menu || choice) && gtk_widget_get_tooltip_text(widget) &&
+        gtk_widget_is_sensitive(widget)) {
+        g_test_message("%s", gtk_widget_get_tooltip_text(widget));
+        g_assert_true(shows_tooltip(widget));
+        GtkWidget *button = choice ? gtk_widget_get_first_child(widget) : NULL;
+        if (menu)
+            gtk_menu_button_popup(GTK_MENU_BUTTON(widget));
+        else
+            g_signal_emit_by_name(button, "clicked");
+        gui_spin(&gui, 0.05);
+        g_assert_false(shows_tooltip(widget));
+        if (menu)
+            gtk_menu_button_popdown(GTK_MENU_BUTTON(widget));
+        else
+            gtk_popover_popdown(GTK_POPOVER(gui_find_type(widget, GTK_TYPE_POPOVER)));
+        gui_spin(&gui, 0.3); // it fades
+        g_assert_true(shows_tooltip(widget));
+        return 1;
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        n += check_menus(c);
+    return n;
+}
+
+// Property: the tooltip of a button that opens a menu does not lie over the menu. Keys go to a view
+// where nothing had the focus when a file was opened.
+static void test_menus(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "menus.sgy", 12, 14, 60);
+    gtk_window_set_focus(GTK_WINDOW(gui.window), NULL);
+    gui_open_file(&gui, path);
+    g_assert_true(LITHO_IS_CUBE_VIEW(gtk_window_get_focus(GTK_WINDOW(gui.window))));
+    gui_use_operator(&gui, litho_operator_find("patch"));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    g_assert_cmpuint(check_menus(gtk_window_get_titlebar(GTK_WINDOW(gui.window))), >=, 3);
+    g_assert_cmpuint(check_menus(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)), >=, 4);
+}
+
+// Property: a preset's long name, and that of a file on the page of the survey, take no more width
+// than there is; "custom", which is no set, leaves the choice as it was.
+static void test_long_names(void)
+{
+    g_autofree char *stem = g_strnfill(150, 'w'), *name = g_strconcat(stem, ".sgy", NULL);
+    g_autofree char *path = gui_write_cube(&gui, name, 12, 14, 60);
+    gui_open_file(&gui, path);
+    gui_use_operator(&gui, litho_operator_find("patch"));
+    gui_set_param(&gui, litho_operator_find("patch"), "window", 20);
+    GtkWidget *left = litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT);
+    LithoPresetLine *line = LITHO_PRESET_LINE(gui_find_type(left, LITHO_TYPE_PRESET_LINE));
+    GtkDropDown *choice = litho_preset_line_choice(line);
+    gui_spin(&gui, 0.2);
+    const int width = gtk_widget_get_width(left);
+    g_assert_true(litho_preset_line_save(line, "a name that says all there is to say of it"));
+    const guint mine = gtk_drop_down_get_selected(choice);
+    gui_spin(&gui, 0.2);
+    g_assert_cmpint(gtk_widget_get_width(left), ==, width);
+    gtk_drop_down_set_selected(choice,
+                               g_list_model_get_n_items(gtk_drop_down_get_model(choice)) - 1);
+    g_assert_cmpuint(gtk_drop_down_get_selected(choice), ==, mine);
+    gui_activate(&gui, "win.survey");
+    gui_spin(&gui, 0.5);
+    GtkWindow *survey = gui_window_titled("Survey");
+    g_assert_nonnull(survey);
+    g_assert_cmpint(gtk_widget_get_width(GTK_WIDGET(survey)), <=, 760 + 60); // its shadow
+    gtk_window_destroy(survey);
+    gui_forget_flow(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -338,6 +425,8 @@ int main(int argc, char **argv)
     g_test_add_func("/settings/suggest", test_suggest);
     g_test_add_func("/settings/recent", test_recent);
     g_test_add_func("/settings/failed-run", test_failed_run);
+    g_test_add_func("/settings/menus", test_menus);
+    g_test_add_func("/settings/long-names", test_long_names);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -26,7 +26,7 @@ except ImportError:
 
 NAMES = ('lithoscope', 'Lithoscope', 'org.lithoscope.Lithoscope')
 CONTROLS = {'push button', 'toggle button', 'check box', 'slider', 'spin button', 'combo box', 'text', 'image',
-            'list', 'switch', 'entry', 'progress bar', 'level bar'}
+            'list', 'list item', 'switch', 'entry', 'progress bar', 'level bar'}
 # Parts that GTK makes inside its own widgets and hides behind their owner's name.
 INNER = {'GtkImage', 'GtkBuiltinIcon'}
 

@@ -106,6 +106,8 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     gtk_box_append(GTK_BOX(line), toggle);
     gtk_box_append(GTK_BOX(line), remove);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
+    g_autofree char *name = g_strdup_printf("%u %s", k + 1, litho_text(step->op->title));
+    litho_name_widget(row, name);
     make_draggable(self, row);
     return row;
 }

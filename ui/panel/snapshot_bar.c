@@ -222,6 +222,8 @@ static void rebuild(LithoSnapshotBar *self)
     for (guint k = 0; k < n; k++)
         letters[k] = litho_snapshots_get(self->snapshots, k)->letter;
     gtk_widget_set_visible(self->hint, n == 0);
+    // Tab would stop at a scrolled window in which nothing takes it.
+    gtk_widget_set_can_focus(gtk_widget_get_ancestor(self->chips, GTK_TYPE_SCROLLED_WINDOW), n > 0);
     if (strcmp(letters, self->letters) == 0)
         return;
     memcpy(self->letters, letters, sizeof letters);

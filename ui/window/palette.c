@@ -344,6 +344,7 @@ static void fill(Palette *p)
             gtk_box_append(GTK_BOX(line), hint);
         g_object_set_data_full(G_OBJECT(line), hit_key, g_strdup(hits[k].title), g_free);
         gtk_list_box_append(GTK_LIST_BOX(p->list), line);
+        litho_name_widget(gtk_widget_get_parent(line), hits[k].title); // its row
     }
     GtkListBoxRow *first = gtk_list_box_get_row_at_index(GTK_LIST_BOX(p->list), 0);
     gtk_list_box_select_row(GTK_LIST_BOX(p->list), first);

@@ -118,6 +118,8 @@ static void on_cube(LithoWindow *self)
         litho_panels_give_widths(self->panels);
     litho_tellers_show_notes(self->tellers, litho_session_input(self->session));
     show_compare(self);
+    if (has && !gtk_window_get_focus(GTK_WINDOW(self))) // arrows step its slice at once
+        gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_active_view(litho_window_canvas(self))));
 }
 
 static void on_result(LithoWindow *self)
