@@ -133,6 +133,29 @@ static void test_suffix(void)
     g_assert_nonnull(strstr(error->message, "there.sgy is there already"));
 }
 
+// Property: a sentence begins with a capital letter, a file's name and an operator's key keep
+// theirs.
+static void test_sentences(void)
+{
+    static const char *const told[][2] = {{"prestack: 2 offsets", "Prestack: 2 offsets"},
+                                          {"the file is short", "The file is short"},
+                                          {"fx: window is 3", "fx: window is 3"},
+                                          {"data.sgy: no traces", "data.sgy: no traces"}};
+    for (guint k = 0; k < G_N_ELEMENTS(told); k++) {
+        g_autofree char *plain = litho_plain_sentence(told[k][0]);
+        g_assert_cmpstr(plain, ==, told[k][1]);
+    }
+}
+
+// Property: the sample interval is told in milliseconds beside a record whose axis has seconds.
+static void test_long_record(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "long.npy", 2, 3, 3000);
+    gui_open_file(&gui, path);
+    g_assert_nonnull(
+        gui_find_label(litho_header_widget(gui.window->header), "2 × 3 × 3\u2009000 · 4 ms"));
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -141,6 +164,8 @@ int main(int argc, char **argv)
     g_test_add_func("/names/survey-page", test_survey_page);
     g_test_add_func("/names/velocity", test_velocity);
     g_test_add_func("/names/suffix", test_suffix);
+    g_test_add_func("/names/sentences", test_sentences);
+    g_test_add_func("/names/long-record", test_long_record);
     int status = g_test_run();
     gui_close(&gui);
     return status;

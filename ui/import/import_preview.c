@@ -106,7 +106,7 @@ static char *summarise(const LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
     LithoSurveyCounts c = litho_survey_counts(survey);
-    LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_AUTO);
+    LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_MS);
     GString *text = g_string_new(NULL);
     g_autofree char *lines = litho_axis_counted(g, LITHO_INLINE);
     g_autofree char *traces = litho_axis_counted(g, LITHO_XLINE);

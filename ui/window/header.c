@@ -370,7 +370,8 @@ void litho_header_show_title(LithoHeader *self, guint files)
     char sizes[3][32], step[32];
     for (int a = 0; a < 3; a++)
         litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
-    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
+    // An interval is told in milliseconds, also of records so long that their axis has seconds.
+    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_MS);
     litho_text_put(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
     g_autofree char *text =
         g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);

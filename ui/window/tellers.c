@@ -82,12 +82,14 @@ void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube)
     g_autofree char *sentence =
         n == 1 ? g_strdup(lead) : g_strdup_printf(_("%s (and %u more)"), lead, n - 1);
     GString *all = g_string_new(NULL);
-    for (guint k = 0; k < n; k++)
-        g_string_append_printf(all, "%s• %s", k ? "\n" : "",
-                               (const char *)g_ptr_array_index(notes, k));
-    g_autofree char *plain_all = litho_plain_sentence(all->str);
-    litho_bar_tell(tellers->notes, sentence, n > 1 ? plain_all : NULL);
-    // Where another way to read it would help.
-    litho_bar_set_remedy(tellers->notes, cube->survey && strlen(plain_all) < all->len);
+    gboolean advised = FALSE; // another way to read it would help
+    for (guint k = 0; k < n; k++) {
+        const char *note = g_ptr_array_index(notes, k);
+        g_autofree char *plain = litho_plain_sentence(note);
+        g_string_append_printf(all, "%s• %s", k ? "\n" : "", plain);
+        advised |= strlen(plain) < strlen(note);
+    }
+    litho_bar_tell(tellers->notes, sentence, n > 1 ? all->str : NULL);
+    litho_bar_set_remedy(tellers->notes, cube->survey && advised);
     g_string_free(all, TRUE);
 }

@@ -48,11 +48,13 @@ static gsize plain_length(const char *line, gsize length)
     return length;
 }
 
-// A plain word and no file name, which keeps its case.
+// A plain word, and neither a file name nor an operator's, which keep their case.
 static gboolean starts_with_word(const char *text)
 {
     gsize n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-    return n > 0 && (text[n] == ' ' || text[n] == ',' || text[n] == 0);
+    g_autofree char *word = g_strndup(text, n);
+    return n > 0 && (text[n] == ' ' || text[n] == ',' || text[n] == 0 ||
+                     (g_str_has_prefix(text + n, ": ") && !litho_operator_find(word)));
 }
 
 char *litho_plain_sentence(const char *sentence)
