@@ -26,6 +26,8 @@ struct _LithoTimingPanel {
 
 G_DEFINE_TYPE(LithoTimingPanel, litho_timing_panel, GTK_TYPE_BOX)
 
+static guint copied_signal;
+
 // --- rows ---------------------------------------------------------------------------------------
 
 static GtkWidget *cell(LithoTimingPanel *self, GtkWidget *widget, int column, int row)
@@ -216,6 +218,7 @@ static void on_copy(GtkButton *button, LithoTimingPanel *self)
     gboolean json = g_object_get_data(G_OBJECT(button), "litho-json") != NULL;
     g_autofree char *text = json ? litho_timing_panel_json(self) : litho_timing_panel_text(self);
     gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
+    g_signal_emit(self, copied_signal, 0);
 }
 
 void litho_timing_panel_set_gl(LithoTimingPanel *self, const char *name)
@@ -327,6 +330,8 @@ static void dispose(GObject *object)
 static void litho_timing_panel_class_init(LithoTimingPanelClass *klass)
 {
     G_OBJECT_CLASS(klass)->dispose = dispose;
+    copied_signal = g_signal_new("copied", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                 NULL, NULL, G_TYPE_NONE, 0);
 }
 
 GtkWidget *litho_timing_panel_new(LithoSession *session)

@@ -4,6 +4,7 @@
 #include "ui/session/session.h"
 
 // Shows the computing device, the time of each stage, and the time from a change to its picture.
+// Emits "copied" when its figures have gone to the clipboard.
 #define LITHO_TYPE_TIMING_PANEL (litho_timing_panel_get_type())
 G_DECLARE_FINAL_TYPE(LithoTimingPanel, litho_timing_panel, LITHO, TIMING_PANEL, GtkBox)
 

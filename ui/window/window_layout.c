@@ -44,6 +44,11 @@ static void on_gl_known(GtkWidget *area, LithoTimingPanel *panel)
 }
 
 // The timings stay in sight, however many curves an operator draws above them.
+static void on_copied(LithoWindow *self)
+{
+    litho_window_notice(self, "The timings are on the clipboard.");
+}
+
 static GtkWidget *make_right(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -52,6 +57,7 @@ static GtkWidget *make_right(LithoWindow *self)
               *timings = scrolled(panel);
     g_signal_connect_object(litho_canvas_area(litho_window_canvas(self)), "realize",
                             G_CALLBACK(on_gl_known), panel, G_CONNECT_AFTER);
+    g_signal_connect_object(panel, "copied", G_CALLBACK(on_copied), self, G_CONNECT_SWAPPED);
     gtk_widget_set_vexpand(qc, TRUE);
     gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(timings), TRUE);
     gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(timings), 300);
