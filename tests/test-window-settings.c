@@ -385,6 +385,18 @@ static void test_menus(void)
     g_assert_cmpuint(check_menus(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)), >=, 4);
 }
 
+// A preset that cannot be read is told among the others, where it can be removed, and is no choice.
+static void check_unreadable(GtkDropDown *choice, LithoPresetLine *line)
+{
+    g_autofree char *broken = g_build_filename(g_get_user_config_dir(), "lithoscope", "presets",
+                                               "patch", "broken.json", NULL);
+    g_assert_true(g_file_set_contents(broken, "no recipe", -1, NULL));
+    const guint n = g_list_model_get_n_items(gtk_drop_down_get_model(choice));
+    g_assert_true(litho_preset_line_save(line, "one more"));
+    g_assert_cmpuint(g_list_model_get_n_items(gtk_drop_down_get_model(choice)), ==, n + 1);
+    g_assert_nonnull(gui_find_label(GTK_WIDGET(line), "broken, which cannot be read"));
+}
+
 // Property: a preset's long name, and that of a file on the page of the survey, take no more width
 // than there is; "custom", which is no set, leaves the choice as it was.
 static void test_long_names(void)
@@ -406,6 +418,7 @@ static void test_long_names(void)
     gtk_drop_down_set_selected(choice,
                                g_list_model_get_n_items(gtk_drop_down_get_model(choice)) - 1);
     g_assert_cmpuint(gtk_drop_down_get_selected(choice), ==, mine);
+    check_unreadable(choice, line);
     gui_activate(&gui, "win.survey");
     gui_spin(&gui, 0.5);
     GtkWindow *survey = gui_window_titled("Survey");

@@ -13,6 +13,7 @@ struct _LithoPresetLine {
     LithoSession *session;
     const LithoOperator *op; // whose sets are listed, NULL = none
     GPtrArray *sets;         // of Set, in the order of the choice
+    GPtrArray *unreadable;   // names of own sets that no choice can offer
     GtkWidget *choice, *popover, *name, *save, *list, *complaint;
     gboolean loading;
 };
@@ -35,13 +36,16 @@ static void set_free(gpointer data)
 
 // --- the sets -----------------------------------------------------------------------------------
 
-// Sets that cannot be read any more (other versions, edited by hand) are left out.
+// Sets that cannot be read any more (other versions, edited by hand) cannot be chosen.
 static void add_set(LithoPresetLine *self, const char *name, gboolean own)
 {
     g_autofree void *params = g_malloc0(self->op->params.size);
     if (!(own ? litho_preset_load(self->op, name, params, NULL)
-              : litho_operator_preset(self->op, name, params, NULL)))
+              : litho_operator_preset(self->op, name, params, NULL))) {
+        if (own)
+            g_ptr_array_add(self->unreadable, g_strdup(name));
         return;
+    }
     Set *set = g_new(Set, 1);
     *set = (Set){g_strdup(name), own, g_steal_pointer(&params)};
     g_ptr_array_add(self->sets, set);
@@ -50,6 +54,7 @@ static void add_set(LithoPresetLine *self, const char *name, gboolean own)
 static void read_sets(LithoPresetLine *self)
 {
     g_ptr_array_set_size(self->sets, 0);
+    g_ptr_array_set_size(self->unreadable, 0);
     for (guint k = 0; self->op->presets && self->op->presets[k].name; k++)
         add_set(self, self->op->presets[k].name, FALSE);
     g_auto(GStrv) own = litho_presets_of(self->op);
@@ -70,16 +75,16 @@ static guint matching(LithoPresetLine *self, const LithoStep *step)
 
 static void on_remove(GtkButton *button, LithoPresetLine *self);
 
-static GtkWidget *make_own_row(LithoPresetLine *self, const Set *set)
+static GtkWidget *make_own_row(LithoPresetLine *self, const char *name, const char *shown)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    GtkWidget *label = litho_label_new(set->name, NULL);
-    g_autofree char *what = g_strdup_printf(_("Remove the preset %s"), set->name);
+    GtkWidget *label = litho_label_new(shown, NULL);
+    g_autofree char *what = g_strdup_printf(_("Remove the preset %s"), name);
     GtkWidget *remove = litho_icon_button_new("window-close-symbolic", what, what);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-    litho_set_short_tooltip(label, set->name);
+    litho_set_short_tooltip(label, shown);
     gtk_widget_set_hexpand(label, TRUE);
-    g_object_set_data_full(G_OBJECT(remove), "litho-name", g_strdup(set->name), g_free);
+    g_object_set_data_full(G_OBJECT(remove), "litho-name", g_strdup(name), g_free);
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);
     gtk_box_append(GTK_BOX(line), label);
     gtk_box_append(GTK_BOX(line), remove);
@@ -96,7 +101,12 @@ static void show_sets(LithoPresetLine *self)
         const Set *set = g_ptr_array_index(self->sets, k);
         gtk_string_list_append(names, set->own ? set->name : litho_text(set->name));
         if (set->own)
-            gtk_box_append(GTK_BOX(self->list), make_own_row(self, set));
+            gtk_box_append(GTK_BOX(self->list), make_own_row(self, set->name, set->name));
+    }
+    for (guint k = 0; k < self->unreadable->len; k++) {
+        const char *name = g_ptr_array_index(self->unreadable, k);
+        g_autofree char *shown = g_strdup_printf(_("%s, which cannot be read"), name);
+        gtk_box_append(GTK_BOX(self->list), make_own_row(self, name, shown));
     }
     gtk_string_list_append(names, _("custom"));
     gtk_drop_down_set_model(GTK_DROP_DOWN(self->choice), G_LIST_MODEL(names));
@@ -223,6 +233,7 @@ static void litho_preset_line_init(LithoPresetLine *self)
     gtk_widget_add_css_class(GTK_WIDGET(self), "litho-preset");
     gtk_widget_set_hexpand(label, TRUE);
     self->sets = g_ptr_array_new_with_free_func(set_free);
+    self->unreadable = g_ptr_array_new_with_free_func(g_free);
     self->choice = gtk_drop_down_new(NULL, NULL);
     litho_name_choice(self->choice, _("Preset"),
                       _("Sets of parameters for common cases, and your own"));
@@ -237,6 +248,7 @@ static void dispose(GObject *object)
 {
     LithoPresetLine *self = LITHO_PRESET_LINE(object);
     g_clear_pointer(&self->sets, g_ptr_array_unref);
+    g_clear_pointer(&self->unreadable, g_ptr_array_unref);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_preset_line_parent_class)->dispose(object);
 }
