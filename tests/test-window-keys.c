@@ -10,6 +10,7 @@
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"
+#include "ui/panel/snapshot_bar.h"
 #include "ui/window/commands.h"
 #include "ui/window/window_private.h"
 
@@ -367,6 +368,28 @@ static void test_first_operator(void)
     gui_settle(&gui);
 }
 
+// F2 on either button of a snapshot opens its menu, whose field has Delete to itself; Delete on the
+// button removes the snapshot.
+static void test_snapshot_menu(void)
+{
+    gui_activate(&gui, "win.snapshot");
+    gui_spin(&gui, 0.3);
+    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_SNAPSHOT_BAR);
+    GtkWidget *menu = gui_find_type(bar, GTK_TYPE_MENU_BUTTON);
+    GtkWidget *popover = GTK_WIDGET(gtk_menu_button_get_popover(GTK_MENU_BUTTON(menu)));
+    gtk_widget_grab_focus(gtk_widget_get_first_child(menu));
+    type("key F2");
+    gui_spin(&gui, 0.3);
+    g_assert_true(gtk_widget_get_visible(popover));
+    type("key End key Delete");
+    g_assert_cmpuint(litho_snapshots_count(gui.window->snapshots), ==, 1);
+    type("key Escape");
+    gui_spin(&gui, 0.5);
+    g_assert_false(gtk_widget_get_visible(popover));
+    type("key Delete");
+    g_assert_cmpuint(litho_snapshots_count(gui.window->snapshots), ==, 0);
+}
+
 // Keys that open something, and Escape, which closes it.
 static void test_windows(void)
 {
@@ -574,6 +597,7 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/colour-map", test_colour_map);
     g_test_add_func("/keys/flow", test_flow);
     g_test_add_func("/keys/first-operator", test_first_operator);
+    g_test_add_func("/keys/snapshot-menu", test_snapshot_menu);
     g_test_add_func("/keys/windows", test_windows);
     g_test_add_func("/keys/space-elsewhere", test_space_elsewhere);
     g_test_add_func("/keys/space-after-click", test_space_after_click);
