@@ -56,6 +56,20 @@ static LithoCube *mixed_cube(gint64 n_il, gint64 n_xl, gint64 n_t)
     return patch_sum(clean, noise);
 }
 
+// Events, and noise that is loud in a corner at low frequencies, for a while.
+static LithoCube *local_cube(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, n_il, n_xl, n_t);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n_il, n_xl, n_t, 0.3, 3);
+    g_autoptr(LithoCube) loud = patch_noise(PATCH_LOW, n_il, n_xl, n_t, 1, 5);
+    for (gint64 k = 0; k < litho_cube_held_samples(loud); k++) {
+        const gint64 trace = k / n_t;
+        loud->samples[k] *= trace / n_xl < n_il / 3 && k % n_t > n_t / 2 ? 8 : 0.3f;
+    }
+    g_autoptr(LithoCube) both = patch_sum(clean, noise);
+    return patch_sum(both, loud);
+}
+
 static LithoCube *run_on(const char *where, const char *words, const char *volume,
                          const LithoCube *in, LithoMeasured *measured, LithoReport *report,
                          GError **error)
@@ -118,9 +132,11 @@ static void test_agrees(void)
         return;
     g_autoptr(LithoCube) spoilt = make_cube(150, 110, 520);
     g_autoptr(LithoCube) mixed = mixed_cube(150, 110, 520);
-    for (guint c = 0; c < 2 * G_N_ELEMENTS(words); c++) {
-        const guint w = c / 2;
-        const LithoCube *in = c % 2 ? mixed : spoilt;
+    g_autoptr(LithoCube) local = local_cube(150, 110, 520);
+    const LithoCube *const cubes[] = {spoilt, mixed, local};
+    for (guint c = 0; c < 3 * G_N_ELEMENTS(words); c++) {
+        const guint w = c / 3;
+        const LithoCube *in = cubes[c % 3];
         LithoReport *host = litho_report_new(), *there = litho_report_new();
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) expected =

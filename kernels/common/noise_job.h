@@ -226,9 +226,14 @@ double noise_levelled(const NoiseJob *job, const NoiseLocal *local);
 
 // --- noise_map.c ---------------------------------------------------------------------------------
 
+// Frequencies of short windows are far apart, and all of them are asked.
 static inline int noise_map_bands(const NoiseJob *job)
 {
-    return job->n[2] / 4;
+    return noise_has_neighbours(job) ? job->n[2] / 4 : job->nf;
+}
+static inline int noise_map_frequency_of(const NoiseJob *job, int band)
+{
+    return noise_has_neighbours(job) ? noise_map_frequency(band) : band;
 }
 static inline gint64 noise_map_rank(const NoiseJob *job)
 {
@@ -239,6 +244,20 @@ static inline gint64 noise_map_rank(const NoiseJob *job)
 float *noise_map_quiet(const NoiseJob *job, int threads);
 // Where the noise varies, map of noise_map_quiet(); noise->ends and noise->sigma are known.
 void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise);
+// Noise and power in small cells, for a filter that has levels of its own.
+typedef struct NoiseCells {
+    int n[3], all;
+    int nf;        // frequencies of the windows
+    float *at;     // knots along the axes, one axis behind the other: samples of the grid
+    float *power;  // [frequency][cell]: mean |F|^2 of the noise, by quiet wavenumbers
+    float *part;   // [frequency][cell]: of the mean power of all
+    gint64 *count; // [cell]: windows; 0 = nothing is known there
+} NoiseCells;
+// `quiet`: noise_map_quiet(). Frequencies that it leaves out have the powers of one beside them.
+NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet);
+// Gives cells without windows the mean of the ones beside them.
+void noise_cells_fill(const NoiseCells *cells, float *values);
+void noise_cells_clear(NoiseCells *cells);
 
 // --- noise_steep.c -------------------------------------------------------------------------------
 

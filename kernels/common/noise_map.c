@@ -62,7 +62,7 @@ float *noise_map_quiet(const NoiseJob *job, int threads)
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (gint64 i = 0; i < all; i++) {
         const gint64 band = i / job->windows, w = i % job->windows;
-        const gsize at = (gsize)noise_map_frequency((int)band) * job->windows + w;
+        const gsize at = (gsize)noise_map_frequency_of(job, (int)band) * job->windows + w;
         if (!(job->share[w] > 0) || !litho_run_checkpoint(job->run))
             continue;
         quiet[i] = kth_of(job->power + at * nk, (int)nk, (int)noise_map_rank(job), &quiet[all + i]);
@@ -349,19 +349,29 @@ typedef struct Band {
     double quiet; // deviation that a quarter of the cells do not exceed
 } Band;
 
+// Power of the noise at one band, by quiet wavenumbers, and which part it is of all.
+static void powers_of(const Cells *c, const float *quiet, const float *mean, float *power,
+                      float *part)
+{
+    const double of_mean = -log(1 - NOISE_QUIET);
+    medians(c, quiet, power);
+    means(c, mean, part);
+    for (int k = 0; k < c->all; k++) {
+        const double own = power[k] / of_mean;
+        part[k] = part[k] > 0 ? (float)(own / part[k]) : 0;
+        power[k] = (float)own;
+    }
+}
+
 // Beyond `common`, what all frequencies have in common.
 static void compare(const Cells *c, const float *quiet, const float *mean, const float *common,
                     Band *band)
 {
-    const double of_mean = -log(1 - NOISE_QUIET);
     g_autofree float *sorted = g_new(float, c->all);
     int n = 0;
-    medians(c, quiet, band->by);
-    means(c, mean, band->part);
+    powers_of(c, quiet, mean, band->by, band->part);
     for (int k = 0; k < c->all; k++) {
-        const double power = band->by[k] / of_mean;
-        band->part[k] = band->part[k] > 0 ? (float)(power / band->part[k]) : 0;
-        band->by[k] = (float)(power * exp(-2 * common[k]));
+        band->by[k] = (float)(band->by[k] * exp(-2 * common[k]));
         if (c->count[k] > 0)
             sorted[n++] = band->by[k];
     }
@@ -468,7 +478,7 @@ static void find_bands(const Cells *large, const float *quiet, LithoNoise *noise
         compare(&c, quiet + b * job->windows, mean + b * job->windows, common, &band);
         memcpy(by + (gsize)b * c.all, band.by, c.all * sizeof *by);
         if (some && (found[b] || found[b + 1] || found[b + 2]))
-            settle(&c, &band, noise->sigma[noise_map_frequency(b)], to);
+            settle(&c, &band, noise->sigma[noise_map_frequency_of(job, b)], to);
     }
     if (noise->map.level)
         settle_edges(&c, by, bands, edges);
@@ -504,4 +514,43 @@ void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise)
     if (c.all > 1)
         find_bands(&c, quiet, noise);
     cells_clear(&c);
+}
+
+// --- for a filter that has levels of its own -----------------------------------------------------
+
+NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet)
+{
+    Cells c = cells_new(job, BAND_TRACES, BAND_WINDOWS, BAND_VALUES);
+    const int bands = noise_map_bands(job);
+    const gsize all = (gsize)job->nf * c.all;
+    NoiseCells to = {.n = {c.n[0], c.n[1], c.n[2]},
+                     .all = c.all,
+                     .nf = job->nf,
+                     .at = knots_of(&c),
+                     .power = g_new(float, all),
+                     .part = g_new(float, all),
+                     .count = g_memdup2(c.count, c.all * sizeof *c.count)};
+    for (int f = 0; f < job->nf; f++) {
+        const int band = bands == job->nf ? f : MIN(f / 2, bands - 1);
+        powers_of(&c, quiet + band * job->windows, quiet + (bands + band) * job->windows,
+                  to.power + (gsize)f * c.all, to.part + (gsize)f * c.all);
+    }
+    cells_clear(&c);
+    return to;
+}
+
+void noise_cells_fill(const NoiseCells *cells, float *values)
+{
+    const Cells c = {
+        .n = {cells->n[0], cells->n[1], cells->n[2]}, .all = cells->all, .count = cells->count};
+    fill(&c, values);
+}
+
+void noise_cells_clear(NoiseCells *cells)
+{
+    g_free(cells->at);
+    g_free(cells->power);
+    g_free(cells->part);
+    g_free(cells->count);
+    *cells = (NoiseCells){0};
 }

@@ -258,7 +258,7 @@ static gboolean is_like_noise(const PatchFloor *p, const gboolean *known, const 
     return 2 * like > all;
 }
 
-void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
+void patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies, PatchLevels *l)
 {
     const gsize nk = wavenumbers(p);
     g_autofree float *shape = g_new(float, p->bins *nk);
@@ -283,7 +283,8 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, PatchLevels *l)
             shaped += times(p, f) * p->below[(gsize)c * p->bins + f];
     }
     if (!holds_more(p, known, plain, l) ||
-        (p->narrow && (fills_all(p, known, measured, shape) || !is_like_noise(p, known, shape, l))))
+        ((p->narrow || varies) && fills_all(p, known, measured, shape)) ||
+        (p->narrow && !is_like_noise(p, known, shape, l)))
         return;
     l->total = sqrt(shaped / measured / MAX(2 * (p->bins - 1), 1));
     l->low = NOISE_FLOOR_LOW * l->total;

@@ -51,4 +51,4 @@ void patch_floor_sums_clear(PatchFloorSums *sums);
 // Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
 // more below their events than the levels that it has, and, in narrow windows, most of that is like
 // noise; else leaves it. done[cell] is 1 where the cell was measured.
-void patch_floor_end(PatchFloor *floor, const guint8 *done, PatchLevels *levels);
+void patch_floor_end(PatchFloor *floor, const guint8 *done, gboolean varies, PatchLevels *levels);

@@ -11,6 +11,7 @@
 #include "kernels/common/offset.h"
 #include "kernels/patch/floor.h"
 #include "kernels/patch/gains.h"
+#include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
 
 // A narrow window has fewer traces along an axis (noise_tells_shape()).
@@ -340,12 +341,42 @@ static gboolean do_without(const Measuring *m, gboolean any, GError *trouble, GE
     return TRUE;
 }
 
+// Where the noise is louder for a short time or at some frequencies; nothing where the level is to
+// be one for all places.
+static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands, GError **error)
+{
+    g_autofree float *quiet = NULL;
+    if (m->l->params.level != LITHO_PATCH_LOCAL)
+        return TRUE;
+    quiet = m->meter ? m->meter->quiet(m->meter->data, m->whole, run, error)
+                     : noise_map_quiet(m->whole, litho_run_threads(run));
+    if (!quiet)
+        return FALSE;
+    if (!litho_run_checkpoint(run))
+        return litho_run_stopped(error);
+    *bands = patch_bands_find(m->whole, quiet);
+    return TRUE;
+}
+
+// From what was measured to levels.
+static void settle(Measuring *m, const PatchBands *bands)
+{
+    PatchLevels *l = m->l;
+    if (has_shape(&l->params))
+        patch_floor_end(&m->floor, m->done, bands->vary, l);
+    if (patch_cells_are_small(l))
+        patch_cells_settle(l);
+    if (bands->vary && !l->shape)
+        patch_bands_settle(bands, l);
+}
+
 // Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.
 static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *recorded,
                               LithoRun *run, GError **error)
 {
     PatchLevels *l = m->l;
     LithoNoise whole = {0};
+    PatchBands bands = {0};
     GError *trouble = NULL;
     const gboolean alone = patch_levels_cells(l) == 1;
     PatchFloorSums sums = patch_floor_sums_new(&m->floor, 1);
@@ -376,11 +407,11 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *r
     }
     if (alone)
         m->done[0] = 1;
-    if (has_shape(&l->params))
-        patch_floor_end(&m->floor, m->done, l);
-    if (patch_cells_are_small(l))
-        patch_cells_settle(l);
-    return TRUE;
+    const gboolean found = find_bands(m, run, &bands, error);
+    if (found)
+        settle(m, &bands);
+    patch_bands_clear(&bands);
+    return found;
 }
 
 static gboolean measure_once(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,

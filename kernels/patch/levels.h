@@ -30,6 +30,8 @@ typedef struct PatchMeter {
     // window has enough live traces. `floor`: NULL = is not asked for.
     gboolean (*levels)(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n_jobs,
                        LithoNoise *noise, PatchFloorSums *floor, LithoRun *run, GError **error);
+    // noise_map_quiet() of the job of the whole, whose spectra were taken last; g_free().
+    float *(*quiet)(gpointer data, LithoNoiseWindows *whole, LithoRun *run, GError **error);
 } PatchMeter;
 
 // TRUE where a window has few traces along an axis, as those of lines and of surveys of few traces.
@@ -49,6 +51,8 @@ typedef struct PatchLevels {
     float *sigma, *shape;    // shape: NULL = noise comes to all wavenumbers alike (floor.h)
     LithoUneven of;          // traces of the survey, as measured part by part (gains.h)
     double total, low, high; // of the whole input, as in LithoNoise
+    gboolean fine;           // cells are finer than the survey's own (levels_bands.h)
+    gint32 own[3];           // then: numbers of the survey's own along the axes
     int absent;              // PATCH_TOO_FEW ...: there was nothing to measure it on, and it is 0
     guint64 serial;          // of the cube it was measured on
     LithoMeasured *measured; // that it was taken from; NULL = none. A reference

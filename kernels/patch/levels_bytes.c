@@ -5,6 +5,7 @@
 
 #include "kernels/common/noise_job.h"
 #include "kernels/patch/floor.h"
+#include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
 
 enum { HOST_BYTES = 64 << 20 }; // of cells that as many threads measure
@@ -61,7 +62,7 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                                cells_bytes(grid, g, &l, threads));
     else if (patch_levels_have_cubes(window) && noise_tells_shape(window))
         *peak += litho_noise_powers_memory(grid, window, PATCH_ALL_WINDOWS);
-    *peak += patch_floor_bytes(g, patch_levels_cells(&l));
+    *peak += patch_floor_bytes(g, patch_levels_cells(&l)) + patch_bands_bytes(g);
     g_free(l.sigma);
 }
 
@@ -81,6 +82,6 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g)
     const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
     // Powers of the whole; spectra of as many windows, which are complex; powers of a batch of
     // cells, and a quarter of that for what finds their means.
-    return 3 * PATCH_ALL_WINDOWS * window_bytes +
+    return patch_bands_bytes(g) + 3 * PATCH_ALL_WINDOWS * window_bytes +
            MAX(PATCH_DEVICE_BYTES, PATCH_CELL_WINDOWS * window_bytes) * 5 / 4;
 }

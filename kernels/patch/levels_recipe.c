@@ -9,10 +9,11 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_cells.h"
 
-enum { VERSION = 1, WITH_SHAPE = 2, WITH_GAINS = 4, WITH_SHARES = 8 };
+enum { VERSION = 1, WITH_SHAPE = 2, WITH_GAINS = 4, WITH_SHARES = 8, FINE = 16 };
 
-// Followed by bins x cells floats; with a shape, by its bins x wavenumbers; with gains, or with
-// shares, by one a trace of the survey: WITH_GAINS or WITH_SHARES is added to the version.
+// With FINE the numbers of cells that the survey has by itself, three gint32. Then bins x cells
+// floats; with a shape, its bins x wavenumbers; with gains, or with shares, one a trace of the
+// survey. WITH_GAINS, WITH_SHARES and FINE are added to the version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -68,9 +69,9 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
     g_autofree char *key = litho_patch_measure_key(&l->params);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
-    const Head head = {.version = (l->shape ? WITH_SHAPE : VERSION) + (l->of.gain    ? WITH_GAINS
-                                                                       : l->of.share ? WITH_SHARES
-                                                                                     : 0),
+    const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;
+    const Head head = {.version =
+                           (l->shape ? WITH_SHAPE : VERSION) + of_each + (l->fine ? FINE : 0),
                        .bins = (guint32)l->table.bins,
                        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
                        .absent = l->absent,
@@ -79,6 +80,8 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
                        .high = l->high};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
+    if (l->fine)
+        g_byte_array_append(bytes, (const guint8 *)l->own, sizeof l->own);
     g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
     if (l->shape)
         g_byte_array_append(bytes, (const guint8 *)l->shape,
@@ -105,7 +108,7 @@ static gboolean take_levels(float *to, const guint8 *bytes, gsize n)
 }
 
 // Cells of earlier recipes have 64 x 64 traces in any survey, and may be four times as long.
-static void take_earlier_cells(PatchLevels *l, const LithoPatchGeometry *g, const gint32 n[3])
+static void divide_as_earlier(PatchLevels *l, const LithoPatchGeometry *g, const gint32 n[3])
 {
     enum { TRACES = PATCH_CELL_TRACES };
     gboolean wide = TRUE;
@@ -114,32 +117,69 @@ static void take_earlier_cells(PatchLevels *l, const LithoPatchGeometry *g, cons
     for (int a = 0; a < 3; a++)
         if (a == 2 ? n[2] >= 1 && n[2] < l->table.n[2] : wide)
             patch_levels_divide(l, a, n[a]);
+}
+
+// Cells that are finer than the survey's own, of which they state the numbers: at most as many as
+// `floats` are levels of.
+static gboolean divide_fine(PatchLevels *l, const LithoPatchGeometry *g, const gint32 n[3],
+                            const gint32 own[3], gsize floats)
+{
+    gsize cells = floats / l->table.bins;
+    for (int a = 0; a < 3; a++) {
+        if (own[a] != l->table.n[a] || n[a] < own[a] || n[a] > g->axis[a].n || (gsize)n[a] > cells)
+            return FALSE;
+        cells /= n[a];
+    }
+    memcpy(l->own, own, sizeof l->own);
+    for (int a = 0; a < 3; a++)
+        patch_levels_divide(l, a, n[a]);
+    l->fine = TRUE;
+    return TRUE;
+}
+
+// Divides the survey as the head says, as far as that can be; the levels follow at the byte given.
+static gsize take_cells(PatchLevels *l, const LithoPatchGeometry *g, const Head *head,
+                        const guint8 *bytes, gsize n)
+{
+    gint32 own[3] = {0};
+    gsize at = sizeof *head;
+    if (!(head->version & FINE)) {
+        divide_as_earlier(l, g, head->n);
+    } else if (n >= at + sizeof own) {
+        memcpy(own, bytes + at, sizeof own);
+        at += sizeof own;
+        if (!divide_fine(l, g, head->n, own, (n - at) / sizeof(float)))
+            at = n; // no levels
+    }
     l->sigma = g_renew(float, l->sigma, (gsize)patch_levels_cells(l) * l->table.bins);
     l->table.sigma = l->sigma;
+    return at;
 }
 
 gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
                                     LithoMeasured *measured, GError **error)
 {
-    gsize n;
+    gsize n, at = 0;
     Head head = {0};
     const guint8 *bytes = litho_measured_bytes(measured, &n);
     gboolean good = n >= sizeof head;
-    if (good)
+    if (good) {
         memcpy(&head, bytes, sizeof head);
-    take_earlier_cells(l, g, head.n);
+        at = take_cells(l, g, &head, bytes, n);
+    }
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
-    const guint32 kind = head.version & ~(guint32)(WITH_GAINS | WITH_SHARES);
+    const guint32 of_each = head.version & (WITH_GAINS | WITH_SHARES);
+    const guint32 kind = head.version & ~(of_each | FINE);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
-    const gsize gains = kind != head.version ? traces_of(g) : 0;
+    const gsize gains = of_each ? traces_of(g) : 0;
     good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&
-            n == sizeof head + (floats + shape + gains) * sizeof(float);
+            n == at + (floats + shape + gains) * sizeof(float);
     for (int a = 0; a < 3; a++)
         good &= head.n[a] == l->table.n[a];
-    good = good && take_levels(l->sigma, bytes + sizeof head, floats);
+    good = good && take_levels(l->sigma, bytes + at, floats);
     if (good && shape > 0) {
         l->table.shape = l->shape = g_new(float, shape);
-        good = take_levels(l->shape, bytes + sizeof head + floats * sizeof(float), shape);
+        good = take_levels(l->shape, bytes + at + floats * sizeof(float), shape);
     }
     if (!good)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,

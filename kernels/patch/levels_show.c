@@ -82,6 +82,21 @@ static double mean_level(const PatchLevels *l, int f)
     return sqrt(sum / cells);
 }
 
+static void remark_range(const PatchLevels *l, LithoReport *report)
+{
+    float least = G_MAXFLOAT, most = 0;
+    for (int k = 0; k < patch_levels_cells(l); k++) {
+        const float square = square_of(l, k);
+        least = MIN(least, square);
+        most = MAX(most, square);
+    }
+    litho_report_remark(report,
+                        "patch: the noise varies from place to place, from %.3g to %.3g (standard "
+                        "deviation), some of it at some frequencies alone; the threshold follows "
+                        "it",
+                        sqrt(least), sqrt(most));
+}
+
 void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report)
 {
@@ -111,6 +126,8 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
     else if (l->shape)
         litho_report_remark(report, "patch: the noise keeps to some wavenumbers, as in migrated "
                                     "or mixed data; its level was measured at each of them");
+    if (l->fine)
+        remark_range(l, report);
     litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
     if (!report || !l->sigma)
         return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "kernels/common/noise_job.h"
 #include "kernels/patch/cuda/level.h"
 #include "kernels/patch/cuda/plan.h"
@@ -200,6 +201,8 @@ static gboolean spectra(gpointer data, gboolean whole, LithoNoiseWindows *const 
                         places->len * sizeof(LithoLevelPlace), error) ||
         !litho_cuda_reserve(p->context, &p->level_spectra,
                             MIN(BATCH, windows) * coefficients * 2 * sizeof(float), error) ||
+        (whole &&
+         !litho_cuda_reserve(p->context, &p->level_muted, windows * sizeof(float), error)) ||
         (recorded && !litho_cuda_put(p->context, &p->level_recorded, recorded, traces, error)) ||
         (fresh && !LITHO_CUDA(cudaMemsetAsync(t.share, 0, windows * sizeof(float),
                                               litho_cuda_stream(p->context)),
@@ -218,6 +221,10 @@ static gboolean spectra(gpointer data, gboolean whole, LithoNoiseWindows *const 
         const int count = (int)MIN(BATCH, places->len - at);
         if (!LITHO_CUDA(litho_level_spectra(&t, list + at, count, litho_cuda_stream(p->context)),
                         error) ||
+            (whole &&
+             !LITHO_CUDA(litho_level_muted(&t, list + at, count, LITHO_MUTE_RUN,
+                                           p->level_muted.data, litho_cuda_stream(p->context)),
+                         error)) ||
             !litho_cuda_step(p->context, run, at + count, places->len, error))
             return FALSE;
     }
@@ -392,7 +399,28 @@ static gboolean levels(gpointer data, gboolean whole, LithoNoiseWindows *const *
     return TRUE;
 }
 
+static float *quiet(gpointer data, LithoNoiseWindows *whole, LithoRun *run, GError **error)
+{
+    PatchPlan *p = data;
+    const gsize windows = whole->windows, values = 2 * windows * whole->nf;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    g_autofree float *values_there = g_new(float, values);
+    LithoLevelTask t;
+    if (!make_task(p, TRUE, &whole, 1, &t, error) ||
+        !litho_cuda_reserve(p->context, &p->level_ranks, values * sizeof(float), error) ||
+        !LITHO_CUDA(litho_level_ranks(&t, (int)windows, (int)noise_map_rank(whole),
+                                      p->level_ranks.data, stream),
+                    error) ||
+        !fetch(p, values_there, p->level_ranks.data, values * sizeof(float), error) ||
+        !fetch(p, whole->muted, p->level_muted.data, windows * sizeof(float), error) ||
+        !litho_cuda_step(p->context, run, 1, 1, error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return NULL;
+    return g_steal_pointer(&values_there);
+}
+
 PatchMeter patch_meter(PatchPlan *p)
 {
-    return (PatchMeter){.data = p, .clean = clean, .spectra = spectra, .levels = levels};
+    return (PatchMeter){
+        .data = p, .clean = clean, .spectra = spectra, .levels = levels, .quiet = quiet};
 }

@@ -58,6 +58,16 @@ int litho_level_spectra(const LithoLevelTask *task, const LithoLevelPlace *place
 // The quiet half of the wavenumbers that each half of the windows chooses for the other.
 int litho_level_quiet(const LithoLevelTask *task, cudaStream_t stream);
 
+// level_bands.cu: the windows' parts of zeros in runs, of the traces that are there (count_muted()
+// of noise.c, with runs of `mute_run`), into muted[window of the first job]; launched for the
+// places that litho_level_spectra() gets.
+int litho_level_muted(const LithoLevelTask *task, const LithoLevelPlace *places, int count,
+                      int mute_run, float *muted, cudaStream_t stream);
+// Values of `rank` among the wavenumbers of each window of the first job, and their means,
+// [2][frequency][window]: noise_map_quiet() of kernels/common/noise_map.c.
+int litho_level_ranks(const LithoLevelTask *task, int windows, int rank, float *quiet,
+                      cudaStream_t stream);
+
 // A mean of |F|^2 of the noise, the number of coefficients it was taken from, and its search.
 typedef struct LithoLevelMean {
     double mean;

@@ -54,6 +54,8 @@ static void destroy(gpointer data)
                                       &p->level_means,
                                       &p->level_floor,
                                       &p->level_below,
+                                      &p->level_muted,
+                                      &p->level_ranks,
                                       &p->powers[0].share,
                                       &p->powers[0].scale,
                                       &p->powers[0].power,

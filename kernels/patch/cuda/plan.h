@@ -43,6 +43,7 @@ typedef struct PatchPlan {
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
     LithoCudaArray level_spectra, level_quiet, level_means, level_floor, level_below;
+    LithoCudaArray level_muted, level_ranks;
 } PatchPlan;
 
 // One sweep: the caller fills in all but the last group of the task, `stage`, and the passes.

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/patch/levels_bands.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/places.h"
+#include "kernels/common/select.h"
+#include "kernels/patch/levels_cells.h"
+
+// Noise is louder by so much, in logarithms of its amplitude: below the lower end it may be chance,
+// from the upper one on it counts as it is.
+static const double CHANCE = 0.15, SURE = 0.3;
+// Level over the mean power in a cell: events leak into quiet wavenumbers, too, but 10 dB and more
+// below themselves. Where a frequency is known for louder noise a third of it will do.
+static const double SOME = 0.1, MUCH = 0.2, KNOWN = 1.0 / 3;
+// Level over the mean power of the loudest frequency, a decimal logarithm: the taper spreads events
+// along frequencies, too.
+static const double LEAK = -3, CLEAR = -2;
+// Noise varies where it exceeds that of the faintest quarter of the cells by LOUDER, at so many
+// frequencies and cells.
+static const double LOUDER = 0.3;
+enum { LOUDER_CELLS = 10 };
+
+static double ramp(double x, double from, double to)
+{
+    return CLAMP((x - from) / (to - from), 0, 1);
+}
+
+static gsize at_of(const NoiseCells *c, int f, int cell)
+{
+    return (gsize)f * c->all + cell;
+}
+
+// How surely quiet wavenumbers of a cell hold noise and no leak of events, 0 to 1. `is_known`:
+// there is louder noise at the frequency.
+static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
+{
+    const double known = is_known ? KNOWN : 1;
+    double most = 0;
+    for (int g = 0; g < c->nf; g++) {
+        const float part = c->part[at_of(c, g, cell)];
+        most = fmax(most, part > 0 ? c->power[at_of(c, g, cell)] / part : 0);
+    }
+    const double of_most = most > 0 ? c->power[at_of(c, f, cell)] / most : 0;
+    return ramp(c->part[at_of(c, f, cell)], known * SOME, known * MUCH) *
+           ramp(log10(fmax(of_most, 1e-30)), LEAK, CLEAR);
+}
+
+// --- finding -------------------------------------------------------------------------------------
+
+// Power that a quarter of the cells does not exceed.
+static double faint_power(const NoiseCells *c, int f, float *sorted)
+{
+    int n = 0;
+    for (int cell = 0; cell < c->all; cell++)
+        if (c->count[cell] > 0)
+            sorted[n++] = c->power[at_of(c, f, cell)];
+    return n > 0 ? litho_select_kth(sorted, n, n / 4) : 0;
+}
+
+// Logarithms by which the noise of each cell exceeds that of the faintest ones, [frequency][cell].
+static float *exceed_faint(const NoiseCells *c)
+{
+    float *by = g_new0(float, (gsize)c->nf * c->all);
+    g_autofree float *scratch = g_new(float, c->all);
+    for (int f = 0; f < c->nf; f++) {
+        const double faint = faint_power(c, f, scratch);
+        for (int cell = 0; faint > 0 && cell < c->all; cell++) {
+            const double power = c->power[at_of(c, f, cell)];
+            by[at_of(c, f, cell)] = power > 0 ? (float)(0.5 * log(power / faint)) : 0;
+        }
+    }
+    return by;
+}
+
+// The part of by[frequency] that all frequencies have in common: the quarter of them that says
+// least. `sorted` is scratch.
+static double in_common(const float *by, int nf, float *sorted)
+{
+    memcpy(sorted, by, nf * sizeof *sorted);
+    const float low = litho_select_kth(sorted, nf, nf / 4);
+    const float high = litho_select_kth(sorted, nf, nf - 1 - nf / 4);
+    return low > 0 ? low : high < 0 ? high : 0;
+}
+
+PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
+{
+    PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
+    const NoiseCells *c = &b.cells;
+    g_autofree float *by = exceed_faint(c), *own = g_new(float, c->nf),
+                     *sorted = g_new(float, c->nf);
+    int louder = 0;
+    for (int cell = 0; cell < c->all; cell++) {
+        for (int f = 0; f < c->nf; f++)
+            own[f] = by[at_of(c, f, cell)];
+        const double common = in_common(own, c->nf, sorted);
+        for (int f = 0; f < c->nf && c->count[cell] > 0; f++) {
+            const double noise = is_noise(c, f, cell, FALSE);
+            louder += noise * own[f] > LOUDER;
+            for (int g = MAX(f - 1, 0); g <= MIN(f + 1, c->nf - 1); g++)
+                b.found[g] |= noise * (own[f] - common) > LOUDER;
+        }
+    }
+    b.vary = louder >= LOUDER_CELLS;
+    return b;
+}
+
+void patch_bands_clear(PatchBands *b)
+{
+    noise_cells_clear(&b->cells);
+    g_free(b->found);
+    *b = (PatchBands){0};
+}
+
+guint64 patch_bands_bytes(const LithoPatchGeometry *g)
+{
+    // Two powers of each window and frequency; of each cell, which has two windows, two more, two
+    // levels and the scratch of one frequency.
+    return (guint64)PATCH_ALL_WINDOWS * (g->bins + 1) * 4 * sizeof(float);
+}
+
+// --- settling ------------------------------------------------------------------------------------
+
+// Logarithms by which the noise of a cell exceeds `level`, to[frequency]: first by as much as at
+// all frequencies, which events do not raise alike.
+static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level, float *to)
+{
+    const NoiseCells *c = &b->cells;
+    const int nf = c->nf;
+    const float place[3] = {c->at[cell / c->n[2] / c->n[1]],
+                            c->at[c->n[0] + cell / c->n[2] % c->n[1]],
+                            c->at[c->n[0] + c->n[1] + cell % c->n[2]]};
+    g_autofree float *sorted = g_new(float, nf);
+    for (int f = 0; f < nf; f++) {
+        const double own = c->power[at_of(c, f, cell)], old = litho_patch_level(level, place, f);
+        to[f] = own > 0 && old > 0 ? (float)(0.5 * log(own) - log(old)) : 0;
+    }
+    const double least = in_common(to, nf, sorted);
+    const double all = least * ramp(fabs(least), CHANCE, SURE);
+    for (int f = 0; f < nf; f++) {
+        const double own = to[f] - all;
+        to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
+                                  (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
+    }
+}
+
+// Between the cells' knots, constant beyond them.
+static float value_at(const NoiseCells *c, const float *values, const float x[3])
+{
+    const WpPlaces places = {.n = {c->n[0], c->n[1], c->n[2]},
+                             .at = {c->at, c->at + c->n[0], c->at + c->n[0] + c->n[1]},
+                             .level = values};
+    float share[3];
+    int k[3];
+    for (int a = 0; a < 3; a++) {
+        k[a] = wp_place(places.at[a], places.n[a], x[a], &share[a]);
+        share[a] = CLAMP(share[a], 0, 1);
+    }
+    return wp_place_level(&places, k, share);
+}
+
+// RMS over the cells, all frequencies together.
+static double total_of(const PatchLevels *l)
+{
+    const int bins = l->table.bins, cells = patch_levels_cells(l);
+    double sum = 0;
+    for (int k = 0; k < cells * bins; k++) {
+        const int f = k % bins;
+        sum += (double)l->sigma[k] * l->sigma[k] * (f == 0 || f == bins - 1 ? 1 : 2);
+    }
+    return sqrt(sum / cells / MAX(2 * (bins - 1), 1));
+}
+
+static void take_total(PatchLevels *l)
+{
+    const double total = total_of(l), by = l->total > 0 ? total / l->total : 1;
+    l->total = total;
+    l->low *= by;
+    l->high *= by;
+}
+
+void patch_bands_settle(const PatchBands *b, PatchLevels *l)
+{
+    const NoiseCells *c = &b->cells;
+    const int bins = l->table.bins;
+    const LithoPatchLevels old = l->table;
+    g_autofree float *own = g_new(float, bins), *by = g_new0(float, (gsize)bins * c->all);
+    g_autofree float *old_sigma = l->sigma;
+    for (int cell = 0; cell < c->all; cell++) {
+        compare(b, cell, &old, own);
+        for (int f = 0; f < bins && c->count[cell] > 0; f++)
+            by[at_of(c, f, cell)] = own[f];
+    }
+    for (int f = 0; f < bins; f++)
+        noise_cells_fill(c, by + at_of(c, f, 0));
+    for (int a = 0; a < 3; a++) {
+        l->own[a] = old.n[a];
+        patch_levels_divide(l, a, MAX(c->n[a], old.n[a]));
+    }
+    l->sigma = g_new(float, (gsize)patch_levels_cells(l) * bins);
+    l->table.sigma = l->sigma;
+    const int *n = l->table.n;
+    for (int k = 0; k < patch_levels_cells(l); k++) {
+        const int at[3] = {k / n[2] / n[1], k / n[2] % n[1], k % n[2]};
+        float x[3];
+        for (int a = 0; a < 3; a++)
+            x[a] = l->table.first[a] + (float)at[a] * l->table.step[a];
+        for (int f = 0; f < bins; f++)
+            l->sigma[(gsize)k * bins + f] =
+                litho_patch_level(&old, x, f) * expf(value_at(c, by + at_of(c, f, 0), x));
+    }
+    l->fine = TRUE;
+    take_total(l);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/common/noise_job.h"
+#include "kernels/patch/levels.h"
+
+// Noise that is louder in places for a short time or at some frequencies, as swell, wind, traffic
+// and surface waves are: cells of a quarter of a second are too long for it, and the lower quartile
+// of the frequencies says nothing of it.
+typedef struct PatchBands {
+    NoiseCells cells;
+    guint8 *found; // [frequency]: the noise is clearly louder somewhere there, or at one beside it
+    gboolean vary; // at enough frequencies and cells
+} PatchBands;
+
+// From noise_map_quiet() of the windows of the whole survey. Clear it with patch_bands_clear().
+PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet);
+void patch_bands_clear(PatchBands *bands);
+// Gives `levels`, which have no shape, cells as fine as those of `bands`, and there the levels that
+// the noise has: of each frequency its own.
+void patch_bands_settle(const PatchBands *bands, PatchLevels *levels);
+// Bytes that finding and settling take, at most.
+guint64 patch_bands_bytes(const LithoPatchGeometry *g);
