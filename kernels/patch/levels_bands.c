@@ -18,9 +18,10 @@ static const double SOME = 0.1, MUCH = 0.2, KNOWN = 1.0 / 3;
 // along frequencies, too.
 static const double LEAK = -3, CLEAR = -2;
 // Noise varies where it exceeds that of the faintest quarter of the cells by LOUDER, at so many
-// frequencies and cells.
+// frequencies and cells. Dense steep events reach all wavenumbers of lines, too: in noise that is
+// alike everywhere they make up to 13 louder, a part of a line that holds louder noise 20 to 33.
 static const double LOUDER = 0.3;
-enum { LOUDER_CELLS = 10 };
+enum { LOUDER_CELLS = 10, LOUDER_OF_LINES = 20 };
 
 static double ramp(double x, double from, double to)
 {
@@ -32,19 +33,41 @@ static gsize at_of(const NoiseCells *c, int f, int cell)
     return (gsize)f * c->all + cell;
 }
 
+// Mean power of the loudest frequency of a cell.
+static double loudest_of(const NoiseCells *c, int cell)
+{
+    double most = 0;
+    for (int f = 0; f < c->nf; f++) {
+        const float part = c->part[at_of(c, f, cell)];
+        most = fmax(most, part > 0 ? c->power[at_of(c, f, cell)] / part : 0);
+    }
+    return most;
+}
+
+// Decimal logarithm of the noise over that.
+static double of_loudest(const NoiseCells *c, int f, int cell, double loudest)
+{
+    return loudest > 0 ? log10(fmax(c->power[at_of(c, f, cell)] / loudest, 1e-30)) : -30;
+}
+
 // How surely quiet wavenumbers of a cell hold noise and no leak of events, 0 to 1. `is_known`:
 // there is louder noise at the frequency.
 static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
 {
     const double known = is_known ? KNOWN : 1;
-    double most = 0;
-    for (int g = 0; g < c->nf; g++) {
-        const float part = c->part[at_of(c, g, cell)];
-        most = fmax(most, part > 0 ? c->power[at_of(c, g, cell)] / part : 0);
-    }
-    const double of_most = most > 0 ? c->power[at_of(c, f, cell)] / most : 0;
     return ramp(c->part[at_of(c, f, cell)], known * SOME, known * MUCH) *
-           ramp(log10(fmax(of_most, 1e-30)), LEAK, CLEAR);
+           ramp(of_loudest(c, f, cell, loudest_of(c, cell)), LEAK, CLEAR);
+}
+
+// TRUE where most frequencies of a cell hold noise. Those beside a band hold leak of events, which
+// all of them have in common.
+static gboolean is_filled(const NoiseCells *c, int cell)
+{
+    const double loudest = loudest_of(c, cell);
+    int n = 0;
+    for (int f = 0; f < c->nf; f++)
+        n += of_loudest(c, f, cell, loudest) > LEAK;
+    return 4 * n >= 3 * c->nf;
 }
 
 // --- finding -------------------------------------------------------------------------------------
@@ -84,25 +107,44 @@ static double in_common(const float *by, int nf, float *sorted)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
+// Adds the frequencies at which the noise of a cell is louder, and marks in `found` those at which
+// it is beyond what all of them have in common, or counts that alone (`of_all`). by[frequency];
+// `sorted` is scratch.
+static int find_louder(const NoiseCells *c, int cell, gboolean of_all, const float *by,
+                       float *sorted, guint8 *found)
+{
+    const int nf = c->nf;
+    double common = -1;
+    int louder = 0;
+    for (int f = 0; f < nf; f++) {
+        if (by[f] <= LOUDER)
+            continue;
+        if (common < 0)
+            common = is_filled(c, cell) ? fmax(in_common(by, nf, sorted), 0) : 0;
+        const double noise = is_noise(c, f, cell, FALSE);
+        louder += noise * (of_all ? common : by[f]) > LOUDER;
+        for (int g = MAX(f - 1, 0); g <= MIN(f + 1, nf - 1); g++)
+            found[g] |= noise * (by[f] - common) > LOUDER;
+    }
+    return louder;
+}
+
 PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 {
-    PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
+    PatchBands b = {.cells = noise_cells_new(whole, quiet),
+                    .found = g_malloc0(whole->nf),
+                    .of_all = !noise_tells_shape(whole->n)};
     const NoiseCells *c = &b.cells;
-    g_autofree float *by = exceed_faint(c), *own = g_new(float, c->nf),
-                     *sorted = g_new(float, c->nf);
+    g_autofree float *by = exceed_faint(c), *own = g_new(float, c->nf);
+    g_autofree float *sorted = g_new(float, c->nf);
     int louder = 0;
     for (int cell = 0; cell < c->all; cell++) {
         for (int f = 0; f < c->nf; f++)
             own[f] = by[at_of(c, f, cell)];
-        const double common = in_common(own, c->nf, sorted);
-        for (int f = 0; f < c->nf && c->count[cell] > 0; f++) {
-            const double noise = is_noise(c, f, cell, FALSE);
-            louder += noise * own[f] > LOUDER;
-            for (int g = MAX(f - 1, 0); g <= MIN(f + 1, c->nf - 1); g++)
-                b.found[g] |= noise * (own[f] - common) > LOUDER;
-        }
+        if (c->count[cell] > 0)
+            louder += find_louder(c, cell, b.of_all, own, sorted, b.found);
     }
-    b.vary = louder >= LOUDER_CELLS;
+    b.vary = louder >= (patch_is_narrow(whole->n) ? LOUDER_OF_LINES : LOUDER_CELLS);
     return b;
 }
 
@@ -136,12 +178,13 @@ static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level
         const double own = c->power[at_of(c, f, cell)], old = litho_patch_level(level, place, f);
         to[f] = own > 0 && old > 0 ? (float)(0.5 * log(own) - log(old)) : 0;
     }
-    const double least = in_common(to, nf, sorted);
+    const double least = is_filled(c, cell) ? in_common(to, nf, sorted) : 0;
     const double all = least * ramp(fabs(least), CHANCE, SURE);
     for (int f = 0; f < nf; f++) {
         const double own = to[f] - all;
-        to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
-                                  (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
+        to[f] = b->of_all ? (float)all
+                          : (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
+                                              (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
     }
 }
 

@@ -9,6 +9,8 @@
 typedef struct PatchBands {
     NoiseCells cells;
     guint8 *found; // [frequency]: the noise is clearly louder somewhere there, or at one beside it
+    gboolean of_all; // windows of 2 to 7 traces along an axis, all of whose wavenumbers events
+                     // reach: what all frequencies have in common is told alone
     gboolean vary; // at enough frequencies and cells
 } PatchBands;
 
