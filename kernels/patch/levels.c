@@ -342,11 +342,11 @@ static gboolean do_without(const Measuring *m, gboolean any, GError *trouble, GE
 }
 
 // Where the noise is louder for a short time or at some frequencies; nothing where the level is to
-// be one for all places.
+// be one for all places, or windows are narrow.
 static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands, GError **error)
 {
     g_autofree float *quiet = NULL;
-    if (m->l->params.level != LITHO_PATCH_LOCAL)
+    if (m->l->params.level != LITHO_PATCH_LOCAL || patch_is_narrow(m->window))
         return TRUE;
     quiet = m->meter ? m->meter->quiet(m->meter->data, m->whole, run, error)
                      : noise_map_quiet(m->whole, litho_run_threads(run));

@@ -18,10 +18,12 @@ static const double SOME = 0.1, MUCH = 0.2, KNOWN = 1.0 / 3;
 // along frequencies, too.
 static const double LEAK = -3, CLEAR = -2;
 // Noise varies where it exceeds that of the faintest quarter of the cells by LOUDER, at so many
-// frequencies and cells. Dense steep events reach all wavenumbers of lines, too: in noise that is
-// alike everywhere they make up to 13 louder, a part of a line that holds louder noise 20 to 33.
+// frequencies and cells.
 static const double LOUDER = 0.3;
-enum { LOUDER_CELLS = 10, LOUDER_OF_LINES = 20 };
+enum { LOUDER_CELLS = 10 };
+// Level over the mean power at the quarter of the frequencies that holds most noise: where it is
+// less, what all frequencies have in common is a broad-band event, as a first break is.
+static const double BROAD = 0.4, NO_EVENT = 0.7;
 
 static double ramp(double x, double from, double to)
 {
@@ -59,15 +61,18 @@ static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
            ramp(of_loudest(c, f, cell, loudest_of(c, cell)), LEAK, CLEAR);
 }
 
-// TRUE where most frequencies of a cell hold noise. Those beside a band hold leak of events, which
-// all of them have in common.
-static gboolean is_filled(const NoiseCells *c, int cell)
+// How surely what all frequencies of a cell have in common is noise, 0 to 1. Frequencies beside a
+// band hold leak of events, which all of them have in common. `sorted` is scratch.
+static double is_common_noise(const NoiseCells *c, int cell, float *sorted)
 {
     const double loudest = loudest_of(c, cell);
     int n = 0;
-    for (int f = 0; f < c->nf; f++)
+    for (int f = 0; f < c->nf; f++) {
         n += of_loudest(c, f, cell, loudest) > LEAK;
-    return 4 * n >= 3 * c->nf;
+        sorted[f] = c->part[at_of(c, f, cell)];
+    }
+    const float most = litho_select_kth(sorted, c->nf, c->nf - 1 - c->nf / 4);
+    return 4 * n >= 3 * c->nf ? ramp(most, BROAD, NO_EVENT) : 0;
 }
 
 // --- finding -------------------------------------------------------------------------------------
@@ -108,10 +113,9 @@ static double in_common(const float *by, int nf, float *sorted)
 }
 
 // Adds the frequencies at which the noise of a cell is louder, and marks in `found` those at which
-// it is beyond what all of them have in common, or counts that alone (`of_all`). by[frequency];
+// it is beyond what all of them have in common. by[frequency];
 // `sorted` is scratch.
-static int find_louder(const NoiseCells *c, int cell, gboolean of_all, const float *by,
-                       float *sorted, guint8 *found)
+static int find_louder(const NoiseCells *c, int cell, const float *by, float *sorted, guint8 *found)
 {
     const int nf = c->nf;
     double common = -1;
@@ -120,9 +124,9 @@ static int find_louder(const NoiseCells *c, int cell, gboolean of_all, const flo
         if (by[f] <= LOUDER)
             continue;
         if (common < 0)
-            common = is_filled(c, cell) ? fmax(in_common(by, nf, sorted), 0) : 0;
+            common = fmax(in_common(by, nf, sorted), 0) * is_common_noise(c, cell, sorted);
         const double noise = is_noise(c, f, cell, FALSE);
-        louder += noise * (of_all ? common : by[f]) > LOUDER;
+        louder += noise * by[f] > LOUDER;
         for (int g = MAX(f - 1, 0); g <= MIN(f + 1, nf - 1); g++)
             found[g] |= noise * (by[f] - common) > LOUDER;
     }
@@ -131,9 +135,7 @@ static int find_louder(const NoiseCells *c, int cell, gboolean of_all, const flo
 
 PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 {
-    PatchBands b = {.cells = noise_cells_new(whole, quiet),
-                    .found = g_malloc0(whole->nf),
-                    .of_all = !noise_tells_shape(whole->n)};
+    PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
     const NoiseCells *c = &b.cells;
     g_autofree float *by = exceed_faint(c), *own = g_new(float, c->nf);
     g_autofree float *sorted = g_new(float, c->nf);
@@ -142,9 +144,9 @@ PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
         for (int f = 0; f < c->nf; f++)
             own[f] = by[at_of(c, f, cell)];
         if (c->count[cell] > 0)
-            louder += find_louder(c, cell, b.of_all, own, sorted, b.found);
+            louder += find_louder(c, cell, own, sorted, b.found);
     }
-    b.vary = louder >= (patch_is_narrow(whole->n) ? LOUDER_OF_LINES : LOUDER_CELLS);
+    b.vary = louder >= LOUDER_CELLS;
     return b;
 }
 
@@ -178,13 +180,12 @@ static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level
         const double own = c->power[at_of(c, f, cell)], old = litho_patch_level(level, place, f);
         to[f] = own > 0 && old > 0 ? (float)(0.5 * log(own) - log(old)) : 0;
     }
-    const double least = is_filled(c, cell) ? in_common(to, nf, sorted) : 0;
-    const double all = least * ramp(fabs(least), CHANCE, SURE);
+    const double least = in_common(to, nf, sorted);
+    const double all = least * ramp(fabs(least), CHANCE, SURE) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
         const double own = to[f] - all;
-        to[f] = b->of_all ? (float)all
-                          : (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
-                                              (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
+        to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
+                                  (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
     }
 }
 

@@ -5,12 +5,11 @@
 
 // Noise that is louder in places for a short time or at some frequencies, as swell, wind, traffic
 // and surface waves are: cells of a quarter of a second are too long for it, and the lower quartile
-// of the frequencies says nothing of it.
+// of the frequencies says nothing of it. Lines and surveys of up to 7 lines are left out: events
+// that are dense there reach all wavenumbers, as noise does.
 typedef struct PatchBands {
     NoiseCells cells;
     guint8 *found; // [frequency]: the noise is clearly louder somewhere there, or at one beside it
-    gboolean of_all; // windows of 2 to 7 traces along an axis, all of whose wavenumbers events
-                     // reach: what all frequencies have in common is told alone
     gboolean vary; // at enough frequencies and cells
 } PatchBands;
 
