@@ -286,6 +286,8 @@ gboolean litho_json_open(LithoJsonReader *r, JsonNode *node, const char *where, 
 {
     *r = (LithoJsonReader){.object = litho_json_node_object(node)};
     g_strlcpy(r->where, where, sizeof r->where);
+    if (!r->object && !node && *where)
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is missing", where);
     if (!r->object)
         return litho_refuse(error, LITHO_ERROR_FORMAT, "%s must be an object { ... }",
                             *where ? where : root);
@@ -367,7 +369,9 @@ JsonArray *litho_json_array(LithoJsonReader *r, const char *key, guint min, guin
     const guint n = array ? json_array_get_length(array) : 0;
     if (array && n >= min && n <= max)
         return array;
-    g_autofree char *what = g_strdup_printf(_("must be a list of %u to %u entries"), min, max);
+    g_autofree char *what =
+        min == max ? g_strdup_printf(_("must be a list of entries; %u needed, %u found"), min, n)
+                   : g_strdup_printf(_("must be a list of %u to %u entries"), min, max);
     litho_json_complain(r, key, node ? what : _("is missing"), error);
     return NULL;
 }

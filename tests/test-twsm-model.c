@@ -37,6 +37,9 @@ static void test_model_errors(void)
         {"0T 1R 0T", "0T 1X", "position 4"},
         {"0T 1R 0T", "0T 1R", "receiver"},
         {"'velocity':2600", "'velocity':0", "layers[1].velocity"},
+        {"'velocity':2600", "'velocity':2.6", "layers[1].velocity must be 10 to 100000 m/s"},
+        {"'receivers':", "'sources':[[0,0,0]],'receivers':", "source must not stand beside"},
+        {"'wavelet':{'ricker':8},", "", "wavelet is missing"},
         {"'density':2300", "'density':-1", "layers[1].density"},
         {"'type':'dipping'", "'type':'bent'", "boundaries[1].type"},
         {"'type':'dipping'", "'type':'dipping','tilt':3", "boundaries[1].tilt"},
@@ -52,7 +55,7 @@ static void test_model_errors(void)
         {"'record':2.2", "'record':'long'", "record must be a number"},
         {"'dt':0.004", "'dt':0.04", "dt"},
         {"'fmax':20", "'fmax':1e12", "2200000000000 frequencies"},
-        {"{'velocity':3200,'density':2500}", "{'velocity':3200,'density':2500},{'velocity':1}",
+        {"{'velocity':3200,'density':2500}", "{'velocity':3200,'density':2500},{'velocity':90}",
          "layers[3].density"},
     };
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
@@ -66,10 +69,17 @@ static void test_model_errors(void)
 // Property: meshes between the limits are computed with a warning; force computes below.
 static void test_warnings(void)
 {
-    const char *const settings[] = {"cells_per_wavelength=1.6",   "cells_per_wavelength=1 force=on",
-                                    "coefficients=plane fmax=10", "record=0.4 fmax=10",
-                                    "source_x=380 fmax=10",       "depths=750 fmax=10"};
-    const char *const words[] = {"1.6", "1.0", "critical", "wraps", "Fresnel", "must not cross"};
+    const char *const settings[] = {"cells_per_wavelength=1.6",
+                                    "cells_per_wavelength=1 force=on",
+                                    "coefficients=plane fmax=10",
+                                    "record=0.4 fmax=10",
+                                    "source_x=380 fmax=10",
+                                    "depths=750 fmax=10",
+                                    "wavelet=19 fmax=10",
+                                    "depths=-,400 fmax=10",
+                                    "source_z=352 source_x=50 fmax=10"};
+    const char *const words[] = {"1.6",      "1.0",       "critical",   "wraps",        "Fresnel",
+                                 "must not", "fmax=47.5", "m apart at", "source 1 lies"};
     for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
         g_autoptr(LithoCube) cube = twsm_case_run(curved, settings[k]);
         gboolean found = FALSE;

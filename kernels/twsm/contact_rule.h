@@ -12,11 +12,12 @@ typedef struct TwsmContact {
 } TwsmContact;
 
 // Plane wave at incidence cos1 in 0..1. Beyond the critical angle complex, for the time factor
-// exp(-i w t).
+// exp(-i w t). Where both sides are equally fast, grazing waves have the coefficient of all others.
 TWSM_INLINE void twsm_contact_plane(const TwsmContact *c, double cos1, double *re, double *im)
 {
-    const double ratio = c->v2 / c->v1, square = 1 - ratio * ratio * (1 - cos1 * cos1);
-    const double a = c->rho2 * c->v2 * cos1, b = c->rho1 * c->v1 * sqrt(fabs(square));
+    const double ratio = c->v2 / c->v1, cosine = c->v1 == c->v2 ? 1 : cos1;
+    const double square = 1 - ratio * ratio * (1 - cosine * cosine);
+    const double a = c->rho2 * c->v2 * cosine, b = c->rho1 * c->v1 * sqrt(fabs(square));
     if (square >= 0) {
         *re = (a - b) / (a + b);
         *im = 0;

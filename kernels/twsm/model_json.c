@@ -28,8 +28,11 @@ static gboolean read_layer(TwsmModel *model, int l, JsonNode *node, GError **err
     Reader r;
     char where[64];
     g_snprintf(where, sizeof where, "layers[%d]", l);
+    double *v = &model->velocity[l];
     gboolean ok = litho_json_open(&r, node, where, _("the model"), error) &&
-                  positive(&r, "velocity", REQUIRED, &model->velocity[l], error) &&
+                  litho_json_number(&r, "velocity", REQUIRED, v, error) &&
+                  ((*v >= 10 && *v <= 100000) ||
+                   litho_json_complain(&r, "velocity", _("must be 10 to 100000 m/s"), error)) &&
                   positive(&r, "density", REQUIRED, &model->density[l], error);
     return litho_json_close(&r, ok, SCHEMA, error);
 }
@@ -178,6 +181,8 @@ static gboolean read_sources(Reader *r, TwsmModel *model, GError **error)
     model->n_sources = 1;
     if (!json_object_has_member(r->object, "sources"))
         return litho_json_numbers(r, "source", 3, model->source[0], error);
+    if (json_object_has_member(r->object, "source"))
+        return litho_json_complain(r, "source", _("must not stand beside sources"), error);
     JsonArray *list = litho_json_array(r, "sources", 1, TWSM_MAX_SOURCES, error);
     if (!list)
         return FALSE;
@@ -261,7 +266,7 @@ static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder,
                   read_codes(&r, model, error) && read_sources(&r, model, error) &&
                   read_receivers(model, litho_json_ask(&r, "receivers"), error) &&
                   read_wavelet(model, litho_json_ask(&r, "wavelet"), error) &&
-                  // Beyond 2.5 times its peak a Ricker spectrum is under 1.1 % of the maximum.
+                  // Beyond 2.5 times its peak a Ricker spectrum is under 3.3 % of the maximum.
                   positive(&r, "fmax", 2.5 * model->ricker, &model->fmax, error) &&
                   positive(&r, "record", REQUIRED, &model->record, error) &&
                   positive(&r, "dt", 0.002, &model->dt, error) &&

@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "kernels/twsm/depths.h"
-#include "kernels/twsm/report.h"
 
 enum { MASK_POINTS = 257 };
 
@@ -31,7 +30,7 @@ void twsm_setup_free(TwsmSetup *s)
     g_free(s);
 }
 
-static void G_GNUC_PRINTF(2, 3) note(TwsmSetup *s, const char *format, ...)
+void twsm_setup_note(TwsmSetup *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -93,7 +92,7 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **e
         p->frequencies > 0 ? p->frequencies : MAX(ceil(model->fmax * record - 1e-6), 1);
     if (2 * frequencies >= n_time) {
         litho_refuse(error, LITHO_ERROR_PARAMETER,
-                     "%.0f frequencies up to %g Hz need a dt under %g s; it is %g s", frequencies,
+                     "%.15g frequencies up to %g Hz need a dt under %g s; it is %g s", frequencies,
                      frequencies / record, 0.5 * record / frequencies, model->dt);
         return NULL;
     }
@@ -167,15 +166,16 @@ static gboolean check_cells(TwsmSetup *s, int b, const TwsmParams *p, GError **e
         return FALSE;
     }
     if (cells < wanted * 0.999)
-        note(
+        twsm_setup_note(
             s,
             _("boundary %d has %.2f cells per shortest wavelength (%.3g m); %s needs %.3g or more"),
             b, cells, wave, mesh->cells[0] ? _("a regular mesh") : _("an irregular mesh"), wanted);
     if (mesh->sag > 0.01 * wave)
-        note(s,
-             _("boundary %d bends by %.2g m within a cell, more than 1 %% of the shortest "
-               "wavelength (%.3g m): use more cells per wavelength"),
-             b, mesh->sag, wave);
+        twsm_setup_note(
+            s,
+            _("boundary %d bends by %.2g m within a cell, more than 1 %% of the shortest "
+              "wavelength (%.3g m): use more cells per wavelength"),
+            b, mesh->sag, wave);
     return TRUE;
 }
 
@@ -312,6 +312,16 @@ static TwsmContact contact_of(const TwsmModel *m, const TwsmCode *code, int h)
                          code->hit[h].transmit};
 }
 
+gboolean twsm_setup_is_even(const TwsmModel *m, const TwsmCode *code)
+{
+    for (int h = 0; h < code->n; h++) {
+        const TwsmContact contact = contact_of(m, code, h);
+        if (contact.v1 != contact.v2)
+            return FALSE;
+    }
+    return TRUE;
+}
+
 // Leg from hit h of the code to hit h + 1, or to the receivers.
 static void fill_leg(TwsmSetup *s, const TwsmParams *p, int c, int h, TwsmLeg *leg)
 {
@@ -327,7 +337,8 @@ static void fill_leg(TwsmSetup *s, const TwsmParams *p, int c, int h, TwsmLeg *l
     leg->pair.side = layer == b ? -1 : 1; // the layer above boundary b has its number
     leg->pair.damp = (float)(s->sig / v);
     leg->near = p->near_field == TWSM_NEAR_ON ||
-                (p->near_field == TWSM_NEAR_AUTO && s->coef[c] == TWSM_COEF_EFFECTIVE);
+                (p->near_field == TWSM_NEAR_AUTO &&
+                 (s->coef[c] == TWSM_COEF_EFFECTIVE || twsm_setup_is_even(m, code)));
     leg->mask = p->mask == TWSM_MASK_SEGMENT ? layer_mask(s, p, layer) : NULL;
     if (last)
         return;
@@ -371,7 +382,7 @@ static void build_chain(TwsmSetup *s, const TwsmParams *p, int c)
         chain->leg[chain->n_legs++] = leg;
     }
     if (s->coef[c] == TWSM_COEF_PLANE)
-        note(
+        twsm_setup_note(
             s,
             _("plane-wave coefficients have a kink at the critical angle that focuses on the axis: "
               "false events up to 78 %% of a reflection; coefficients=auto is without"));
@@ -440,94 +451,6 @@ static void build_shot(TwsmSetup *s, int c)
     }
 }
 
-// Every hit of the ray that comes back to the source should lie a Fresnel radius inside what the
-// taper leaves alone: sqrt(lambda h / 2) with h the harmonic mean of the path before and behind,
-// which for a reflector at depth z is sqrt(lambda z / 2).
-static void check_fresnel(TwsmSetup *s)
-{
-    const TwsmModel *m = s->model;
-    for (int c = 0; c < m->n_codes; c++) {
-        const TwsmCode *code = &m->code[c];
-        double p[TWSM_MAX_HITS + 2][3];
-        twsm_normal_ray(m, code, p);
-        for (int h = 0; h < code->n; h++) {
-            double before = 0, behind = 0, inside = INFINITY;
-            for (int k = 0; k < 3; k++) {
-                before += (p[h + 1][k] - p[h][k]) * (p[h + 1][k] - p[h][k]);
-                behind += (p[h + 2][k] - p[h + 1][k]) * (p[h + 2][k] - p[h + 1][k]);
-            }
-            before = sqrt(before), behind = sqrt(behind);
-            double radius =
-                sqrt(m->velocity[code->layer[h]] / m->ricker * before * behind / (before + behind));
-            for (int axis = 0; axis < 2; axis++) {
-                const double *range = axis ? m->y : m->x;
-                double fade = m->taper * (range[1] - range[0]);
-                inside =
-                    MIN(inside, MIN(p[h + 1][axis] - range[0], range[1] - p[h + 1][axis]) - fade);
-            }
-            if (inside < radius)
-                note(s,
-                     _("wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m inside the untapered "
-                       "part; "
-                       "a Fresnel radius is %.0f m: widen the extent or narrow the taper"),
-                     code->text, code->hit[h].boundary, p[h + 1][0], p[h + 1][1], inside, radius);
-        }
-    }
-}
-
-// Latest direct way over an element at the edge of the taper, against the record.
-static void check_record(TwsmSetup *s)
-{
-    const TwsmModel *m = s->model;
-    for (int c = 0; c < m->n_codes; c++) {
-        double time = 0, depth = m->source[0][2];
-        double far = 0;
-        for (int ix = 0; ix < m->receiver_count[0]; ix += MAX(m->receiver_count[0] - 1, 1))
-            far = MAX(far, fabs(m->receiver_first[0] + ix * m->receiver_step[0] - m->source[0][0]));
-        // Straight vertical legs, lengthened by the offset: close enough for a warning.
-        double vertical = 0;
-        for (int h = 0; h <= m->code[c].n; h++) {
-            double z = h < m->code[c].n
-                           ? twsm_boundary_depth(&m->boundary[m->code[c].hit[h].boundary],
-                                                 m->source[0][0], m->source[0][1])
-                           : m->receiver_z;
-            time += fabs(z - depth) / m->velocity[m->code[c].layer[h]];
-            vertical += fabs(z - depth);
-            depth = z;
-        }
-        time *= vertical > 0 ? sqrt(1 + far * far / (vertical * vertical)) : 1;
-        if (time + m->delay + 1.5 / m->ricker > s->record)
-            note(s,
-                 _("wave %s arrives after about %.3g s; with a record of %.4g s it wraps around: "
-                   "use a longer record"),
-                 m->code[c].text, time + m->delay, s->record);
-    }
-}
-
-// Boundaries are counted from the top. Where one lies above its predecessor the layer between them
-// is inside out, and waves cross it with the wrong rock.
-static void check_order(TwsmSetup *s)
-{
-    const TwsmModel *m = s->model;
-    const int n = 64; // a side
-    for (int b = 1; b < m->n_boundaries; b++) {
-        double worst = 0.01, at[2] = {0, 0};
-        for (int k = 0; k < (n + 1) * (n + 1); k++) {
-            const double x = m->x[0] + (m->x[1] - m->x[0]) * (k % (n + 1)) / n;
-            const double y = m->y[0] + (m->y[1] - m->y[0]) * (k / (n + 1)) / n;
-            const double above = twsm_boundary_depth(&m->boundary[b - 1], x, y) -
-                                 twsm_boundary_depth(&m->boundary[b], x, y);
-            if (above > worst)
-                worst = above, at[0] = x, at[1] = y;
-        }
-        if (worst > 0.01)
-            note(s,
-                 _("boundary %d lies up to %.0f m above boundary %d, most at (%.0f, %.0f) m; "
-                   "boundaries are counted from the top and must not cross"),
-                 b, ceil(worst), b - 1, at[0], at[1]);
-    }
-}
-
 gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GError **error)
 {
     if (!twsm_model_trace_codes(s->model, error) ||
@@ -540,8 +463,6 @@ gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GErr
         if (!litho_run_step(run, c + 1, s->model->n_codes, error))
             return FALSE;
     }
-    check_order(s);
-    check_record(s);
-    check_fresnel(s);
+    twsm_setup_check(s);
     return TRUE;
 }

@@ -33,6 +33,14 @@ TwsmSetup *twsm_setup_open(const TwsmParams *params, LithoResolved *known, GErro
 // Wave codes, meshes, receivers, masks and chains. Errors: section "Parameters" of docs/twsm.md.
 gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *run,
                           GError **error);
+// Adds a warning worth showing.
+void twsm_setup_note(TwsmSetup *setup, const char *format, ...) G_GNUC_PRINTF(2, 3);
+// Adds the warnings about a built model: boundaries that cross or nearly touch, a record, an extent
+// or a band too short, places too near to a boundary.
+void twsm_setup_check(TwsmSetup *setup);
+// TRUE when all rock on both sides of the code's boundaries is equally fast: its coefficients do
+// not depend on the angle.
+gboolean twsm_setup_is_even(const TwsmModel *model, const TwsmCode *code);
 void twsm_setup_free(TwsmSetup *setup); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmSetup, twsm_setup_free)
 

@@ -212,7 +212,8 @@ static const LithoParam rows[] = {
                  .label = N_("Near field"), .advanced = true, .stage = TWSM_STAGE_MESH,
                  .doc =
                      N_("The beams' near-field term, 1/(kR) of the far field. auto: with effective "
-                        "coefficients only, where it is exact.")),
+                        "coefficients, and where all rock that a wave meets is equally fast: it is "
+                        "exact there.")),
     LITHO_CHOICE(TwsmParams, mask, N_("none") "\0" N_("segment") "\0", .label = N_("Shadows"),
                  .advanced = true, .stage = TWSM_STAGE_MESH,
                  .doc = N_("segment drops beams whose straight way leaves the layer.")),
