@@ -20,12 +20,20 @@ static double spacing_y(const LithoGrid *grid, const LithoMigrateParams *p)
     return p->dy > 0 ? p->dy : litho_grid_spacing(grid, LITHO_INLINE);
 }
 
-// Depth reached by a vertical echo that comes back at the record's end.
-static int depths_of_record(const LithoGrid *in, double dz, double velocity)
+// Depths reached by a vertical echo that comes back at the record's end through the fastest column.
+static int depths_of_record(const LithoGrid *in, const LithoMigrateModel *model, double step,
+                            double dz)
 {
     const LithoAxis *t = &in->axis[LITHO_SAMPLE];
-    double depth = (t->first + t->n * t->step) * velocity / 2;
+    const double end = t->first + t->n * t->step;
+    const double depth = litho_migrate_model_depth(model, LITHO_COLUMN_FAST, step, end / 2);
     return (int)CLAMP(floor(depth / dz) + 1, 2, 8192);
+}
+
+// A component of 40 degrees comes back from a depth after 2 z / (v cos 40) = 1.3 * 2 z / v.
+static double time_of_dips(const LithoMigrateModel *model, double step, double depth)
+{
+    return 1.3 * 2 * litho_migrate_model_time(model, LITHO_COLUMN_SLOW, step, depth);
 }
 
 static double depth_step(const LithoGrid *in, const LithoMigrateParams *p)
@@ -69,15 +77,15 @@ gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, Lith
     g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, error);
     if (!model)
         return FALSE;
-    double mean = litho_migrate_model_range(model).mean, dz = depth_step(in, p);
+    double dz = depth_step(in, p);
+    const double step = litho_migrate_model_depth_step(model, p->velocity_dz, dz);
     image_axes(in, p, out);
     if (p->mode != LITHO_MIGRATE_DEMIGRATE) {
-        depth_axis(out, dz, p->nz > 0 ? p->nz : depths_of_record(in, dz, mean));
+        depth_axis(out, dz, p->nz > 0 ? p->nz : depths_of_record(in, model, step, dz));
         return litho_grid_check(out, error);
     }
-    // A component of 40 degrees comes back from the bottom after 2 z / (v cos 40) = 1.3 * 2 z / v.
     double bottom = dz * (in->axis[LITHO_SAMPLE].n - 1);
-    gint64 nt = p->nt > 0 ? p->nt : (gint64)ceil(1.3 * 2 * bottom / mean / p->dt) + 1;
+    gint64 nt = p->nt > 0 ? p->nt : (gint64)ceil(time_of_dips(model, step, bottom) / p->dt) + 1;
     out->axis[LITHO_SAMPLE] =
         (LithoAxis){.n = nt, .first = 0, .step = p->dt, .unit = "s", .source = LITHO_FROM_COMPUTED};
     out->is_depth = FALSE;
@@ -185,15 +193,22 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
     job->dt = axis->step;
     job->t0 = axis->first;
     // An extrapolated component leaves through t = 0 and re-enters at T_pad: T_pad must exceed the
-    // two-way time to the bottom, with 1.3 for dips up to 40 degrees.
-    double bottom = job->dz * (job->nz - 1);
-    double needed = 1.3 * 2 * bottom / job->velocity.mean / job->dt;
+    // two-way time to the bottom, with 1.3 for dips up to 40 degrees. Records that begin later than
+    // 0 come back once more a period sooner, those that begin sooner a period later.
+    const double bottom = job->dz * (job->nz - 1), early = fmax(-job->t0, 0) / job->dt;
+    const double late = fmax(job->t0, 0) / job->dt + job->nt;
+    const double needed = time_of_dips(job->model, job->map.depth_step, bottom) / job->dt + early;
+    if (!(late < LONGEST_RECORD && early < LONGEST_RECORD))
+        return refuse(error, LITHO_ERROR_GEOMETRY,
+                      _("the record begins at %g s, which is %g samples of %g s from time 0; a "
+                        "record of time since the shot is needed"),
+                      job->t0, fabs(job->t0) / job->dt, job->dt);
     if (!(needed < LONGEST_RECORD))
         return refuse(error, LITHO_ERROR_PARAMETER,
                       _("the bottom at %g m takes %g s both ways, %g samples of %g s; fewer depths, "
                         "a smaller dz or a faster velocity is needed"),
                       bottom, needed * job->dt, needed, job->dt);
-    const int samples = (int)fmax(job->nt, ceil(needed));
+    const int samples = (int)fmax(ceil(late), ceil(needed));
     job->nfft = litho_smooth_length(samples + (samples & 1), 2, 5);
     double df = 1 / (job->nfft * job->dt), low = p->fmin, high = highest_frequency(p, job->dt);
     int first = MAX(1, (int)ceil(low / df)), last = MIN((int)floor(high / df), job->nfft / 2 - 1);
@@ -281,15 +296,18 @@ static void init_cells(LithoMigrateJob *job)
 }
 
 // Planes of the image down to the last place that an echo can have come from by the record's end,
-// straight down and up again at the model's largest velocity, and a period of the lowest frequency
-// further.
+// straight down and up again through the fastest rock of every depth, and a period of the lowest
+// frequency later.
 static int depths_reached(const LithoMigrateJob *job, const LithoAxis *time)
 {
     const LithoMigrateParams *p = &job->params;
     const LithoAxis *depth = &job->image.axis[LITHO_SAMPLE];
     const double end = time->first + time->n * time->step + 1 / p->fmin;
     const double early = p->mode == LITHO_MIGRATE_SHOT ? fmax(-p->delay, 0) : 0;
-    const double deepest = ceil((end + early) * job->velocity.max / 2 / depth->step) + 2;
+    const double deepest = ceil(litho_migrate_model_depth(job->model, LITHO_COLUMN_LEAST,
+                                                          job->map.depth_step, (end + early) / 2) /
+                                depth->step) +
+                           2;
     return (int)fmin(fmax(deepest, 2), depth->n);
 }
 

@@ -11,13 +11,16 @@
 #include "core/io/survey.h"
 #include "core/origin.h"
 #include "core/text.h"
+#include "kernels/migrate/place.h"
 
 struct LithoMigrateModel {
     gint refs;
     guint n; // points of the table; 1 for a constant, 0 for a cube
     double *depth, *velocity;
+    double *time; // of the points, one way from depth 0; 0 at points above it
     LithoCube *cube;
     double unit; // m/s that one of the cube's numbers is: 0.3048 where its file counts in feet
+    LithoReach *reach; // of a cube
     LithoVelocityRange range;
     GPtrArray *notes;
 };
@@ -43,7 +46,9 @@ void litho_migrate_model_unref(LithoMigrateModel *model)
         return;
     g_free(model->depth);
     g_free(model->velocity);
+    g_free(model->time);
     litho_cube_unref(model->cube);
+    litho_reach_free(model->reach);
     g_ptr_array_unref(model->notes);
     g_free(model);
 }
@@ -56,6 +61,13 @@ LithoVelocityRange litho_migrate_model_range(const LithoMigrateModel *model)
 gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model)
 {
     return model->n > 0;
+}
+
+gboolean litho_migrate_model_traces(const LithoMigrateModel *model, gint64 n[2])
+{
+    for (int k = 0; model->cube && k < 2; k++)
+        n[k] = model->cube->grid.axis[k].n;
+    return model->cube != NULL;
 }
 
 const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model)
@@ -126,16 +138,54 @@ static void note_unusual(LithoMigrateModel *model)
 
 // --- a number, a table ------------------------------------------------------------------------
 
-static void table_range(LithoMigrateModel *model)
+// First point of the table at or below depth z; n where there is none.
+static guint table_point(const LithoMigrateModel *model, double z)
 {
-    double slowness = 0;
+    guint low = 0, high = model->n;
+    while (low < high) {
+        const guint k = (low + high) / 2;
+        if (model->depth[k] < z)
+            low = k + 1;
+        else
+            high = k;
+    }
+    return low;
+}
+
+static double table_velocity(const LithoMigrateModel *model, double z)
+{
+    const guint k = table_point(model, z);
+    if (k == 0)
+        return model->velocity[0];
+    if (k == model->n)
+        return model->velocity[model->n - 1];
+    double f = (z - model->depth[k - 1]) / (model->depth[k] - model->depth[k - 1]);
+    return (1 - f) * model->velocity[k - 1] + f * model->velocity[k];
+}
+
+// Time across a layer whose velocity is linear: a logarithm.
+static double linear_time(double thick, double top, double bottom)
+{
+    const double change = bottom / top - 1;
+    return thick / top * (fabs(change) > 1e-9 ? log1p(change) / change : 1);
+}
+
+// After the points are known.
+static void table_finish(LithoMigrateModel *model)
+{
+    model->time = g_new0(double, model->n);
+    double top = 0, v = table_velocity(model, 0), time = 0;
+    for (guint k = table_point(model, 0); k < model->n; k++) {
+        time += linear_time(model->depth[k] - top, v, model->velocity[k]);
+        model->time[k] = time;
+        top = model->depth[k];
+        v = model->velocity[k];
+    }
     model->range.min = model->range.max = model->velocity[0];
     for (guint k = 0; k < model->n; k++) {
         model->range.min = MIN(model->range.min, model->velocity[k]);
         model->range.max = MAX(model->range.max, model->velocity[k]);
-        slowness += 1 / model->velocity[k];
     }
-    model->range.mean = model->n / slowness;
     note_unusual(model);
 }
 
@@ -152,7 +202,7 @@ static LithoMigrateModel *model_constant(double v, GError **error)
     model->depth = g_new0(double, 1);
     model->velocity = g_new0(double, 1);
     model->velocity[0] = v;
-    table_range(model);
+    table_finish(model);
     return model;
 }
 
@@ -253,21 +303,8 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
     model->n = depth->len;
     model->depth = g_memdup2(depth->data, depth->len * sizeof(double));
     model->velocity = g_memdup2(velocity->data, velocity->len * sizeof(double));
-    table_range(model);
+    table_finish(model);
     return model;
-}
-
-static double table_velocity(const LithoMigrateModel *model, double z)
-{
-    guint k = 0;
-    while (k < model->n && model->depth[k] < z)
-        k++;
-    if (k == 0)
-        return model->velocity[0];
-    if (k == model->n)
-        return model->velocity[model->n - 1];
-    double f = (z - model->depth[k - 1]) / (model->depth[k] - model->depth[k - 1]);
-    return (1 - f) * model->velocity[k - 1] + f * model->velocity[k];
 }
 
 // --- a cube -----------------------------------------------------------------------------------
@@ -286,14 +323,14 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
 
 // Range of one inline of a cube.
 typedef struct Line {
-    double low, high, slowness; // slowness: sum over the samples
+    double low, high;
     gint64 bad; // sample of the line that is no velocity, or trace * nz of a dead one; -1
 } Line;
 
-static Line scan_line(const LithoCube *cube, double unit, gint64 i)
+static Line scan_line(const LithoCube *cube, double unit, gint64 i, LithoReach *reach)
 {
     const gint64 nj = cube->held.hi[1], nz = litho_box_size(cube->held, 2);
-    Line line = {INFINITY, 0, 0, -1};
+    Line line = {INFINITY, 0, -1};
     for (gint64 j = 0; j < nj; j++) {
         const float *trace = litho_cube_trace(cube, i, j);
         if (!litho_cube_is_live(cube, i, j)) {
@@ -308,8 +345,8 @@ static Line scan_line(const LithoCube *cube, double unit, gint64 i)
             }
             line.low = fmin(line.low, v);
             line.high = fmax(line.high, v);
-            line.slowness += 1.0 / v;
         }
+        litho_reach_add(reach, trace, unit);
     }
     return line;
 }
@@ -327,18 +364,22 @@ static gboolean refuse_line(const LithoMigrateModel *model, gint64 i, gint64 bad
                         litho_axis_value(&cube->grid.axis[1], j));
 }
 
-// Lines are added up in their order, so that the mean does not depend on the threads.
 static gboolean scan_cube(LithoMigrateModel *model, LithoRun *run, GError **error)
 {
     const LithoCube *cube = model->cube;
     const gint64 *n = cube->held.hi, nz = litho_box_size(cube->held, 2);
     g_autofree Line *lines = g_new0(Line, MAX(n[0], 1));
-    LithoVelocityRange all = {INFINITY, 0, 0};
-    double slowness = 0;
+    LithoVelocityRange all = {INFINITY, 0};
+    model->reach = litho_reach_new(nz);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
-    for (gint64 i = 0; i < n[0]; i++)
-        if (litho_run_checkpoint(run))
-            lines[i] = scan_line(cube, model->unit, i);
+    for (gint64 i = 0; i < n[0]; i++) {
+        if (!litho_run_checkpoint(run))
+            continue;
+        g_autoptr(LithoReach) reach = litho_reach_new(nz);
+        lines[i] = scan_line(cube, model->unit, i, reach);
+#pragma omp critical(litho_migrate_reach)
+        litho_reach_merge(model->reach, reach);
+    }
     if (!litho_run_step(run, n[0], n[0], error))
         return FALSE;
     for (gint64 i = 0; i < n[0]; i++) {
@@ -346,9 +387,8 @@ static gboolean scan_cube(LithoMigrateModel *model, LithoRun *run, GError **erro
             return refuse_line(model, i, lines[i].bad, error);
         all.min = fmin(all.min, lines[i].low);
         all.max = fmax(all.max, lines[i].high);
-        slowness += lines[i].slowness;
     }
-    all.mean = n[0] * n[1] * nz / slowness;
+    litho_reach_finish(model->reach);
     model->range = all;
     if (model->unit != 1)
         g_ptr_array_add(model->notes,
@@ -392,76 +432,6 @@ gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double 
                         grid->axis[2].step * 1e3);
 }
 
-// TRUE when a file or the user states the place of the traces, not their distances alone.
-static gboolean has_place(const LithoGrid *grid)
-{
-    return grid->has_xy && !grid->has_no_place &&
-           (grid->xy_source == LITHO_FROM_FILE || grid->xy_source == LITHO_FROM_USER);
-}
-
-// TRUE when the grid's line numbers were stated by a file or the user.
-static gboolean is_stated(LithoSource source)
-{
-    return source == LITHO_FROM_FILE || source == LITHO_FROM_USER;
-}
-
-// Model index of the image's (i, j), through survey coordinates.
-static gboolean map_by_coordinates(const LithoGrid *model, const LithoGrid *image,
-                                   LithoModelMap *map)
-{
-    const double *a = model->inline_step, *b = model->xline_step;
-    double det = a[0] * b[1] - a[1] * b[0];
-    if (det == 0)
-        return FALSE;
-    const double *from[] = {image->origin, image->inline_step, image->xline_step};
-    double *to[] = {map->at, map->by_inline, map->by_xline};
-    for (int k = 0; k < 3; k++) {
-        double x = from[k][0] - (k == 0 ? model->origin[0] : 0);
-        double y = from[k][1] - (k == 0 ? model->origin[1] : 0);
-        to[k][0] = (x * b[1] - y * b[0]) / det;
-        to[k][1] = (y * a[0] - x * a[1]) / det;
-    }
-    return TRUE;
-}
-
-static void map_by_numbers(const LithoGrid *model, const LithoGrid *image, LithoModelMap *map)
-{
-    double *along[] = {map->by_inline, map->by_xline};
-    memset(map->by_inline, 0, sizeof map->by_inline);
-    memset(map->by_xline, 0, sizeof map->by_xline);
-    for (int k = 0; k < 2; k++) {
-        map->at[k] = litho_axis_index(&model->axis[k], image->axis[k].first);
-        along[k][k] = image->axis[k].step / model->axis[k].step;
-    }
-}
-
-// Maps both areas onto each other, whatever the numbers say: first trace on first, last on last.
-static void map_by_stretching(const LithoGrid *model, const LithoGrid *image, LithoModelMap *map)
-{
-    double *along[] = {map->by_inline, map->by_xline};
-    memset(map, 0, sizeof *map);
-    for (int k = 0; k < 2; k++)
-        along[k][k] =
-            image->axis[k].n > 1 ? (model->axis[k].n - 1.0) / (image->axis[k].n - 1.0) : 0;
-}
-
-static gboolean map_overlaps(const LithoGrid *model, const LithoGrid *image,
-                             const LithoModelMap *map)
-{
-    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
-    for (int corner = 0; corner < 4; corner++)
-        for (int k = 0; k < 2; k++) {
-            double f = map->at[k] + (corner & 1) * (image->axis[0].n - 1.0) * map->by_inline[k] +
-                       (corner >> 1) * (image->axis[1].n - 1.0) * map->by_xline[k];
-            lo[k] = fmin(lo[k], f);
-            hi[k] = fmax(hi[k], f);
-        }
-    for (int k = 0; k < 2; k++)
-        if (hi[k] < -0.5 || lo[k] > model->axis[k].n - 0.5)
-            return FALSE;
-    return TRUE;
-}
-
 gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid *image,
                                  LithoModelMap *map, GError **error)
 {
@@ -469,18 +439,10 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
     if (!model->cube)
         return TRUE;
     const LithoGrid *grid = &model->cube->grid;
-    gboolean coordinates = has_place(grid) && has_place(image);
-    gboolean numbers = is_stated(grid->axis[0].source) && is_stated(image->axis[0].source);
-    if (coordinates)
-        coordinates = map_by_coordinates(grid, image, map);
-    if (!coordinates) {
-        if (numbers)
-            map_by_numbers(grid, image, map);
-        else
-            map_by_stretching(grid, image, map);
-    }
-    if (!map_overlaps(grid, image, map)) {
-        if (has_place(grid) && image->has_no_place && image->xy_source == LITHO_FROM_FILE)
+    const LithoPlace by = litho_migrate_place(grid, image, map);
+    if (!litho_migrate_place_overlaps(grid, image, map)) {
+        if (litho_migrate_place_stated(grid) && image->has_no_place &&
+            image->xy_source == LITHO_FROM_FILE)
             return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                                 "the velocity cube %s does not lie over the survey: the "
                                 "coordinates of a bent line are not used, and by their line "
@@ -491,13 +453,14 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
             error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
             _("the velocity cube %s does not lie over the survey: by its %s the two have no "
               "trace in common"),
-            model->cube->name, coordinates ? "coordinates" : _("line numbers"));
+            model->cube->name, by == LITHO_PLACE_COORDINATES ? "coordinates" : _("line numbers"));
         return FALSE;
     }
     // A format without sampling says nothing about depth: taken as sampled like the image, and said
     // so.
     map->assumed = !grid->is_depth;
-    map->depth_step = grid->is_depth ? grid->axis[2].step : image->axis[2].step;
+    map->stretched = by == LITHO_PLACE_STRETCHED;
+    map->depth_step = litho_migrate_model_depth_step(model, 0, image->axis[2].step);
     map->bottom = grid->axis[2].n * map->depth_step;
     return TRUE;
 }
@@ -574,6 +537,48 @@ void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoMod
         }
 }
 
+// --- vertical times ---------------------------------------------------------------------------
+
+double litho_migrate_model_depth_step(const LithoMigrateModel *model, double stated, double image)
+{
+    const LithoGrid *grid = model->cube ? &model->cube->grid : NULL;
+    return stated > 0 ? stated : grid && grid->is_depth ? grid->axis[2].step : image;
+}
+
+static double table_time(const LithoMigrateModel *model, double z)
+{
+    const guint k = table_point(model, z);
+    const gboolean above = k > 0 && model->depth[k - 1] > 0;
+    const double top = above ? model->depth[k - 1] : 0;
+    return z <= 0 ? z / model->velocity[0]
+                  : (above ? model->time[k - 1] : 0) +
+                        linear_time(z - top, table_velocity(model, top), table_velocity(model, z));
+}
+
+double litho_migrate_model_time(const LithoMigrateModel *model, LithoColumn column, double step,
+                                double z)
+{
+    if (!model->cube)
+        return table_time(model, z);
+    const LithoGrid *grid = &model->cube->grid;
+    const double first = grid->is_depth ? grid->axis[2].first : 0;
+    return step * (litho_reach_time(model->reach, column, (z - first) / step) -
+                   litho_reach_time(model->reach, column, -first / step));
+}
+
+double litho_migrate_model_depth(const LithoMigrateModel *model, LithoColumn column, double step,
+                                 double time)
+{
+    double low = 0, high = fmax(time, 0) * model->range.max;
+    if (model->n == 1)
+        return high;
+    for (int k = 0; k < 60 && high - low > 1e-9 * high; k++) {
+        const double z = (low + high) / 2;
+        *(litho_migrate_model_time(model, column, step, z) < time ? &low : &high) = z;
+    }
+    return high;
+}
+
 // --- loading ----------------------------------------------------------------------------------
 
 static gboolean is_cube_name(const char *path)
@@ -596,8 +601,10 @@ static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **e
 
 static guint64 model_bytes(const LithoMigrateModel *model)
 {
-    return sizeof *model + 2 * sizeof(double) * model->n +
-           (model->cube ? sizeof(float) * litho_cube_held_samples(model->cube) : 0);
+    return sizeof *model + 3 * sizeof(double) * model->n +
+           (model->cube ? sizeof(float) * litho_cube_held_samples(model->cube) +
+                              3 * sizeof(double) * (model->reach->n + 1)
+                        : 0);
 }
 
 static void unref_model(gpointer data)
@@ -608,8 +615,10 @@ static void unref_model(gpointer data)
 LithoResolved *litho_migrate_model_resolve(const char *path, LithoRun *run, GError **error)
 {
     g_autoptr(LithoResolved) resolved = litho_resolved_new();
-    if (!litho_resolved_add_file(resolved, path, error))
+    if (!litho_resolved_add_file(resolved, path, error)) {
+        g_prefix_error(error, "%s", _("velocity is neither m/s nor a file: "));
         return NULL;
+    }
     LithoMigrateModel *model = model_file(path, run, error);
     if (!model)
         return NULL;

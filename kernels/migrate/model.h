@@ -2,6 +2,7 @@
 #pragma once
 #include "core/cube.h"
 #include "core/resolve.h"
+#include "kernels/migrate/reach.h"
 
 // The velocity model a migration runs through: one number, a table v(z) or a cube with a grid of
 // its own. Immutable after loading; reference-counted, any thread.
@@ -24,11 +25,21 @@ void litho_migrate_model_unref(LithoMigrateModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateModel, litho_migrate_model_unref)
 
 typedef struct LithoVelocityRange {
-    double min, max, mean; // m/s; mean of the slowness, as a velocity
+    double min, max; // m/s
 } LithoVelocityRange;
 LithoVelocityRange litho_migrate_model_range(const LithoMigrateModel *model);
+// Distance of a cube's samples in depth (m): `stated` by the user, its file's, else the image's.
+double litho_migrate_model_depth_step(const LithoMigrateModel *model, double stated, double image);
+// One-way vertical time (s) from the surface to depth z (m) down a column of the model, whose
+// samples lie `step` m apart, and the depth that a time reaches.
+double litho_migrate_model_time(const LithoMigrateModel *model, LithoColumn column, double step,
+                                double z);
+double litho_migrate_model_depth(const LithoMigrateModel *model, LithoColumn column, double step,
+                                 double time);
 // TRUE when velocity does not change along the lines and crosslines.
 gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model);
+// The inlines and crosslines of a cube; FALSE for a number and a table.
+gboolean litho_migrate_model_traces(const LithoMigrateModel *model, gint64 n[2]);
 // FALSE with a sentence when the model is a cube whose file states samples in time and `step`, the
 // distance in m that the user states for them, is 0.
 gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double step,
@@ -42,6 +53,7 @@ typedef struct LithoModelMap {
     double at[2], by_inline[2], by_xline[2];
     double depth_step; // m between the model's samples
     gboolean assumed;  // the cube does not say: the image's interval
+    gboolean stretched; // the two grids state nothing in common: the cube covers the image's area
     double bottom;     // m, of a cube; 0 = the model has no lower edge
 } LithoModelMap;
 // FALSE with a sentence when the two grids have nothing to be related by, or do not overlap.

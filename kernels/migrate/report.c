@@ -277,6 +277,44 @@ static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
                              "frequencies; antialias = on keeps that out of the image");
 }
 
+// A model that states no place covers the survey, whatever the numbers of traces: two that differ
+// may be one whose axes are in another order.
+static void note_stretched(const LithoMigrateJob *job, LithoCube *out)
+{
+    gint64 n[2];
+    const LithoAxis *image = job->image.axis;
+    if (!job->map.stretched || !litho_migrate_model_traces(job->model, n) ||
+        ((n[0] == 1 || n[0] == image[0].n) && (n[1] == 1 || n[1] == image[1].n)))
+        return;
+    litho_cube_note(out,
+                    "the velocity cube's %" PRId64 " x %" PRId64 " traces state no place: they "
+                    "were stretched over the survey's %" PRId64 " x %" PRId64,
+                    n[0], n[1], image[0].n, image[1].n);
+}
+
+// An axis of a few cells is a slit: below a depth its Fresnel zone is wider, and a flat reflector
+// comes out with the part of its amplitude that the slit is of the zone, and an eighth of a wave
+// too deep.
+static void note_slit(const LithoMigrateJob *job, LithoCube *out)
+{
+    if (job->params.mode != LITHO_MIGRATE_ZERO_OFFSET)
+        return;
+    const LithoAxis *axis = job->image.axis;
+    const double depth = job->depths * axis[2].step / 2;
+    const double f = job->omega[job->nf / 2] / (2 * G_PI);
+    const double zone = sqrt(job->velocity.min / f * depth / 2);
+    for (int a = 0; a < 2; a++) {
+        const double width = axis[a].n * (a ? job->cells.dx : job->cells.dy);
+        if (axis[a].n > 1 && width < zone / 2)
+            litho_cube_note(out,
+                            "the %" PRId64 " %s span %.3g m, and a flat reflector at %.0f m takes "
+                            "%.3g m at %.0f Hz: it keeps about %.2g of its amplitude and lies an "
+                            "eighth of a wavelength too deep; %s = 1000 takes every line by itself",
+                            axis[a].n, a ? _("crosslines") : _("inlines"), width, depth, zone, f,
+                            width / zone, a ? "dx" : "dy");
+    }
+}
+
 static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies,
                            LithoReport *report)
 {
@@ -319,9 +357,11 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoVelocit
                         "the velocity cube states no depth interval: %g m, as of the image, is "
                         "assumed, so that it reaches %g m; velocity_dz tells it",
                         job->map.depth_step, job->map.bottom);
+    note_stretched(job, out);
     if (job->nf == 0)
         return;
     note_sampling(job, out);
+    note_slit(job, out);
     double ratio = 1;
     for (int s = 0; s < job->n_steps; s++)
         ratio = fmax(ratio, job->slow_max[s] / job->slow_min[s]);
