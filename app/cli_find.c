@@ -194,7 +194,7 @@ int litho_cli_find(int argc, char **argv)
                     _("an operator (see 'lithoscope-cli list') or a recipe is needed"));
         return litho_cli_misused("find", error);
     }
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, FALSE, &error);
+    g_autoptr(LithoFlow) flow = litho_cli_trial_flow(argv + 1, &o.trial, FALSE, &error);
     if (flow && check_numbers(&o, &error) && !o.trial.files.in)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
     if (error)

@@ -23,7 +23,8 @@ static gboolean is_given(char **words, guint step, guint n_steps, const char *ke
     return FALSE;
 }
 
-void litho_cli_hint_defaults(const LithoFlow *flow, char **words)
+// A model or file that nobody named: the result depends on it.
+static void hint_defaults(const LithoFlow *flow, char **words)
 {
     for (guint k = 0; k < litho_flow_length(flow); k++) {
         const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
@@ -38,6 +39,28 @@ void litho_cli_hint_defaults(const LithoFlow *flow, char **words)
                         value, row->unit ? " " : "", row->unit ? row->unit : "");
         }
     }
+}
+
+// Settings that were typed and that the others leave without effect.
+static void hint_unused(const LithoFlow *flow, char **words)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
+        const LithoParamTable *table = &step->op->params;
+        for (guint r = 0; step->enabled && r < table->n; r++) {
+            const LithoParam *row = &table->rows[r];
+            if (row->when && !litho_param_applies(table, row, step->params) &&
+                is_given(words, k, litho_flow_length(flow), row->key))
+                fprintf(stderr, _("note: %s: %s changes nothing here; it acts with %s\n"),
+                        step->op->key, row->key, row->when);
+        }
+    }
+}
+
+void litho_cli_hint_settings(const LithoFlow *flow, char **words)
+{
+    hint_defaults(flow, words);
+    hint_unused(flow, words);
 }
 
 void litho_cli_hint_bands(const LithoFlow *flow, char **words, const LithoGrid *grid)

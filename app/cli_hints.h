@@ -6,8 +6,9 @@
 // Notes of `run`, on standard error, on what a command line says and does not mean. `words`: of the
 // flow, as they were typed.
 
-// A model or file that nobody named: the result depends on it.
-void litho_cli_hint_defaults(const LithoFlow *flow, char **words);
+// A model or file that nobody named, on which the result depends, and settings that were typed and
+// that the others leave without effect.
+void litho_cli_hint_settings(const LithoFlow *flow, char **words);
 // The upper end of a band that was written down and lies beyond what the samples of its step hold.
 // `grid`: of the survey, or NULL.
 void litho_cli_hint_bands(const LithoFlow *flow, char **words, const LithoGrid *grid);

@@ -148,7 +148,7 @@ int litho_cli_report(int argc, char **argv)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "an operator or a recipe is needed");
         return litho_cli_misused("report", error);
     }
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, TRUE, &error);
+    g_autoptr(LithoFlow) flow = litho_cli_trial_flow(argv + 1, &o.trial, TRUE, &error);
     if (flow && (!o.trial.files.in || (!o.trial.files.out && !o.json)))
         litho_refuse(&error, LITHO_ERROR_PARAMETER,
                      "-i IN and -o REPORT.pdf or --json FILE are needed");

@@ -362,7 +362,7 @@ static void tell_before(const Job *job)
     litho_cli_progress_erase();
     if (!job->speaks)
         return;
-    litho_cli_hint_defaults(job->flow, job->words);
+    litho_cli_hint_settings(job->flow, job->words);
     litho_cli_hint_bands(job->flow, job->words, job_grid(job));
     g_autofree char *positions = litho_positions_note(job->flow, job->survey);
     if (positions)

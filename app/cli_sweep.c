@@ -397,7 +397,7 @@ int litho_cli_sweep(int argc, char **argv)
     }
     if (!take_swept(&o, argv + 1, &error))
         return litho_cli_misused("sweep", error);
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, TRUE, &error);
+    g_autoptr(LithoFlow) flow = litho_cli_trial_flow(argv + 1, &o.trial, TRUE, &error);
     if (!flow || !check(&o, &error))
         return litho_cli_misused("sweep", error);
     LithoRun run;

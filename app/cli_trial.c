@@ -2,6 +2,23 @@
 #include "app/cli_trial.h"
 
 #include "app/cli_open.h"
+#include "core/error.h"
+
+LithoFlow *litho_cli_trial_flow(char **words, LithoCliTrial *trial, gboolean wants_out,
+                                GError **error)
+{
+    g_autoptr(LithoFlow) flow = litho_cli_flow(words, &trial->files, wants_out, error);
+    const LithoOperator *first =
+        flow && litho_flow_length(flow) ? litho_flow_step(flow, 0)->op : NULL;
+    if (first && !first->needs_input) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "%s takes no input, so that nothing here can be judged; 'lithoscope-cli run "
+                     "%s' computes it",
+                     first->key, first->key);
+        return NULL;
+    }
+    return g_steal_pointer(&flow);
+}
 
 gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
                                LithoCliProgress *progress, GError **error)

@@ -25,6 +25,10 @@ typedef struct LithoCliTrial {
     LITHO_CLI_PROGRESS(&(trial)->progress)
 // clang-format on
 
+// The flow of a command that judges what a flow does to a survey, and its files, as
+// litho_cli_flow() reads them. NULL for one that begins with a model, too: it has no survey.
+LithoFlow *litho_cli_trial_flow(char **words, LithoCliTrial *trial, gboolean wants_out,
+                                GError **error);
 // Fills `run` and shows its progress until litho_cli_progress_end(). FALSE sets
 // LITHO_ERROR_PARAMETER: --threads, --progress or a number of the judgement says nonsense.
 gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
