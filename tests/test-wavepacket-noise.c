@@ -181,7 +181,7 @@ static void test_varies_again(void)
 }
 
 // The clean cube of a generator, 48 x 48 x 128 samples or a line of 96 x 256.
-static LithoCube *generated(const char *key, gboolean line)
+static LithoCube *generated(const char *key, gboolean line, const char *seed)
 {
     const LithoSynth *synth = litho_synth_find(key);
     const char *const names[] = {"inlines", "xlines", "samples"};
@@ -192,38 +192,45 @@ static LithoCube *generated(const char *key, gboolean line)
     litho_param_defaults(&synth->params, params);
     for (int a = 0; a < 3; a++)
         g_assert_true(litho_param_parse(&synth->params, params, names[a], sizes[line][a], NULL));
+    g_assert_true(litho_param_parse(&synth->params, params, "seed", seed, NULL));
     g_assert_true(synth->make(params, NULL, &noisy, &clean, NULL, NULL));
     return clean;
 }
 
 // Property: noise in a band 20 and 30 dB below the events is noise and no leak of theirs, though
 // small windows hold much more beside the band: a level that the faintest frequencies gave to all
-// left all of it.
+// left all of it. Leak in the level is no noise of some wavenumbers, and noise that has some is no
+// leak: clean events of 45 dB came out with 31, events in mixed noise of 30 dB with 16.
 static void test_coloured(void)
 {
     static const struct {
-        const char *key;
+        const char *key, *seed;
         PatchColour colour;
-        gboolean line;
+        gboolean line, mixed;
         double in, out;
-    } cases[] = {{"curved", PATCH_BAND, FALSE, 20, 26},
-                 {"curved", PATCH_LOW, FALSE, 30, 37},
-                 {"planes", PATCH_LOW, FALSE, 40, 47},
-                 {"fault", PATCH_LOW, TRUE, 20, 24}};
+    } cases[] = {{"curved", "1", PATCH_BAND, FALSE, FALSE, 20, 26},
+                 {"curved", "1", PATCH_LOW, FALSE, FALSE, 30, 37},
+                 {"planes", "1", PATCH_LOW, FALSE, FALSE, 40, 47},
+                 {"fault", "1", PATCH_LOW, TRUE, FALSE, 20, 24},
+                 {"curved", "12", PATCH_BAND, FALSE, FALSE, 25, 27},
+                 {"curved", "13", PATCH_WHITE, FALSE, FALSE, 45, 45},
+                 {"curved", "51", PATCH_WHITE, FALSE, TRUE, 30, 30}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         Bench b = bench();
-        g_autoptr(LithoCube) truth = generated(cases[k].key, cases[k].line);
+        g_autoptr(LithoCube) truth = generated(cases[k].key, cases[k].line, cases[k].seed);
         const gint64 *n = (gint64[]){litho_box_size(truth->held, 0), litho_box_size(truth->held, 1),
                                      litho_box_size(truth->held, 2)};
         const double rms = sqrt(wp_test_energy(truth->samples, n[0] * n[1] * n[2]) /
                                 (double)(n[0] * n[1] * n[2]));
         g_autoptr(LithoCube) noise =
             patch_noise(cases[k].colour, n[0], n[1], n[2], rms * pow(10, -cases[k].in / 20), 7);
+        if (cases[k].mixed)
+            patch_mix(noise);
         g_autoptr(LithoCube) noisy = patch_sum(truth, noise);
         g_autoptr(LithoCube) out = apply(&b, noisy);
         const double snr = patch_snr(out, truth, NULL);
-        g_test_message("%s, noise %d: %.0f dB becomes %.2f", cases[k].key, cases[k].colour,
-                       cases[k].in, snr);
+        g_test_message("%s of seed %s, noise %d: %.0f dB becomes %.2f", cases[k].key, cases[k].seed,
+                       cases[k].colour, cases[k].in, snr);
         g_assert_cmpfloat(snr, >=, cases[k].out);
         clear(&b);
     }
@@ -370,7 +377,7 @@ static void test_upright(void)
         PatchColour colour;
         double in, out;
     } cases[] = {{PATCH_WHITE, 0, 6.4}, {PATCH_BAND, 0, 8.5}};
-    g_autoptr(LithoCube) line = generated("survey", TRUE);
+    g_autoptr(LithoCube) line = generated("survey", TRUE, "1");
     g_autoptr(LithoCube) truth = patch_turned(line);
     const gint64 n_x = truth->grid.axis[1].n, n_t = truth->grid.axis[2].n;
     const double rms = sqrt(wp_test_energy(truth->samples, n_x * n_t) / (double)(n_x * n_t));

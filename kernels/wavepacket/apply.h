@@ -299,15 +299,17 @@ void wp_places_report(const WpJob *job, LithoReport *report);
 
 // --- leak.c --------------------------------------------------------------------------------------
 
-enum { WP_CLEAR = 16 }; // energy of data over that of their noise: 12 dB
+enum { WP_CLEAR = 6 };   // energy of data over that of their noise: 8 dB
+enum { WP_SMALLER = 2 }; // sizes of smaller windows: of 12 and of 8 traces
 // TRUE where data of a mean square of `power` are so clear that their events' leak may be in the
-// level; takes it off by the level in windows of half the size. `missing`: part of the traces;
-// `line`: of a survey of lines that are transformed one by one.
+// level, or be taken for noise that varies from place to place.
 gboolean wp_noise_may_leak(const LithoNoise *noise, double power);
+// Takes leak off by the levels in smaller windows, in falling size. `missing`: part of the traces;
+// `line`: of a survey of lines that are transformed one by one.
+void wp_noise_take_leak(LithoNoise *noise, const LithoNoise smaller[WP_SMALLER], double power,
+                        double missing, gboolean line);
 // Leaves out the map of noise so weak that it may be of something else.
 void wp_noise_check_map(LithoNoise *noise, double power);
-void wp_noise_take_leak(LithoNoise *noise, const LithoNoise *small, double power, double missing,
-                        gboolean line);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 

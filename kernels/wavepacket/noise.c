@@ -14,7 +14,7 @@
 // Windows long enough to tell quiet coefficients by their neighbours in frequency.
 enum { TRACES = 16, SAMPLES = 64, WINDOWS = 2048 };
 static const int window[3] = {TRACES, TRACES, SAMPLES};
-static const int small[3] = {TRACES / 2, TRACES / 2, SAMPLES / 2}; // leak.c
+static const int smaller[WP_SMALLER][3] = {{12, 12, 32}, {8, 8, 32}}; // leak.c
 
 // Variance of a coefficient of the box over sigma_b^2: the noise's spectrum seen through the window.
 static double box_variance(const WpBox *box, const LithoNoise *noise)
@@ -321,7 +321,7 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
                           GError **error)
 {
     g_autoptr(GError) none = NULL;
-    LithoNoise noise, other;
+    LithoNoise noise, others[WP_SMALLER];
     Sums sums, again;
     if (!measure_parts(params, reader, window, run, &noise, &sums, error))
         return NULL;
@@ -330,12 +330,15 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
     const double recorded = (double)sums.recorded / (double)litho_grid_traces(reader->grid);
     gboolean ok = TRUE;
     if (wp_noise_may_leak(&noise, power)) {
-        ok = measure_parts(params, reader, small, run, &other, &again, &none);
-        if (ok) {
-            wp_noise_take_leak(&noise, &other, power, 1 - recorded, is_line(reader->grid));
-            litho_noise_clear(&other);
-        }
-        ok = ok || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+        int n = 0;
+        while (n < WP_SMALLER &&
+               measure_parts(params, reader, smaller[n], run, &others[n], &again, &none))
+            n++;
+        if (n == WP_SMALLER)
+            wp_noise_take_leak(&noise, others, power, 1 - recorded, is_line(reader->grid));
+        while (n > 0)
+            litho_noise_clear(&others[--n]);
+        ok = !none || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
     }
     wp_noise_check_map(&noise, power);
     if (ok)
@@ -463,11 +466,15 @@ static gboolean take_leak(WpJob *job, const LithoCube *in, const LithoCube *clea
                           double power, LithoRun *run, GError **error)
 {
     g_autoptr(GError) none = NULL;
-    LithoNoise other;
-    if (measure_in(job, in, clean, small, run, &other, &none)) {
-        wp_noise_take_leak(&job->noise, &other, power, 1 - recorded, is_line(&job->grid));
-        litho_noise_clear(&other);
-    } else if (!g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+    LithoNoise others[WP_SMALLER];
+    int n = 0;
+    while (n < WP_SMALLER && measure_in(job, in, clean, smaller[n], run, &others[n], &none))
+        n++;
+    if (n == WP_SMALLER)
+        wp_noise_take_leak(&job->noise, others, power, 1 - recorded, is_line(&job->grid));
+    while (n > 0)
+        litho_noise_clear(&others[--n]);
+    if (none && !g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         g_propagate_error(error, g_steal_pointer(&none));
         return FALSE;
     }
