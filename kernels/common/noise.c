@@ -499,7 +499,8 @@ static gboolean measure_judged(const LithoCube *cube, const LithoBox *box, const
     GError *trouble = NULL;
     if (!litho_cube_host(cube, error))
         return FALSE;
-    g_autoptr(LithoCube) without = litho_offset_without(cube, NULL, held, &trouble);
+    g_autoptr(LithoCube) without =
+        litho_offset_without(cube, NULL, held, LITHO_OFFSET_FAR_ABOVE, &trouble);
     if (trouble) {
         g_propagate_error(error, trouble);
         return FALSE;

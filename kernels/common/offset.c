@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-// From 200 times the deviation on an offset passes for noise that keeps to some wavenumbers.
-#define FAR_ABOVE 150
-
 typedef struct Sums {
     double n, sum, squares; // of samples less `from`
 } Sums;
@@ -37,15 +34,16 @@ static Sums sums_of(const LithoCube *cube, const guint8 *recorded, LithoBox box,
 }
 
 LithoCube *litho_offset_without(const LithoCube *cube, const guint8 *recorded, LithoBox box,
-                                GError **error)
+                                double above, GError **error)
 {
+    const double strayed = fmax(1.1 / (above * above), 0.01); // differences are exact enough
     const Sums all = sums_of(cube, recorded, box, 0);
     const double squared = all.n > 0 ? all.sum / all.n * (all.sum / all.n) : 0;
-    if (!(squared > 0) || all.squares / all.n > 1.01 * squared) // differences are exact enough
+    if (!(squared > 0) || all.squares / all.n > (1 + strayed) * squared)
         return NULL;
     const float offset = (float)(all.sum / all.n);
     const Sums rest = sums_of(cube, recorded, box, offset);
-    if (!isfinite(offset) || rest.squares / rest.n * FAR_ABOVE * FAR_ABOVE > squared)
+    if (!isfinite(offset) || rest.squares / rest.n * above * above > squared)
         return NULL;
     LithoCube *without = litho_cube_copy_box(cube, cube->held, error);
     const gint64 n = without ? litho_cube_held_samples(without) : 0;

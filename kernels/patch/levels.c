@@ -450,9 +450,10 @@ static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const Litho
     if (!may_have_offset(l))
         return TRUE;
     GError *trouble = NULL;
-    g_autoptr(LithoCube) without = litho_cube_host(in, &trouble)
-                                       ? litho_offset_without(in, recorded, in->held, &trouble)
-                                       : NULL;
+    g_autoptr(LithoCube) without =
+        litho_cube_host(in, &trouble)
+            ? litho_offset_without(in, recorded, in->held, LITHO_OFFSET_ABOVE, &trouble)
+            : NULL;
     if (!without) {
         if (trouble)
             g_propagate_error(error, trouble);
@@ -503,17 +504,19 @@ static gboolean balance_part(Measuring *m, LithoCube **part, LithoBox within, Li
     return TRUE;
 }
 
-// Measures `in`, which is `raw` without bursts, without an offset that is far above all else.
+// Measures `in`, which is `raw` without bursts, without an offset.
 static gboolean measure_part_without(Measuring *m, const LithoCube *raw, const LithoCube *in,
                                      LithoBox within, LithoRun *run, GError **error)
 {
     GError *trouble = NULL;
     if (!litho_cube_host(raw, error))
         return FALSE;
-    g_autoptr(LithoCube) rest = litho_offset_without(raw, raw->live, raw->held, &trouble);
-    g_autoptr(LithoCube) without = rest && litho_cube_host(in, &trouble)
-                                       ? litho_offset_without(in, raw->live, in->held, &trouble)
-                                       : NULL;
+    g_autoptr(LithoCube) rest =
+        litho_offset_without(raw, raw->live, raw->held, LITHO_OFFSET_ABOVE, &trouble);
+    g_autoptr(LithoCube) without =
+        rest && litho_cube_host(in, &trouble)
+            ? litho_offset_without(in, raw->live, in->held, LITHO_OFFSET_ABOVE, &trouble)
+            : NULL;
     if (trouble) {
         g_propagate_error(error, trouble);
         return FALSE;
