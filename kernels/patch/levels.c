@@ -38,7 +38,7 @@ typedef struct Measuring {
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
     gboolean any;         // a part that was read holds a sample that is not zero
-    gboolean has_offset;  // far above all else, which `any` is without
+    gboolean has_offset;  // which `any` is without
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
 } Measuring;
