@@ -156,7 +156,10 @@ static void medians(const Cells *c, const float *quiet, float *to)
             sorted[at[c->of[w]]++] = quiet[w];
     for (int k = 0; k < c->all; k++) {
         const gint64 n = c->count[k];
-        to[k] = n > 0 ? litho_select_kth(sorted + at[k] - n, n, n / 2) : 0;
+        const float *own = sorted + at[k] - n;
+        to[k] = n == 0   ? 0
+                : n == 2 ? fmaxf(own[0], own[1]) // of most small cells
+                         : litho_select_kth(sorted + at[k] - n, n, n / 2);
     }
 }
 

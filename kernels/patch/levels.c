@@ -345,11 +345,10 @@ static gboolean do_without(const Measuring *m, gboolean any, GError *trouble, GE
 // be one for all places, or windows are narrow.
 static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands, GError **error)
 {
-    g_autofree float *quiet = NULL;
     if (m->l->params.level != LITHO_PATCH_LOCAL || patch_is_narrow(m->window))
         return TRUE;
-    quiet = m->meter ? m->meter->quiet(m->meter->data, m->whole, run, error)
-                     : noise_map_quiet(m->whole, litho_run_threads(run));
+    g_autofree float *quiet = m->meter ? m->meter->quiet(m->meter->data, m->whole, run, error)
+                                       : noise_map_quiet(m->whole, litho_run_threads(run));
     if (!quiet)
         return FALSE;
     if (!litho_run_checkpoint(run))

@@ -52,7 +52,7 @@ static double of_loudest(const NoiseCells *c, int f, int cell, double loudest)
     return loudest > 0 ? log10(fmax(c->power[at_of(c, f, cell)] / loudest, 1e-30)) : -30;
 }
 
-// How surely quiet wavenumbers of a cell hold noise and no leak of events, 0 to 1. `is_known`:
+// Sureness, 0 to 1, that quiet wavenumbers of a cell hold noise and no leak of events. `is_known`:
 // there is louder noise at the frequency.
 static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
 {
@@ -61,8 +61,8 @@ static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
            ramp(of_loudest(c, f, cell, loudest_of(c, cell)), LEAK, CLEAR);
 }
 
-// How surely what all frequencies of a cell have in common is noise, 0 to 1. Frequencies beside a
-// band hold leak of events, which all of them have in common. `sorted` is scratch.
+// Sureness, 0 to 1, that noise is what all frequencies of a cell have in common. Frequencies beside
+// a band hold leak of events, which all of them have in common. `sorted` is scratch.
 static double is_common_noise(const NoiseCells *c, int cell, float *sorted)
 {
     const double loudest = loudest_of(c, cell);
@@ -87,19 +87,18 @@ static double faint_power(const NoiseCells *c, int f, float *sorted)
     return n > 0 ? litho_select_kth(sorted, n, n / 4) : 0;
 }
 
-// Logarithms by which the noise of each cell exceeds that of the faintest ones, [frequency][cell].
-static float *exceed_faint(const NoiseCells *c)
+// Power of each cell over that of the faintest ones, [cell][frequency]; 0 where none is known.
+static float *over_faint(const NoiseCells *c)
 {
-    float *by = g_new0(float, (gsize)c->nf * c->all);
+    float *over = g_new0(float, (gsize)c->nf * c->all);
     g_autofree float *scratch = g_new(float, c->all);
     for (int f = 0; f < c->nf; f++) {
-        const double faint = faint_power(c, f, scratch);
-        for (int cell = 0; faint > 0 && cell < c->all; cell++) {
-            const double power = c->power[at_of(c, f, cell)];
-            by[at_of(c, f, cell)] = power > 0 ? (float)(0.5 * log(power / faint)) : 0;
-        }
+        const float faint = (float)faint_power(c, f, scratch);
+        for (int cell = 0; faint > 0 && cell < c->all; cell++)
+            over[(gsize)cell * c->nf + f] =
+                c->count[cell] > 0 ? c->power[at_of(c, f, cell)] / faint : 0;
     }
-    return by;
+    return over;
 }
 
 // The part of by[frequency] that all frequencies have in common: the quarter of them that says
@@ -112,20 +111,29 @@ static double in_common(const float *by, int nf, float *sorted)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
-// Adds the frequencies at which the noise of a cell is louder, and marks in `found` those at which
-// it is beyond what all of them have in common. by[frequency];
-// `sorted` is scratch.
-static int find_louder(const NoiseCells *c, int cell, const float *by, float *sorted, guint8 *found)
+static gboolean any_above(const float *x, int n, float limit)
+{
+    gboolean any = FALSE;
+    for (int k = 0; k < n; k++)
+        any |= x[k] > limit;
+    return any;
+}
+
+// The number of frequencies at which the noise of a cell is louder; marks in `found` those at which
+// it is beyond what all of them have in common. over[frequency]: power over the faintest. `by` and
+// `sorted` are scratch.
+static int find_louder(const NoiseCells *c, int cell, const float *over, float *by, float *sorted,
+                       guint8 *found)
 {
     const int nf = c->nf;
-    double common = -1;
     int louder = 0;
+    if (!any_above(over, nf, expf(2 * (float)LOUDER)))
+        return 0;
+    for (int f = 0; f < nf; f++)
+        by[f] = over[f] > 0 ? 0.5f * logf(over[f]) : 0;
+    const double common = fmax(in_common(by, nf, sorted), 0) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
-        if (by[f] <= LOUDER)
-            continue;
-        if (common < 0)
-            common = fmax(in_common(by, nf, sorted), 0) * is_common_noise(c, cell, sorted);
-        const double noise = is_noise(c, f, cell, FALSE);
+        const double noise = by[f] > LOUDER ? is_noise(c, f, cell, FALSE) : 0;
         louder += noise * by[f] > LOUDER;
         for (int g = MAX(f - 1, 0); g <= MIN(f + 1, nf - 1); g++)
             found[g] |= noise * (by[f] - common) > LOUDER;
@@ -137,15 +145,11 @@ PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 {
     PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
     const NoiseCells *c = &b.cells;
-    g_autofree float *by = exceed_faint(c), *own = g_new(float, c->nf);
+    g_autofree float *over = over_faint(c), *by = g_new(float, c->nf);
     g_autofree float *sorted = g_new(float, c->nf);
     int louder = 0;
-    for (int cell = 0; cell < c->all; cell++) {
-        for (int f = 0; f < c->nf; f++)
-            own[f] = by[at_of(c, f, cell)];
-        if (c->count[cell] > 0)
-            louder += find_louder(c, cell, own, sorted, b.found);
-    }
+    for (int cell = 0; cell < c->all; cell++)
+        louder += find_louder(c, cell, over + (gsize)cell * c->nf, by, sorted, b.found);
     b.vary = louder >= LOUDER_CELLS;
     return b;
 }

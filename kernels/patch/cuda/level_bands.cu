@@ -72,9 +72,11 @@ __global__ void __launch_bounds__(THREADS)
     while (lo < hi) {
         const unsigned middle = lo + (hi - lo) / 2;
         int below = 0;
-        for (int k = threadIdx.x; k < nk; k += THREADS)
-            below += __float_as_uint(power[k]) <= middle;
-        if ((int)sum_of_block(below, parts) > rank)
+        for (int first = 0; first < nk; first += THREADS) {
+            const int k = first + threadIdx.x;
+            below += __syncthreads_count(k < nk && __float_as_uint(power[k]) <= middle);
+        }
+        if (below > rank)
             hi = middle;
         else
             lo = middle + 1;
