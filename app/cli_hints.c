@@ -24,43 +24,38 @@ static gboolean is_given(char **words, guint step, guint n_steps, const char *ke
 }
 
 // A model or file that nobody named: the result depends on it.
-static void hint_defaults(const LithoFlow *flow, char **words)
+static void hint_default(const LithoStep *step, const LithoParam *row)
 {
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
-        const LithoParamTable *table = &step->op->params;
-        for (guint r = 0; step->enabled && r < table->n; r++) {
-            const LithoParam *row = &table->rows[r];
-            g_autofree char *value = litho_param_print(row, step->params);
-            if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0 &&
-                litho_param_applies(table, row, step->params) &&
-                !is_given(words, k, litho_flow_length(flow), row->key))
-                fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key,
-                        value, row->unit ? " " : "", row->unit ? row->unit : "");
-        }
-    }
+    g_autofree char *value = litho_param_print(row, step->params);
+    if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0)
+        fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key, value,
+                row->unit ? " " : "", row->unit ? row->unit : "");
 }
 
-// Settings that were typed and that the others leave without effect.
-static void hint_unused(const LithoFlow *flow, char **words)
+// A setting that was typed and that the others leave without effect.
+static void hint_unused(const LithoStep *step, const LithoParam *row)
 {
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
-        const LithoParamTable *table = &step->op->params;
-        for (guint r = 0; step->enabled && r < table->n; r++) {
-            const LithoParam *row = &table->rows[r];
-            if (row->when && !litho_param_applies(table, row, step->params) &&
-                is_given(words, k, litho_flow_length(flow), row->key))
-                fprintf(stderr, _("note: %s: %s changes nothing here; it acts with %s\n"),
-                        step->op->key, row->key, row->when);
-        }
-    }
+    if (row->when)
+        fprintf(stderr, _("note: %s: %s changes nothing here; it acts with %s\n"), step->op->key,
+                row->key, row->when);
 }
 
 void litho_cli_hint_settings(const LithoFlow *flow, char **words)
 {
-    hint_defaults(flow, words);
-    hint_unused(flow, words);
+    const guint steps = litho_flow_length(flow);
+    for (guint k = 0; k < steps; k++) {
+        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
+        const LithoParamTable *table = &step->op->params;
+        for (guint r = 0; step->enabled && r < table->n; r++) {
+            const LithoParam *row = &table->rows[r];
+            const gboolean applies = litho_param_applies(table, row, step->params);
+            const gboolean given = is_given(words, k, steps, row->key);
+            if (applies && !given)
+                hint_default(step, row);
+            else if (!applies && given)
+                hint_unused(step, row);
+        }
+    }
 }
 
 void litho_cli_hint_bands(const LithoFlow *flow, char **words, const LithoGrid *grid)

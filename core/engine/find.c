@@ -18,6 +18,9 @@ enum { PART = 4, LEAST_PART = 1 << 17 };
 #define MOST_SPARE 0.5
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
+// Where the noise varies from place to place less than this says nothing: patch was told to gain
+// 0.14 dB where no setting gains against the truth.
+#define UNSURE_DB 0.25
 // Others have to gain this much for a parameter to be searched again.
 #define AGAIN_DB 0.2
 // A gain is told with its interval where this is wider, in dB.
@@ -567,7 +570,7 @@ static gboolean search(Search *s, GError **error)
         keep_now(find);
     find->gain_db = gain_of(s, find);
     // Errors below what can be told from none, or be at all, rank settings, but nobody gains by them.
-    if (!(find->gain_db > 0) || find->found.is_beyond) {
+    if (!(find->gain_db > (find->now.is_unsure ? UNSURE_DB : 0)) || find->found.is_beyond) {
         keep_now(find);
         find->gain_db = 0;
     }

@@ -54,8 +54,8 @@ typedef struct LithoFindAsk {
 // settings stay, and `why` says so. Settings that the operator refuses are passed over. Where the
 // first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one, unless
 // the noise level is known at each wavenumber (LithoQuality.is_rough), or too little for an SNR
-// (is_unsure): settings are found then that gain with any level of its interval. `judge` keeps
-// plans between questions.
+// (is_unsure): settings are found then that gain 0.25 dB and more with any level of its interval.
+// `judge` keeps plans between questions.
 gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
                     GError **error);
 // Writes the found values into a step's parameters: all items, or those whose bit is set in

@@ -59,21 +59,6 @@ static double unmuted_share(const NoiseJob *job, const float *trace)
     return seen < job->least * whole ? 0 : seen / whole;
 }
 
-// Samples of a trace in a window that belong to mutes.
-static int count_muted(const float *trace, int n)
-{
-    int muted = 0;
-    for (int t = 0; t < n;) {
-        const int begin = t;
-        while (t < n && trace[t] == 0)
-            t++;
-        if (begin == 0 || t == n || t - begin >= LITHO_MUTE_RUN)
-            muted += t - begin;
-        t += t < n;
-    }
-    return muted;
-}
-
 // One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there or a
 // guess, and in `known` also of a guess.
 static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
@@ -96,7 +81,7 @@ static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, f
     const double seen = job->judging ? unmuted_share(job, trace) : 1;
     if (!(seen > 0))
         return 0;
-    *muted += count_muted(trace, job->n[2]);
+    *muted += noise_count_muted(trace, job->n[2], LITHO_MUTE_RUN);
     const double w = job->taper[0][i] * job->taper[1][j];
     for (int t = 0; t < job->n[2]; t++)
         to[t] = (float)(w * job->taper[2][t] * trace[t]);

@@ -74,7 +74,8 @@ static inline gsize patch_levels_powers(const LithoPatchGeometry *g)
 // Takes `measured`, or params->sigma, or measures `in`, which is the whole survey then, unless
 // `levels` is of those already. `recorded`: one byte a trace of in->held, 1 where it was recorded;
 // other live traces of `in` are guesses. Cells of 0.25 s and 16 x 16 to 64 x 64 traces; each reads
-// half a cell beyond its border. `meter`: NULL measures on the host.
+// half a cell beyond its border; finer ones where the noise is louder in places (levels_bands.h).
+// `meter`: NULL measures on the host.
 gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
                              const guint8 *recorded, LithoMeasured *measured,
@@ -83,7 +84,7 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
 void patch_levels_divide(PatchLevels *levels, int axis, int n);
 // levels_recipe.c: the levels as numbers of the recipe, and back into `levels` that have their
 // cells, of which the numbers must be as many, or as many as once, when cells had 64 x 64 traces
-// and up to 1 s.
+// and up to 1 s. Finer cells state these numbers, too.
 LithoMeasured *patch_levels_to_measured(const PatchLevels *levels, const LithoPatchGeometry *g);
 gboolean patch_levels_from_measured(PatchLevels *levels, const LithoPatchGeometry *g,
                                     LithoMeasured *measured, GError **error);

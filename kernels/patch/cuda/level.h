@@ -58,9 +58,9 @@ int litho_level_spectra(const LithoLevelTask *task, const LithoLevelPlace *place
 // The quiet half of the wavenumbers that each half of the windows chooses for the other.
 int litho_level_quiet(const LithoLevelTask *task, cudaStream_t stream);
 
-// level_bands.cu: the windows' parts of zeros in runs, of the traces that are there (count_muted()
-// of noise.c, with runs of `mute_run`), into muted[window of the first job]; launched for the
-// places that litho_level_spectra() gets.
+// level_bands.cu: the windows' parts of zeros in runs, of the traces that are there
+// (noise_count_muted() with runs of `mute_run`), into muted[window of the first job]; launched for
+// the places that litho_level_spectra() gets.
 int litho_level_muted(const LithoLevelTask *task, const LithoLevelPlace *places, int count,
                       int mute_run, float *muted, cudaStream_t stream);
 // Values of `rank` among the wavenumbers of each window of the first job, and their means,

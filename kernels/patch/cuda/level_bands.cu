@@ -7,22 +7,6 @@
 namespace
 {
 
-// Samples of a trace in a window that belong to mutes.
-__device__ int muted_samples(const float *x, int n, int mute_run)
-{
-    int muted = 0, zeros = 0;
-    for (int i = 0; i <= n; i++) {
-        if (i < n && x[i] == 0) {
-            zeros++;
-            continue;
-        }
-        if (i == zeros || i == n || zeros >= mute_run)
-            muted += zeros;
-        zeros = 0;
-    }
-    return muted;
-}
-
 // One block a window, one thread a trace at a time. Traces that are zero or not finite throughout
 // the window are not there.
 __global__ void __launch_bounds__(THREADS)
@@ -42,7 +26,7 @@ __global__ void __launch_bounds__(THREADS)
         }
         if (any && finite) {
             there++;
-            zeros += muted_samples(x, n2, mute_run);
+            zeros += noise_count_muted(x, n2, mute_run);
         }
     }
     const double all = sum_of_block(there, parts), of_mutes = sum_of_block(zeros, parts);

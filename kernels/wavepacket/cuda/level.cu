@@ -60,22 +60,6 @@ template <int N> __device__ double sum_of_block(double x)
 
 // --- spectra -------------------------------------------------------------------------------------
 
-// Samples of a trace in a window that belong to mutes.
-__device__ int muted_samples(const float *trace, int n, int mute_run)
-{
-    int muted = 0, zeros = 0;
-    for (int i = 0; i <= n; i++) {
-        if (i < n && trace[i] == 0) {
-            zeros++;
-            continue;
-        }
-        if (i == zeros || i == n || zeros >= mute_run)
-            muted += zeros;
-        zeros = 0;
-    }
-    return muted;
-}
-
 // One block a window, one thread a trace.
 __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
 {
@@ -98,7 +82,7 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
         const double taper = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
         there = finite && any;
         counts = there && (!t.recorded || t.recorded[trace]);
-        muted = there ? muted_samples(from, t.n[2], t.mute_run) : 0;
+        muted = there ? noise_count_muted(from, t.n[2], t.mute_run) : 0;
         for (int i = 0; i < t.n[2]; i++)
             to[i] = there ? (float)(taper * t.taper[2][i] * from[i]) : 0;
         energy = counts ? taper * taper : 0;
