@@ -181,8 +181,9 @@ struct LithoOperator {
     // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick
     // preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
-    // The parameters with which measure() finds the same numbers, as one text; NULL = with these
-    // parameters nothing of the whole input is needed. Pure; g_free(). Both functions are NULL
+    // The parameters with which measure() finds the same numbers, as one text in no language of the
+    // user: recipes are compared by it. NULL = with these parameters nothing of the whole input is
+    // needed. Pure; g_free(). Both functions are NULL
     // when that is never so. Who has not measured needs all of the input for any region.
     char *(*measure_key)(const void *params);
     // Measures the whole input part by part, in bounded memory, with progress and cancel. exec()

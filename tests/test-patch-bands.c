@@ -93,7 +93,7 @@ static LithoCube *read_part(const LithoBox *box, LithoRun *how, gpointer data, G
 
 static LithoMeasured *measure(const LithoCube *in)
 {
-    const LithoPatchParams p = patch_settings("faults=off");
+    const LithoPatchParams p = patch_settings("faults=off window=16");
     const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
     g_autoptr(GError) error = NULL;
     LithoMeasured *measured = litho_patch_measure(&p, &reader, NULL, &error);
@@ -130,7 +130,7 @@ static void test_alike(void)
 static LithoCube *run_with(const LithoMeasured *measured, gconstpointer bytes, gsize n,
                            const LithoCube *in)
 {
-    g_autoptr(LithoFlow) flow = make_flow("faults=off");
+    g_autoptr(LithoFlow) flow = make_flow("faults=off window=16");
     g_autoptr(GError) error = NULL;
     litho_flow_step(flow, 0)->measured =
         litho_measured_new(litho_measured_key(measured), litho_measured_text(measured), bytes, n);
@@ -150,7 +150,7 @@ static void test_recipe(void)
     g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, N_IL, N_XL, N_T);
     g_autoptr(LithoCube) noise = local_noise(PATCH_LOW, CORNER, 8);
     g_autoptr(LithoCube) in = patch_sum(clean, noise);
-    g_autoptr(LithoFlow) flow = make_flow("faults=off");
+    g_autoptr(LithoFlow) flow = make_flow("faults=off window=16");
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoMeasured) measured = measure(in);
     gsize n;

@@ -205,7 +205,8 @@ static LithoMeasured *measure(Parts *parts, guint64 bytes, const LithoPatchParam
 // bursts need around it (17 traces).
 static void test_parts(void)
 {
-    const char *const words[] = {"", "level=whole", "window_il=64 window_xl=48 erratic=0"};
+    const char *const words[] = {"window=16", "window=16 level=whole",
+                                 "window_il=64 window_xl=48 erratic=0"};
     g_autoptr(LithoCube) cube = make_cube(200, 260, 40);
     for (guint w = 0; w < G_N_ELEMENTS(words); w += 1 + TEST_SANITIZED) {
         const LithoPatchParams p = patch_settings(words[w]);

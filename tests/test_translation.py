@@ -129,6 +129,18 @@ def command_line_speaks_german():
     assert r.stdout.startswith("Parameter ") and "gefunden" in r.stdout.splitlines()[0], r.stdout
 
 
+# Property: what a German session measured holds in an English one: recipes name it by the same key.
+@test
+def measured_numbers_hold_in_every_language():
+    cli("synth", "planes", "-o", "m.sgy", "inlines=24", "xlines=24", "samples=64", "--force")
+    for op in ("patch", "wavepacket"):
+        keys = []
+        for env in (None, GERMAN):
+            cli("run", op, "-i", "m.sgy", "-o", "n.sgy", "--force", "--save-recipe", "s.json", **({"env": env} if env else {}))
+            keys.append(json.loads(Path("s.json").read_text())["flow"][0]["measured"]["key"])
+        assert keys[0] == keys[1], keys
+
+
 # Names of choices that are no words: authors, letters of the papers, numbers.
 NO_WORDS = {"cov", "acf", "cholesky", "jacobi", "kaiser", "gaussian", "chebyshev", "fft", "alg1", "alg2", "mod2",
             "1e-3", "1e-4", "2e-5"}

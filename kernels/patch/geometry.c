@@ -33,6 +33,14 @@ int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *p, in
     return MAX(own, even(fmin(own * more, LONGEST)));
 }
 
+LithoPatchParams litho_patch_at_most(const LithoGrid *grid, const LithoPatchParams *params)
+{
+    LithoPatchParams own = *params;
+    if (litho_patch_may_be_wide(grid, params))
+        own.window = LITHO_PATCH_WIDE;
+    return own;
+}
+
 LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params)
 {
     const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
@@ -122,7 +130,7 @@ LithoBox litho_patch_first_pass(const LithoPatchGeometry *g, const LithoPatchPar
 
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region)
 {
-    const LithoPatchParams *p = params;
+    const LithoPatchParams most = litho_patch_at_most(in, params), *p = &most;
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     LithoBox box = region;
     if (litho_box_empty(region))

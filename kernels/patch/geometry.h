@@ -36,13 +36,17 @@ enum { LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
 enum { LITHO_PATCH_LOCAL, LITHO_PATCH_WHOLE };
 enum { LITHO_PATCH_BALANCE_AUTO, LITHO_PATCH_BALANCE_OFF };
 enum { LITHO_PATCH_STAGE_PLAN, LITHO_PATCH_STAGE_LEVEL, LITHO_PATCH_STAGE_FILTER };
-enum { LITHO_PATCH_MAX_WINDOW = 64 };
+enum {
+    LITHO_PATCH_MAX_WINDOW = 64,
+    LITHO_PATCH_WINDOW = 16, // the window where it is automatic,
+    LITHO_PATCH_WIDE = 24,   // and where events are plane enough (wide.h)
+};
 
 typedef struct LithoPatchParams {
     int mode;         // LITHO_PATCH_DENOISE, ...
     double threshold; // in standard deviations of the noise; 0 = by the window's size
     int rule;         // LITHO_PATCH_SINGLE, ...
-    int window;       // samples of all three axes
+    int window;       // samples of all three axes; 0 = LITHO_PATCH_WINDOW, or what wide.h finds
     double sigma;     // of white noise; 0 = measured per frequency
     int level;        // LITHO_PATCH_LOCAL: sigma varies with place and time, ...WHOLE: one of all
     double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are
@@ -133,7 +137,13 @@ typedef struct LithoPatchGeometry {
 LITHO_PATCH_FN int litho_patch_window_length(const LithoPatchParams *p, int axis)
 {
     const int own = axis == 0 ? p->window_il : axis == 1 ? p->window_xl : p->window_t;
-    return own > 0 ? own : p->window;
+    return own > 0 ? own : p->window > 0 ? p->window : LITHO_PATCH_WINDOW;
+}
+
+// TRUE where no length of the windows is given.
+LITHO_PATCH_FN bool litho_patch_is_automatic(const LithoPatchParams *p)
+{
+    return p->window == 0 && p->window_il == 0 && p->window_xl == 0 && p->window_t == 0;
 }
 
 LITHO_PATCH_FN LithoPatchGeometry litho_patch_geometry(const int n[3], const LithoPatchParams *p)

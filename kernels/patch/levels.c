@@ -13,6 +13,7 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
+#include "kernels/patch/wide.h"
 
 // A narrow window has fewer traces along an axis (noise_tells_shape()).
 enum { FEWEST_TRACES = 8 };
@@ -97,14 +98,14 @@ static LithoNoiseWindows *windows_new(const Measuring *m, const LithoBox *box, i
 static gboolean begin_whole(Measuring *m, GError **error)
 {
     if (m->meter) {
-        m->whole = noise_places_new(m->grid, NULL, m->window, PATCH_ALL_WINDOWS, error);
+        m->whole = noise_places_new(m->grid, NULL, m->window, patch_all_windows(m->window), error);
         return m->whole != NULL;
     }
     const gboolean cubes = patch_levels_have_cubes(m->window);
-    if (!(m->whole = windows_new(m, NULL, PATCH_ALL_WINDOWS, cubes, error)))
+    if (!(m->whole = windows_new(m, NULL, patch_all_windows(m->window), cubes, error)))
         return FALSE;
     if (cubes && noise_tells_shape(m->window) && patch_levels_cells(m->l) == 1)
-        m->sines = windows_new(m, NULL, PATCH_ALL_WINDOWS, FALSE, error);
+        m->sines = windows_new(m, NULL, patch_all_windows(m->window), FALSE, error);
     return m->sines || !cubes || !noise_tells_shape(m->window) || patch_levels_cells(m->l) > 1;
 }
 
@@ -601,18 +602,22 @@ static gboolean find_scatter(Measuring *m, const LithoReader *reader, LithoRun *
     return TRUE;
 }
 
-LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
+LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoReader *reader,
                                   const PatchMeter *meter, LithoRun *run, GError **error)
 {
-    const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, params);
-    PatchLevels l = {.params = *params};
+    LithoPatchParams params = *asked;
+    params.window = patch_wide_read(asked, reader, run, error);
+    if (params.window == 0)
+        return NULL;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, &params);
+    PatchLevels l = {.params = params};
     Measuring m;
     patch_cells_make(&l, reader->grid, &g);
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         find_scatter(&m, reader, run, error) &&
                         measure_parts(&m, reader, run, error) &&
                         measuring_end(&m, NULL, NULL, run, error);
-    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g) : NULL;
+    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g, asked) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);
     return measured;

@@ -48,7 +48,7 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
     enum { HEAP = 1 << 20 };    // larger blocks go back to the system (app/lithoscope-cli.c)
     enum { BESIDE = HEAP / 2 }; // a thread's stack, and gaps of its heap
-    const guint64 one = litho_noise_thread_memory(grid, window, PATCH_ALL_WINDOWS);
+    const guint64 one = litho_noise_thread_memory(grid, window, patch_all_windows(window));
     const guint64 each = threads * one;
     PatchLevels l = {.params = *params};
     patch_cells_make(&l, grid, g);
@@ -56,12 +56,12 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
     const gboolean alone =
         patch_cells_together(&l, grid, window, threads, patch_levels_cells(&l)) > 1;
     *kept = alone ? 0 : threads * (one < HEAP ? one + BESIDE : HEAP);
-    *peak = each + litho_noise_windows_memory(grid, window, PATCH_ALL_WINDOWS);
+    *peak = each + litho_noise_windows_memory(grid, window, patch_all_windows(window));
     if (patch_levels_cells(&l) > 1)
-        *peak = MAX(*peak, litho_noise_powers_memory(grid, window, PATCH_ALL_WINDOWS) +
+        *peak = MAX(*peak, litho_noise_powers_memory(grid, window, patch_all_windows(window)) +
                                cells_bytes(grid, g, &l, threads));
     else if (patch_levels_have_cubes(window) && noise_tells_shape(window))
-        *peak += litho_noise_powers_memory(grid, window, PATCH_ALL_WINDOWS);
+        *peak += litho_noise_powers_memory(grid, window, patch_all_windows(window));
     *peak += patch_floor_bytes(g, patch_levels_cells(&l)) + patch_bands_bytes(g);
     g_free(l.sigma);
 }
@@ -82,6 +82,6 @@ guint64 patch_meter_bytes(const LithoPatchGeometry *g)
     const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
     // Powers of the whole; spectra of as many windows, which are complex; powers of a batch of
     // cells, and a quarter of that for what finds their means.
-    return patch_bands_bytes(g) + 3 * PATCH_ALL_WINDOWS * window_bytes +
+    return patch_bands_bytes(g) + 3 * patch_all_windows(window) * window_bytes +
            MAX(PATCH_DEVICE_BYTES, PATCH_CELL_WINDOWS * window_bytes) * 5 / 4;
 }

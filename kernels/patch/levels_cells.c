@@ -12,6 +12,7 @@ enum {
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
     LEAST_WINDOWS = 40,
+    SIZE = LITHO_PATCH_WINDOW * LITHO_PATCH_WINDOW * LITHO_PATCH_WINDOW,
     WINDOWS = 4096, // of all cells together, while each has LEAST_WINDOWS
 };
 
@@ -100,8 +101,22 @@ gboolean patch_cells_are_small(const PatchLevels *l)
     return MAX(l->table.step[0], l->table.step[1]) < 0.75f * PATCH_CELL_TRACES;
 }
 
-// Windows of a cell. All cells share the shape over wavenumbers, so that each of many needs fewer.
+// `n` windows of 16^3 samples, or as many larger ones as hold their samples.
+static int as_many(int n, const int window[3])
+{
+    const double size = (double)window[0] * window[1] * window[2];
+    return (int)(n * fmin(SIZE / size, 1));
+}
+
+int patch_all_windows(const int window[3])
+{
+    return as_many(PATCH_ALL_WINDOWS, window);
+}
+
+// All cells share the shape over wavenumbers, so that each of many needs fewer.
 int patch_cells_windows(const PatchLevels *l)
 {
-    return CLAMP(WINDOWS / patch_levels_cells(l), LEAST_WINDOWS, PATCH_CELL_WINDOWS);
+    const int window[3] = {l->table.window[0], l->table.window[1], 2 * (l->table.bins - 1)};
+    return CLAMP(as_many(WINDOWS, window) / patch_levels_cells(l), LEAST_WINDOWS,
+                 PATCH_CELL_WINDOWS);
 }

@@ -26,14 +26,17 @@ char *litho_patch_measure_key(const void *params)
     if (p->sigma > 0)
         return NULL;
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
-    g_autofree char *key =
-        g_strdup_printf(_("%d x %d x %d, %s, bursts %s"), litho_patch_window_length(p, 0),
-                        litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
-                        p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
-                        g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+    g_autofree char *window =
+        litho_patch_is_automatic(p)
+            ? g_strdup("automatic")
+            : g_strdup_printf("%d x %d x %d", litho_patch_window_length(p, 0),
+                              litho_patch_window_length(p, 1), litho_patch_window_length(p, 2));
+    g_autofree char *key = g_strdup_printf("%s, %s, bursts %s", window,
+                                           p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
+                                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
     return g_strconcat(key,
-                       patch_gains_asked(p)          ? _(", balanced")
-                       : p->mode == LITHO_PATCH_FILL ? _(", for filling")
+                       patch_gains_asked(p)          ? ", balanced"
+                       : p->mode == LITHO_PATCH_FILL ? ", for filling"
                                                      : NULL,
                        NULL);
 }
@@ -64,9 +67,21 @@ LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured
     return of;
 }
 
-LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g)
+int patch_levels_window(const LithoMeasured *measured)
 {
-    g_autofree char *key = litho_patch_measure_key(&l->params);
+    gsize n;
+    Head head;
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    if (n < sizeof head)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    return head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW ? 2 * ((int)head.bins - 1) : 0;
+}
+
+LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g,
+                                        const LithoPatchParams *asked)
+{
+    g_autofree char *key = litho_patch_measure_key(asked);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
     const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;

@@ -7,6 +7,7 @@
 #include "kernels/patch/structure.h"
 
 enum {
+    SHORTEST = 4, // window
     LEVEL = LITHO_PATCH_STAGE_LEVEL,
     FILTER = LITHO_PATCH_STAGE_FILTER,
 };
@@ -15,6 +16,10 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
 {
     (void)known;
     const LithoPatchParams *p = params;
+    if (p->window > 0 && p->window < SHORTEST)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a window of %d is too short; it needs %d samples or more", p->window,
+                            SHORTEST);
     for (int a = 0; a < 3; a++)
         if (litho_patch_window_length(p, a) % 2 != 0)
             return litho_refuse(error, LITHO_ERROR_PARAMETER,
@@ -42,7 +47,7 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
 // for any part of it.
 static gint64 slab(const LithoGrid *in, const void *params)
 {
-    const LithoPatchParams *p = params;
+    const LithoPatchParams most = litho_patch_at_most(in, params), *p = &most;
     return p->mode == LITHO_PATCH_DENOISE ? litho_patch_grid_geometry(in, p).axis[0].stride
                                           : litho_patch_blocks(in).traces[0];
 }
@@ -72,11 +77,12 @@ static const LithoParam rows[] = {
             N_("Coefficients below this many standard deviations of the noise are removed, and "
                "filling stops there: more removes more noise and more signal; 3 suits windows of "
                "16, 2.7 of 24.")),
-    PATCH_INT(window, .label = N_("Window"), .unit = N_("samples"), .def = 16, .min = 4,
+    PATCH_INT(window, .label = N_("Window"), .special_text = N_("automatic"), .unit = N_("samples"),
               .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32, .step = 2,
               .stage = LEVEL,
               .doc = N_("Edge of the cube of traces and samples that is transformed: 16 follows "
-                        "curved events, 24 is better where events are plane or cross.")),
+                        "curved events, 24 is better where events are plane or cross; automatic "
+                        "takes the one that samples of the survey speak for.")),
     PATCH_CHOICE(rule, N_("single") "\0" N_("energy") "\0", .label = N_("Rule"), .stage = FILTER,
                  .when = "mode=denoise|both",
                  .doc = N_("Judges every coefficient by itself, or by its energy with its six "
@@ -147,7 +153,7 @@ static const LithoParam rows[] = {
 static const char *const stages[] = {"plan", N_("noise level"), "windows", NULL};
 
 static const LithoPreset presets[] = {
-    {N_("default"), "", N_("windows of 16 x 16 x 16, noise measured per frequency")},
+    {N_("default"), "", N_("windows by the survey's events, noise measured per frequency")},
     {N_("keep"), "threshold=2.2",
      N_("keeps amplitudes: less noise removed, half the signal in it")},
     {N_("plane"), "window=24", N_("wider windows for plane or crossing events")},

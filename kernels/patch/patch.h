@@ -30,6 +30,11 @@ extern const LithoImpl litho_patch_cpu;
 // The window asked for along an axis of a grid: in lines and surveys of up to 7 lines it is longer
 // along the lines and along time, unless window_il, window_xl or window_t is given.
 int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *params, int axis);
+// TRUE where the window is left automatic and may be LITHO_PATCH_WIDE: denoising with a measured
+// level, of a grid that holds several such windows along each axis (wide.c).
+gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *params);
+// The parameters with the largest window that they may come to.
+LithoPatchParams litho_patch_at_most(const LithoGrid *grid, const LithoPatchParams *params);
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params);
 // Samples of the first pass that `region` depends on: more than the region where what leaves at

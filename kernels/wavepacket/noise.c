@@ -84,7 +84,7 @@ char *wp_measure_key(const void *params)
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
     if (p->sigma > 0 || p->mode != WP_DENOISE)
         return NULL;
-    return g_strdup_printf(_("noise level by frequency, bursts %s"),
+    return g_strdup_printf("noise level by frequency, bursts %s",
                            g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
 }
 

@@ -270,15 +270,44 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
     return TRUE;
 }
 
-static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+static LithoCube *copy_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    return litho_cube_copy_box(data, *box, error);
+}
+
+// The pass's parameters with the window in use.
+static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *params, LithoRun *run,
+                       GError **error)
+{
+    const LithoPatchParams *asked = pass->params;
+    const int known = patch_wide_known(&p->wide, &p->grid, asked, pass->measured, pass->in);
+    *params = *asked;
+    params->window = known;
+    if (known > 0)
+        return TRUE;
+    const LithoCube *clean =
+        litho_clean(&p->clean, litho_patch_clean_rule(asked), pass->in, run, error);
+    const LithoReader reader = {.grid = &p->grid, .read = copy_box, .data = (gpointer)clean};
+    if (!clean || !patch_wide_find_in(&p->wide, asked, pass->in, &reader, run, error))
+        return FALSE;
+    params->window = p->wide.window;
+    return TRUE;
+}
+
+static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
-    const LithoPatchParams *params = pass->params;
+    LithoPatchParams params;
+    LithoPass settled = *asked, *pass = &settled;
     const int volume = litho_patch_structure_volume(pass->volume);
     if (!litho_cube_host(pass->in, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
+    if (!settle(p, asked, &params, run, error))
+        return FALSE;
+    settled.params = &params;
     if (volume >= 0)
         return structure(p, pass, volume, run, error);
     if (pass->volume)
@@ -287,7 +316,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (!run || !run->report)
         return TRUE;
-    patch_levels_report(&p->levels, &p->grid, params, run->report);
+    patch_wide_report(asked->params, &params, run->report);
+    patch_levels_report(&p->levels, &p->grid, &params, run->report);
     patch_gains_report(&p->gains, &p->grid, run->report);
     litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, run->report);
     return report_energy(pass, run, error);
@@ -323,7 +353,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region, int threads)
 {
     (void)known;
-    const LithoPatchParams *p = params;
+    const LithoPatchParams most = litho_patch_at_most(in, params), *p = &most;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const gboolean whole = litho_box_equal(region, litho_box_full(in));
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region, threads);
@@ -344,7 +374,8 @@ static guint64 volume_memory(const LithoGrid *in, const void *params, const Lith
     const LithoBox box = litho_patch_structure_box(in, region);
     if (litho_patch_structure_volume(volume) < 0 || litho_box_empty(region))
         return 0;
-    const guint64 filter = filter_bytes(in, params, box, (int)g_get_num_processors());
+    const LithoPatchParams most = litho_patch_at_most(in, params);
+    const guint64 filter = filter_bytes(in, &most, box, (int)g_get_num_processors());
     const guint64 dips = 4 * litho_box_count(box) + patch_structure_bytes(in, region) +
                          patch_fill_kept_bytes(in, box, litho_memory_to_keep());
     return dips > filter ? dips - filter : 0;
@@ -352,10 +383,11 @@ static guint64 volume_memory(const LithoGrid *in, const void *params, const Lith
 
 static guint64 measure_memory(const LithoGrid *in, const void *params, guint64 part, int threads)
 {
-    const LithoPatchGeometry g = litho_patch_grid_geometry(in, params);
+    const LithoPatchParams most = litho_patch_at_most(in, params);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(in, &most);
     const guint64 bytes = patch_levels_part_bytes(in, part);
     guint64 peak, kept;
-    patch_levels_bytes(in, &g, params, threads, &peak, &kept);
+    patch_levels_bytes(in, &g, &most, threads, &peak, &kept);
     const guint64 told = peak + 3 * bytes / 4; // half of a copy, as above
     // A part, what of it is measured, and that over its gains, before it is measured.
     const gboolean balanced = patch_gains_bytes(in, params, litho_box_full(in)) > 0;

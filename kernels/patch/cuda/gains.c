@@ -6,15 +6,9 @@
 
 #include "kernels/patch/cuda/plan.h"
 
-typedef struct Fetch {
-    PatchPlan *p;
-    const LithoCube *cube;
-} Fetch;
-
-// A box of whole traces from the device; a LithoReader's read().
-static LithoCube *fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+LithoCube *patch_fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
 {
-    const Fetch *fetch = data;
+    const PatchFetch *fetch = data;
     LithoCudaContext *context = fetch->p->context;
     const LithoBox held = fetch->cube->held;
     const gsize line = litho_box_size(held, 1) * litho_box_size(held, 2) * sizeof(float);
@@ -41,7 +35,7 @@ static LithoCube *fetch_box(const LithoBox *box, LithoRun *run, gpointer data, G
 static LithoCube *divide(const LithoCube *in, const float *gain, LithoRun *run, gpointer data,
                          GError **error)
 {
-    PatchPlan *p = ((const Fetch *)data)->p;
+    PatchPlan *p = ((const PatchFetch *)data)->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
     const gsize traces = litho_grid_traces(&p->grid);
     const float *from = litho_cuda_input(p->context, in, run, error);
@@ -66,8 +60,8 @@ static LithoCube *divide(const LithoCube *in, const float *gain, LithoRun *run, 
 const LithoCube *patch_over_gains(PatchPlan *p, const LithoPass *pass, LithoRun *run,
                                   GError **error)
 {
-    Fetch fetch = {p, pass->in};
-    const LithoReader blocks = {.grid = &pass->in->grid, .read = fetch_box, .data = &fetch};
+    PatchFetch fetch = {p, pass->in};
+    const LithoReader blocks = {.grid = &pass->in->grid, .read = patch_fetch_box, .data = &fetch};
     const PatchGainsDevice device = {
         .blocks = pass->in->samples ? NULL : &blocks, .divide = divide, .data = &fetch};
     return patch_gains_divide(&p->gains, pass->params, pass->in, &device, pass->measured, run,

@@ -360,19 +360,45 @@ static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume
     return ok;
 }
 
-static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+// The pass's parameters with the window in use.
+static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *params, LithoRun *run,
+                       GError **error)
+{
+    const LithoPatchParams *asked = pass->params;
+    const int known = patch_wide_known(&p->wide, &p->grid, asked, pass->measured, pass->in);
+    *params = *asked;
+    params->window = known;
+    if (known > 0)
+        return TRUE;
+    const LithoCube *clean = litho_cuda_clean(p->context, &p->erratic, &p->clean,
+                                              litho_patch_clean_rule(asked), pass->in, run, error);
+    PatchFetch fetch = {p, clean};
+    const LithoReader reader = {.grid = &p->grid, .read = patch_fetch_box, .data = &fetch};
+    if (!clean || !patch_wide_find_in(&p->wide, asked, pass->in, &reader, run, error))
+        return FALSE;
+    params->window = p->wide.window;
+    return TRUE;
+}
+
+static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
+    LithoPatchParams params;
+    LithoPass settled = *asked, *pass = &settled;
     const int volume = litho_patch_structure_volume(pass->volume);
     if (!litho_cuda_enter(p->context, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    if (volume >= 0)
+    const gboolean known = settle(p, asked, &params, run, error);
+    settled.params = &params;
+    if (known && run)
+        patch_wide_report(asked->params, &params, run->report);
+    if (known && volume >= 0)
         return structure_volume(p, pass, volume, run, error);
-    if (pass->volume)
+    if (known && pass->volume)
         return level_volume(p, pass, run, error);
-    const gboolean ok = run_pass(p, pass, run, error);
+    const gboolean ok = known && run_pass(p, pass, run, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
     return ok;
@@ -383,7 +409,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
 {
     (void)threads;
     (void)known;
-    const LithoPatchParams *p = params;
+    const LithoPatchParams most = litho_patch_at_most(in, params), *p = &most;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     guint64 bytes =

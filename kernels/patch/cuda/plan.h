@@ -7,6 +7,7 @@
 #include "kernels/patch/cuda/kernels.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
+#include "kernels/patch/wide.h"
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
 
@@ -20,6 +21,7 @@ typedef struct PatchPlan {
     LithoCudaContext *context;
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
+    PatchWide wide;
     PatchGains gains;
     LithoCudaArray gain; // of the traces of the survey
     LithoClean clean;
@@ -81,7 +83,15 @@ gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error);
 gboolean patch_upload_wanted(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, LithoBox held,
                              LithoBox region, GError **error);
 
-// cuda/gains.c. The pass's input, or a cube of it over its gains on the plan's device. Borrowed.
+// cuda/gains.c. A box of whole traces of a cube on the device; a LithoReader's read(), whose data
+// is a PatchFetch.
+typedef struct PatchFetch {
+    PatchPlan *p;
+    const LithoCube *cube;
+} PatchFetch;
+LithoCube *patch_fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error);
+
+// The pass's input, or a cube of it over its gains on the plan's device. Borrowed.
 // NULL: cancelled, or no memory.
 const LithoCube *patch_over_gains(PatchPlan *p, const LithoPass *pass, LithoRun *run,
                                   GError **error);

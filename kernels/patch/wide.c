@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/patch/wide.h"
+
+#include <fftw3.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/common/select.h"
+#include "kernels/patch/levels.h"
+
+enum {
+    SMALL = LITHO_PATCH_WINDOW,
+    WIDE = LITHO_PATCH_WIDE,
+    STEP = (WIDE - SMALL) / 2, // from one small window of a place to the next
+    ACROSS = 4,                // places along an axis of traces, at most
+    DOWN = 6,                  // along time
+    FEWEST = 8,                // places that tell
+    FOLDS = 27,                // small windows of a place
+    EVERY = 3,                 // of so many coefficients one is asked for the level
+};
+#define PATCH_WIDE_PAYS 1.85
+// The power that a share of coefficients does not exceed, where there is noise alone, is
+// -log(1 - share) times its mean.
+#define QUIETER 0.3
+#define MIDDLE 0.5
+// Means that follow from both shares are alike within 5 % where noise comes to all wavenumbers
+// alike. Mixed noise has 2.5 to 6 times as much by the larger one: its wide windows gain nothing.
+#define MOST_UNEVEN 1.3
+// Events are seen where this share of the noise is kept with them; noise alone keeps none.
+#define LEAST_KEPT 3e-4
+// A place tells nothing where more of its samples are zero, as in mutes and between traces.
+#define MOST_ZEROS 0.25
+
+// A place as windows of one size see it.
+typedef struct Seen {
+    double kept;  // power of what the threshold keeps, less twice that of the noise in it
+    double noise; // of the noise in it
+    double all;
+    double quiet, middle; // of all noise, by QUIETER and MIDDLE
+} Seen;
+
+// Windows of one size, and a thread's room for those of a place.
+typedef struct Size {
+    int n, nf, windows;
+    float limit; // square of the threshold
+    double energy;
+    float taper[WIDE];
+    fftwf_plan plan; // shared by the threads
+} Size;
+
+typedef struct Room {
+    float *in;
+    fftwf_complex *out;
+    float *power;  // [frequency][window][wavenumber]
+    float *sorted; // of one frequency
+} Room;
+
+// --- a place -------------------------------------------------------------------------------------
+
+static gsize coefficients(const Size *s)
+{
+    return (gsize)s->windows * s->n * s->n;
+}
+
+static gboolean size_begin(Size *s, int n, int windows)
+{
+    const LithoPatchParams params = {.mode = LITHO_PATCH_DENOISE, .window = n, .overlap = 4};
+    const LithoPatchGeometry g = litho_patch_geometry((const int[3]){n, n, n}, &params);
+    const double threshold = litho_patch_threshold(&g, &params);
+    float *in = fftwf_alloc_real((gsize)n * n * n);
+    fftwf_complex *out = fftwf_alloc_complex((gsize)n * n * (n / 2 + 1));
+    *s = (Size){.n = n,
+                .nf = n / 2 + 1,
+                .windows = windows,
+                .limit = (float)(threshold * threshold),
+                .energy = g.energy};
+    for (int k = 0; k < n; k++)
+        s->taper[k] = (float)litho_patch_taper(g.axis[0], k);
+    if (in && out)
+        s->plan = fftwf_plan_dft_r2c_3d(n, n, n, in, out, FFTW_ESTIMATE);
+    fftwf_free(in);
+    fftwf_free(out);
+    return s->plan != NULL;
+}
+
+static gboolean room_begin(Room *r, const Size *s)
+{
+    const gsize n = s->n;
+    r->in = fftwf_alloc_real(n * n * n);
+    r->out = fftwf_alloc_complex(n * n * s->nf);
+    r->power = g_try_new(float, coefficients(s) * s->nf);
+    r->sorted = g_try_new(float, coefficients(s) / EVERY + 1);
+    return r->in && r->out && r->power && r->sorted;
+}
+
+static void room_end(Room *r)
+{
+    fftwf_free(r->in);
+    fftwf_free(r->out);
+    g_free(r->power);
+    g_free(r->sorted);
+}
+
+// Powers of the window that begins at `at` of the place x[WIDE][WIDE][WIDE].
+static void transform(const Size *s, Room *r, const float *x, const int at[3], int window)
+{
+    const int n = s->n;
+    const gsize nk = (gsize)n * n;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            const float *from = x + ((at[0] + i) * WIDE + at[1] + j) * WIDE + at[2];
+            const float w = s->taper[i] * s->taper[j];
+            float *to = r->in + ((gsize)i * n + j) * n;
+            for (int k = 0; k < n; k++)
+                to[k] = from[k] * w * s->taper[k];
+        }
+    fftwf_execute_dft_r2c(s->plan, r->in, r->out);
+    for (gsize k = 0; k < nk; k++)
+        for (int f = 0; f < s->nf; f++) {
+            const float re = r->out[k * s->nf + f][0], im = r->out[k * s->nf + f][1];
+            r->power[((gsize)f * s->windows + window) * nk + k] =
+                (re * re + im * im) / (float)s->energy;
+        }
+}
+
+// Mean power of the noise among `n` powers, by the one that a share of them does not exceed.
+static float noise_by(double share, float *power, gsize n)
+{
+    return litho_select_kth(power, (gint64)n, (gint64)(share * (double)n)) / (float)-log(1 - share);
+}
+
+// A frequency and its conjugate count together. Noise alone exceeds the threshold here and there,
+// and is no gain.
+static void add_frequency(const Size *s, const float *power, float noise, double times, Seen *to)
+{
+    const gsize n = coefficients(s);
+    const double by_chance = (double)n * exp(-s->limit);
+    double kept = 0, all = 0;
+    gsize count = 0;
+    for (gsize k = 0; k < n; k++) {
+        const gboolean stays = power[k] > s->limit * noise;
+        all += power[k];
+        kept += stays ? power[k] : 0;
+        count += stays;
+    }
+    to->kept += times * (kept - 2 * (double)count * noise - by_chance * (s->limit - 1) * noise);
+    to->noise += times * ((double)count - by_chance) * noise;
+    to->all += times * all;
+}
+
+static Seen look(const Size *s, Room *r, const float *x)
+{
+    Seen seen = {0};
+    const int along = s->windows == 1 ? 1 : 3;
+    for (int w = 0; w < s->windows; w++) {
+        const int at[3] = {w / (along * along) * STEP, w / along % along * STEP, w % along * STEP};
+        transform(s, r, x, at, w);
+    }
+    for (int f = 0; f < s->nf; f++) {
+        const float *power = r->power + (gsize)f * coefficients(s);
+        const double times = f == 0 || f == s->nf - 1 ? 1 : 2;
+        gsize asked = 0;
+        for (gsize k = 0; k < coefficients(s); k += EVERY)
+            r->sorted[asked++] = power[k];
+        const float noise = noise_by(QUIETER, r->sorted, asked);
+        add_frequency(s, power, noise, times, &seen);
+        seen.quiet += times * (double)coefficients(s) * noise;
+        seen.middle += times * (double)coefficients(s) * noise_by(MIDDLE, r->sorted, asked);
+    }
+    return seen;
+}
+
+// --- the survey ----------------------------------------------------------------------------------
+
+// Begin of place `k` of `n` along an axis.
+static gint64 place_at(const LithoGrid *grid, int axis, int n, int k)
+{
+    const gint64 free = grid->axis[axis].n - WIDE;
+    return n > 1 ? free * k / (n - 1) : free / 2;
+}
+
+static int places_along(const LithoGrid *grid, int axis)
+{
+    return (int)CLAMP(grid->axis[axis].n / WIDE, 1, axis == 2 ? DOWN : ACROSS);
+}
+
+// Samples of a place of a column of whole traces; FALSE where they tell nothing.
+static gboolean take(const LithoCube *column, gint64 from, float *x)
+{
+    const LithoBox held = column->held;
+    int zeros = 0;
+    for (gint64 i = 0; i < WIDE; i++)
+        for (gint64 j = 0; j < WIDE; j++) {
+            const gint64 il = held.lo[0] + i, xl = held.lo[1] + j;
+            const float *trace = litho_cube_trace(column, il, xl) + from - held.lo[2];
+            float *to = x + (i * WIDE + j) * WIDE;
+            const gboolean live = litho_cube_is_live(column, il, xl);
+            for (int k = 0; k < WIDE; k++) {
+                to[k] = live && isfinite(trace[k]) ? trace[k] : 0;
+                zeros += to[k] == 0;
+            }
+        }
+    return zeros <= MOST_ZEROS * WIDE * WIDE * WIDE;
+}
+
+// Gain of wide windows at a place, and the noise that both keep; noise by QUIETER and MIDDLE.
+typedef struct Verdict {
+    double gain, noise, quiet, middle;
+    gboolean tells;
+} Verdict;
+
+static Verdict judge(const Size size[2], Room room[2], const float *x)
+{
+    const Seen small = look(&size[0], &room[0], x), wide = look(&size[1], &room[1], x);
+    if (!(small.all > 0 && wide.all > 0))
+        return (Verdict){0};
+    const double to_small =
+        wide.all / small.all; // windows weigh the samples of a place differently
+    return (Verdict){.gain = wide.kept - small.kept * to_small,
+                     .noise = (wide.noise + small.noise * to_small) / 2,
+                     .quiet = wide.quiet,
+                     .middle = wide.middle,
+                     .tells = TRUE};
+}
+
+// Verdicts of the `n` places of a column.
+static gboolean judge_column(const Size size[2], const LithoCube *column, int n, int threads,
+                             Verdict *to)
+{
+    gint failed = 0;
+#pragma omp parallel num_threads(MIN(threads, n))
+    {
+        Room room[2] = {0};
+        float *x = g_try_new(float, (gsize)WIDE *WIDE *WIDE);
+        if (!room_begin(&room[0], &size[0]) || !room_begin(&room[1], &size[1]) || !x)
+            g_atomic_int_set(&failed, 1);
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < n; k++)
+            if (!g_atomic_int_get(&failed) && take(column, place_at(&column->grid, 2, n, k), x))
+                to[k] = judge(size, room, x);
+        room_end(&room[0]);
+        room_end(&room[1]);
+        g_free(x);
+    }
+    return !failed;
+}
+
+static LithoBox column_at(const LithoGrid *grid, const int n[3], int i, int j)
+{
+    LithoBox box = litho_box_full(grid);
+    box.lo[0] = place_at(grid, 0, n[0], i);
+    box.lo[1] = place_at(grid, 1, n[1], j);
+    box.hi[0] = box.lo[0] + WIDE;
+    box.hi[1] = box.lo[1] + WIDE;
+    return box;
+}
+
+static int conclude(const Verdict *verdicts, int n)
+{
+    Verdict sum = {0};
+    int places = 0;
+    for (int k = 0; k < n; k++) {
+        sum.gain += verdicts[k].gain;
+        sum.noise += verdicts[k].noise;
+        sum.quiet += verdicts[k].quiet;
+        sum.middle += verdicts[k].middle;
+        places += verdicts[k].tells;
+    }
+    const gboolean tells = places >= FEWEST && sum.middle <= MOST_UNEVEN * sum.quiet &&
+                           sum.noise > LEAST_KEPT * sum.quiet;
+    return tells && sum.gain > PATCH_WIDE_PAYS * sum.noise ? WIDE : SMALL;
+}
+
+static int find(const Size size[2], const LithoReader *clean, LithoRun *run, GError **error)
+{
+    const LithoGrid *grid = clean->grid;
+    const int n[3] = {places_along(grid, 0), places_along(grid, 1), places_along(grid, 2)};
+    const int columns = n[0] * n[1];
+    g_autofree Verdict *verdicts = g_new0(Verdict, columns * n[2]);
+    for (int c = 0; c < columns; c++) {
+        const LithoBox box = column_at(grid, n, c / n[1], c % n[1]);
+        g_autoptr(LithoCube) column = clean->read(&box, run, clean->data, error);
+        if (!column)
+            return 0;
+        if (!judge_column(size, column, n[2], litho_run_threads(run), verdicts + c * n[2])) {
+            litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
+            return 0;
+        }
+        if (!litho_run_step(run, c + 1, columns, error))
+            return 0;
+    }
+    return conclude(verdicts, columns * n[2]);
+}
+
+// A part of a second, of which no progress is told.
+int patch_wide_find(const LithoReader *clean, LithoRun *run, GError **error)
+{
+    const double start = litho_now_ms();
+    LithoRun quiet = run ? *run : (LithoRun){0};
+    quiet.on_progress = NULL;
+    quiet.report = NULL;
+    Size size[2] = {0};
+    int window = 0;
+    if (size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1))
+        window = find(size, clean, &quiet, error);
+    else
+        litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
+    for (int k = 0; k < 2; k++)
+        if (size[k].plan)
+            fftwf_destroy_plan(size[k].plan);
+    litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    return window;
+}
+
+// --- the window in use ---------------------------------------------------------------------------
+
+gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *p)
+{
+    gboolean holds = TRUE;
+    for (int a = 0; a < 3; a++)
+        holds &= grid->axis[a].n >= WIDE + STEP;
+    return holds && litho_patch_is_automatic(p) && p->mode == LITHO_PATCH_DENOISE &&
+           !(p->sigma > 0);
+}
+
+int patch_wide_known(const PatchWide *wide, const LithoGrid *grid, const LithoPatchParams *p,
+                     const LithoMeasured *measured, const LithoCube *in)
+{
+    if (p->window > 0)
+        return p->window;
+    if (!litho_patch_may_be_wide(grid, p))
+        return SMALL;
+    if (measured)
+        return patch_levels_window(measured) == WIDE ? WIDE : SMALL;
+    return wide->serial == in->serial && wide->erratic == p->erratic ? wide->window : 0;
+}
+
+// A survey that is cleaned where it is read.
+typedef struct Cleaner {
+    const LithoReader *survey;
+    LithoCleanRule rule;
+} Cleaner;
+
+static LithoCube *read_clean(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    const Cleaner *from = data;
+    const LithoBox need = litho_clean_box(from->survey->grid, from->rule, *box);
+    LithoClean clean = {0};
+    g_autoptr(LithoCube) raw = from->survey->read(&need, run, from->survey->data, error);
+    const LithoCube *in = raw ? litho_clean(&clean, from->rule, raw, run, error) : NULL;
+    LithoCube *column = in ? litho_cube_copy_box(in, *box, error) : NULL;
+    litho_clean_clear(&clean);
+    return column;
+}
+
+int patch_wide_read(const LithoPatchParams *p, const LithoReader *survey, LithoRun *run,
+                    GError **error)
+{
+    if (p->window > 0)
+        return p->window;
+    if (!litho_patch_may_be_wide(survey->grid, p))
+        return SMALL;
+    Cleaner cleaner = {survey, litho_patch_clean_rule(p)};
+    const LithoReader clean = {.grid = survey->grid, .read = read_clean, .data = &cleaner};
+    return patch_wide_find(&clean, run, error);
+}
+
+gboolean patch_wide_find_in(PatchWide *wide, const LithoPatchParams *params, const LithoCube *in,
+                            const LithoReader *clean, LithoRun *run, GError **error)
+{
+    const int window = patch_wide_find(clean, run, error);
+    if (window == 0)
+        return FALSE;
+    *wide = (PatchWide){.serial = in->serial, .erratic = params->erratic, .window = window};
+    return TRUE;
+}
+
+void patch_wide_report(const LithoPatchParams *asked, const LithoPatchParams *used,
+                       LithoReport *report)
+{
+    if (report && litho_patch_is_automatic(asked))
+        litho_report_used(report, "patch", "window", used->window);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The local Fourier filter's window where it is left automatic.
+#include <math.h>
+#include <string.h>
+
+#include "core/engine/engine.h"
+#include "kernels/kernels.h"
+#include "kernels/patch/levels.h"
+#include "kernels/patch/wide.h"
+#include "tests/patch_common.h"
+
+enum { N_IL = 60, N_XL = 56, N_T = 128 };
+
+// Events in noise of a colour with so many times their amplitude.
+static LithoCube *noisy(PatchKind events, PatchColour colour, double noise)
+{
+    g_autoptr(LithoCube) clean = patch_cube(events, N_IL, N_XL, N_T);
+    g_autoptr(LithoCube) added = patch_noise(colour, N_IL, N_XL, N_T, noise, 5);
+    return patch_sum(clean, added);
+}
+
+static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    return litho_run_step(run, 0, 1, error) ? litho_cube_copy_box(data, *box, error) : NULL;
+}
+
+static int window_of(const LithoCube *in, const char *words)
+{
+    const LithoPatchParams p = patch_settings(words);
+    const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
+    g_autoptr(GError) error = NULL;
+    const int window = patch_wide_read(&p, &reader, NULL, &error);
+    g_assert_no_error(error);
+    return window;
+}
+
+// Property: plane and crossing events and layers over a fault are filtered in windows of 24, curved
+// events in windows of 16; noise alike in neighbouring traces, and noise alone, leave them at 16.
+static void test_events(void)
+{
+    const struct {
+        PatchKind events;
+        PatchColour colour;
+        double noise;
+        int window;
+    } cases[] = {
+        {PATCH_PLANES, PATCH_WHITE, 1, LITHO_PATCH_WIDE},
+        {PATCH_CONFLICT, PATCH_LOW, 1, LITHO_PATCH_WIDE},
+        {PATCH_FAULT, PATCH_WHITE, 1, LITHO_PATCH_WIDE},
+        {PATCH_CURVED, PATCH_WHITE, 1, LITHO_PATCH_WINDOW},
+        {PATCH_CURVED, PATCH_WHITE, 0.3, LITHO_PATCH_WINDOW},
+        {PATCH_CURVED, PATCH_BAND, 1, LITHO_PATCH_WINDOW},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) in = noisy(cases[k].events, cases[k].colour, cases[k].noise);
+        g_test_message("case %u", k);
+        g_assert_cmpint(window_of(in, ""), ==, cases[k].window);
+    }
+    g_autoptr(LithoCube) planes = patch_cube(PATCH_PLANES, N_IL, N_XL, N_T);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, 1, 9);
+    g_assert_cmpint(window_of(noise, ""), ==, LITHO_PATCH_WINDOW);
+    patch_mix(noise);
+    g_autoptr(LithoCube) mixed = patch_sum(planes, noise);
+    g_assert_cmpint(window_of(mixed, ""), ==, LITHO_PATCH_WINDOW);
+}
+
+// Property: a window that is given stays; filling, a level that is given and surveys that do not
+// hold a few wide windows take 16.
+static void test_given(void)
+{
+    g_autoptr(LithoCube) in = noisy(PATCH_PLANES, PATCH_WHITE, 1);
+    g_autoptr(LithoCube) narrow = litho_cube_new_box(
+        &(LithoGrid){
+            .axis = {{.n = 26, .step = 1}, {.n = 56, .step = 1}, {.n = 128, .step = 0.004}}},
+        (LithoBox){{0, 0, 0}, {26, 56, 128}}, NULL);
+    g_assert_cmpint(window_of(in, "window=12"), ==, 12);
+    g_assert_cmpint(window_of(in, "mode=fill"), ==, LITHO_PATCH_WINDOW);
+    g_assert_cmpint(window_of(in, "sigma=1"), ==, LITHO_PATCH_WINDOW);
+    g_assert_cmpint(window_of(in, "window_t=32"), ==, LITHO_PATCH_WINDOW);
+    g_assert_cmpint(window_of(narrow, ""), ==, LITHO_PATCH_WINDOW);
+}
+
+// Property: bursts, spikes and missing traces do not change the choice.
+static void test_bursts(void)
+{
+    const struct {
+        PatchKind events;
+        int window;
+    } cases[] = {{PATCH_FAULT, LITHO_PATCH_WIDE}, {PATCH_CURVED, LITHO_PATCH_WINDOW}};
+    for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+        g_autoptr(LithoCube) in = noisy(cases[c].events, PATCH_WHITE, 1);
+        for (gint64 trace = 11; trace < N_IL * N_XL; trace += 53)
+            for (int t = 0; t < 30; t++)
+                in->samples[trace * N_T + (trace * 7) % (N_T - 30) + t] += t % 2 ? 30 : -30;
+        patch_kill(in, 10, 4);
+        g_assert_cmpint(window_of(in, ""), ==, cases[c].window);
+    }
+}
+
+static LithoCube *run_flow(LithoFlow *flow, const LithoCube *in, const LithoBox *region,
+                           LithoReport *report)
+{
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoRun how = {.report = report};
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_engine_run(engine, flow, in, region, &how, &error);
+    g_assert_no_error(error);
+    litho_engine_free(engine);
+    return out;
+}
+
+static LithoFlow *make_flow(const char *words)
+{
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_patch);
+    *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(words);
+    return flow;
+}
+
+// Property: an automatic window gives the samples of the window that it takes, in any region, told
+// beside the result; so does what was measured part by part, whose window is the recipe's.
+static void test_same(void)
+{
+    const PatchKind events[] = {PATCH_FAULT, PATCH_CURVED};
+    const LithoBox region = {{20, 0, 30}, {21, N_XL, 110}};
+    for (guint k = 0; k < G_N_ELEMENTS(events); k++) {
+        g_autoptr(LithoCube) in = noisy(events[k], PATCH_WHITE, 1);
+        g_autofree char *words = g_strdup_printf("window=%d", window_of(in, ""));
+        g_autoptr(LithoFlow) automatic = make_flow(""), given = make_flow(words);
+        LithoReport *report = litho_report_new();
+        g_autoptr(LithoCube) whole = run_flow(automatic, in, NULL, report);
+        g_autoptr(LithoCube) other = run_flow(given, in, NULL, NULL);
+        g_autoptr(LithoCube) part = run_flow(automatic, in, &region, NULL);
+        patch_assert_part(whole, other);
+        patch_assert_part(whole, part);
+        gboolean told = FALSE;
+        g_autoptr(GArray) numbers = litho_report_numbers(report);
+        for (guint n = 0; n < numbers->len; n++) {
+            const LithoNumber *number = &g_array_index(numbers, LithoNumber, n);
+            told |= litho_number_is_used(number, "patch", "window") &&
+                    number->value == window_of(in, "");
+        }
+        g_assert_true(told);
+        litho_report_unref(report);
+
+        const LithoPatchParams p = patch_settings("");
+        const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoMeasured) measured = litho_patch_measure(&p, &reader, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(patch_levels_window(measured), ==, window_of(in, ""));
+        g_autofree char *key = litho_patch_measure_key(&p);
+        g_assert_cmpstr(key, ==, litho_measured_key(measured));
+        litho_flow_step(automatic, 0)->measured = litho_measured_ref(measured);
+        g_autoptr(LithoCube) by_recipe = run_flow(automatic, in, NULL, NULL);
+        patch_assert_part(whole, by_recipe);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/patch-wide/events", test_events);
+    g_test_add_func("/patch-wide/given", test_given);
+    g_test_add_func("/patch-wide/bursts", test_bursts);
+    g_test_add_func("/patch-wide/same", test_same);
+    return g_test_run();
+}
