@@ -354,11 +354,52 @@ static void test_told(void)
     }
 }
 
+static int window_told(LithoReport *report)
+{
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    for (guint k = 0; k < numbers->len; k++) {
+        const LithoNumber *number = &g_array_index(numbers, LithoNumber, k);
+        if (litho_number_is_used(number, "patch", "window"))
+            return (int)number->value;
+    }
+    return 0;
+}
+
+// Property: the device takes the window that the CPU takes where it is left automatic, and gives
+// its samples; bursts and missing traces are guessed there before.
+static void test_window(void)
+{
+    const PatchKind kinds[] = {PATCH_FAULT, PATCH_CURVED};
+    const int windows[] = {LITHO_PATCH_WIDE, LITHO_PATCH_WINDOW};
+    if (no_gpu())
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        g_autoptr(LithoCube) clean = patch_cube(kinds[k], 90, 100, 160);
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 90, 100, 160, 1, 3);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        g_autoptr(GError) error = NULL;
+        patch_kill(in, 5, 4);
+        for (gint64 trace = 7; trace < 90 * 100; trace += 211)
+            in->samples[trace * 160 + 70] = 40;
+        LithoReport *there = litho_report_new(), *here = litho_report_new();
+        g_autoptr(LithoCube) a = run_on("cuda:0", "", NULL, in, NULL, there, &error);
+        g_assert_no_error(error);
+        g_autoptr(LithoCube) b = run_on("cpu", "", NULL, in, NULL, here, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(window_told(there), ==, windows[k]);
+        g_assert_cmpint(window_told(here), ==, windows[k]);
+        g_assert_cmpfloat(distance(in, b, a), <, 1e-3);
+        litho_report_unref(there);
+        litho_report_unref(here);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/patch-level-cuda/agrees", test_agrees);
+    g_test_add_func("/patch-level-cuda/window", test_window);
     g_test_add_func("/patch-level-cuda/bursts", test_bursts);
     g_test_add_func("/patch-level-cuda/parts", test_parts);
     g_test_add_func("/patch-level-cuda/stops", test_stops);

@@ -12,7 +12,6 @@ enum {
     SHORTEST = 64,
     CELL_SAMPLES = 32 * 32 * SHORTEST,
     LEAST_WINDOWS = 40,
-    SIZE = LITHO_PATCH_WINDOW * LITHO_PATCH_WINDOW * LITHO_PATCH_WINDOW,
     WINDOWS = 4096, // of all cells together, while each has LEAST_WINDOWS
 };
 
@@ -101,11 +100,11 @@ gboolean patch_cells_are_small(const PatchLevels *l)
     return MAX(l->table.step[0], l->table.step[1]) < 0.75f * PATCH_CELL_TRACES;
 }
 
-// `n` windows of 16^3 samples, or as many larger ones as hold their samples.
+// `n` windows, or fewer that are larger along all axes and hold as many samples together.
 static int as_many(int n, const int window[3])
 {
-    const double size = (double)window[0] * window[1] * window[2];
-    return (int)(n * fmin(SIZE / size, 1));
+    const double more = fmin(window[0], fmin(window[1], window[2])) / LITHO_PATCH_WINDOW;
+    return more > 1 ? (int)(n / (more * more * more)) : n;
 }
 
 int patch_all_windows(const int window[3])

@@ -6,20 +6,20 @@
 // survey, the windows and the parameters alone. Any thread, one for each `levels`.
 
 enum {
-    PATCH_ALL_WINDOWS = 2048, // of 16^3 samples of the whole survey, for its own level
+    PATCH_ALL_WINDOWS = 2048, // of the whole survey, for its own level
     // A longer window has frequencies enough to tell the level by (noise_has_neighbours()).
     PATCH_LONG_WINDOW = 32,
     PATCH_DEVICE_BYTES = 128 << 20, // powers of the cells that a device measures at a time
     PATCH_CELL_TRACES = 64,         // along inlines and crosslines, at most
-    PATCH_CELL_WINDOWS = 256,       // of 16^3 samples of a cell, at most
+    PATCH_CELL_WINDOWS = 256,       // of a cell, at most
 };
 
 // Gives `levels`, whose parameters are set, its cells, their places and levels of 0.
 void patch_cells_make(PatchLevels *levels, const LithoGrid *grid, const LithoPatchGeometry *g);
 // The samples that cell `k` is measured on: half of a neighbour on either side.
 LithoBox patch_cells_box(const PatchLevels *levels, const LithoGrid *grid, int k);
-// Windows of the whole survey, and of a cell, at most. Larger windows are fewer: they hold as many
-// samples together.
+// Windows of the whole survey, and of a cell, at most. Windows that are larger along all axes are
+// fewer: they hold as many samples together.
 int patch_all_windows(const int window[3]);
 int patch_cells_windows(const PatchLevels *levels);
 // TRUE where cells have fewer traces than PATCH_CELL_TRACES along both axes.

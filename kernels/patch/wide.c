@@ -18,7 +18,7 @@ enum {
     DOWN = 6,                  // along time
     FEWEST = 8,                // places that tell
     FOLDS = 27,                // small windows of a place
-    EVERY = 3,                 // of so many coefficients one is asked for the level
+    EVERY = 5,                 // of so many coefficients one is asked for the level
 };
 #define PATCH_WIDE_PAYS 1.85
 // The power that a share of coefficients does not exceed, where there is noise alone, is
@@ -225,24 +225,21 @@ static Verdict judge(const Size size[2], Room room[2], const float *x)
                      .tells = TRUE};
 }
 
-// Verdicts of the `n` places of a column.
-static gboolean judge_column(const Size size[2], const LithoCube *column, int n, int threads,
-                             Verdict *to)
+// Verdicts on `n` places, of which those that tell something have samples.
+static gboolean judge_all(const Size size[2], float *const *places, int n, int threads, Verdict *to)
 {
     gint failed = 0;
 #pragma omp parallel num_threads(MIN(threads, n))
     {
         Room room[2] = {0};
-        float *x = g_try_new(float, (gsize)WIDE *WIDE *WIDE);
-        if (!room_begin(&room[0], &size[0]) || !room_begin(&room[1], &size[1]) || !x)
+        if (!room_begin(&room[0], &size[0]) || !room_begin(&room[1], &size[1]))
             g_atomic_int_set(&failed, 1);
 #pragma omp for schedule(dynamic)
         for (int k = 0; k < n; k++)
-            if (!g_atomic_int_get(&failed) && take(column, place_at(&column->grid, 2, n, k), x))
-                to[k] = judge(size, room, x);
+            if (!g_atomic_int_get(&failed) && places[k])
+                to[k] = judge(size, room, places[k]);
         room_end(&room[0]);
         room_end(&room[1]);
-        g_free(x);
     }
     return !failed;
 }
@@ -273,25 +270,44 @@ static int conclude(const Verdict *verdicts, int n)
     return tells && sum.gain > PATCH_WIDE_PAYS * sum.noise ? WIDE : SMALL;
 }
 
+// Samples of all places, [column][place] with n[2] places a column, NULL where they tell nothing:
+// columns are read one by one.
+static gboolean gather(const LithoReader *clean, const int n[3], float **places, LithoRun *run,
+                       GError **error)
+{
+    const int columns = n[0] * n[1];
+    for (int c = 0; c < columns; c++) {
+        const LithoBox box = column_at(clean->grid, n, c / n[1], c % n[1]);
+        g_autoptr(LithoCube) column = clean->read(&box, run, clean->data, error);
+        if (!column)
+            return FALSE;
+        for (int k = 0; k < n[2]; k++) {
+            float **x = &places[c * n[2] + k];
+            *x = g_new(float, WIDE *WIDE *WIDE);
+            if (!take(column, place_at(clean->grid, 2, n[2], k), *x))
+                g_clear_pointer(x, g_free);
+        }
+        if (!litho_run_step(run, c + 1, columns, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static int find(const Size size[2], const LithoReader *clean, LithoRun *run, GError **error)
 {
     const LithoGrid *grid = clean->grid;
     const int n[3] = {places_along(grid, 0), places_along(grid, 1), places_along(grid, 2)};
-    const int columns = n[0] * n[1];
-    g_autofree Verdict *verdicts = g_new0(Verdict, columns * n[2]);
-    for (int c = 0; c < columns; c++) {
-        const LithoBox box = column_at(grid, n, c / n[1], c % n[1]);
-        g_autoptr(LithoCube) column = clean->read(&box, run, clean->data, error);
-        if (!column)
-            return 0;
-        if (!judge_column(size, column, n[2], litho_run_threads(run), verdicts + c * n[2])) {
-            litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
-            return 0;
-        }
-        if (!litho_run_step(run, c + 1, columns, error))
-            return 0;
+    const int all = n[0] * n[1] * n[2];
+    g_autofree Verdict *verdicts = g_new0(Verdict, all);
+    g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_set_size(places, all);
+    if (!gather(clean, n, (float **)places->pdata, run, error))
+        return 0;
+    if (!judge_all(size, (float **)places->pdata, all, litho_run_threads(run), verdicts)) {
+        litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
+        return 0;
     }
-    return conclude(verdicts, columns * n[2]);
+    return conclude(verdicts, all);
 }
 
 // A part of a second, of which no progress is told.
