@@ -28,6 +28,12 @@ gboolean patch_cells_are_small(const PatchLevels *levels);
 // frequency. levels_bytes.c.
 int patch_cells_together(const PatchLevels *levels, const LithoGrid *grid, const int window[3],
                          int threads, int n);
+// Measures the survey that `in` holds into `levels`, whose cells are made (levels.c).
+gboolean patch_levels_measure(PatchLevels *levels, const LithoPatchGeometry *g, const LithoCube *in,
+                              const guint8 *recorded, const PatchMeter *meter, LithoRun *run,
+                              GError **error);
+// TRUE where the noise may have a level at each wavenumber (levels_keep.c).
+gboolean patch_levels_have_shape(const LithoPatchParams *params);
 // TRUE where the level is told behind other tapers than the floor (levels.c).
 gboolean patch_levels_have_cubes(const int window[3]);
 // Tells louder noise from events in the levels of small cells (levels_places.c).

@@ -13,12 +13,13 @@
 enum {
     SMALL = LITHO_PATCH_WINDOW,
     WIDE = LITHO_PATCH_WIDE,
-    STEP = (WIDE - SMALL) / 2, // from one small window of a place to the next
-    ACROSS = 4,                // places along an axis of traces, at most
-    DOWN = 6,                  // along time
-    FEWEST = 8,                // places that tell
-    FOLDS = 27,                // small windows of a place
-    EVERY = 5,                 // of so many coefficients one is asked for the level
+    PLACE = WIDE * WIDE * WIDE, // samples
+    STEP = (WIDE - SMALL) / 2,  // from one small window of a place to the next
+    ACROSS = 4,                 // places along an axis of traces, at most
+    DOWN = 6,                   // along time
+    FEWEST = 8,                 // places that tell
+    FOLDS = 27,                 // small windows of a place
+    EVERY = 5,                  // of so many coefficients one is asked for the level
 };
 #define PATCH_WIDE_PAYS 1.85
 // The power that a share of coefficients does not exceed, where there is noise alone, is
@@ -202,7 +203,7 @@ static gboolean take(const LithoCube *column, gint64 from, float *x)
                 zeros += to[k] == 0;
             }
         }
-    return zeros <= MOST_ZEROS * WIDE * WIDE * WIDE;
+    return zeros <= MOST_ZEROS * PLACE;
 }
 
 // Gain of wide windows at a place, and the noise that both keep; noise by QUIETER and MIDDLE.
@@ -283,7 +284,7 @@ static gboolean gather(const LithoReader *clean, const int n[3], float **places,
             return FALSE;
         for (int k = 0; k < n[2]; k++) {
             float **x = &places[c * n[2] + k];
-            *x = g_new(float, WIDE *WIDE *WIDE);
+            *x = g_new(float, PLACE);
             if (!take(column, place_at(clean->grid, 2, n[2], k), *x))
                 g_clear_pointer(x, g_free);
         }
