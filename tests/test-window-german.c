@@ -63,6 +63,22 @@ static void test_panels(void)
     g_assert_true(gui_label_says(left, "durchlassen")); // a choice
 }
 
+// Property: the list of stages takes no more width than the panel has.
+static void test_stages(void)
+{
+    gui_show_operator(&gui, litho_operator_find("patch"));
+    GtkWidget *right = litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT);
+    const int width = gtk_widget_get_width(right);
+    GtkLabel *title = gui_find_label(right, litho_text("Stages"));
+    g_assert_nonnull(title);
+    GtkWidget *button = gtk_widget_get_ancestor(GTK_WIDGET(title), GTK_TYPE_TOGGLE_BUTTON);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(button), TRUE);
+    gui_spin(&gui, 0.3);
+    g_assert_true(gui_label_says(right, "Median"));
+    g_assert_cmpint(gtk_widget_get_width(right), ==, width);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(button), FALSE);
+}
+
 // Property: so are the dialogs, and a small screen holds them.
 static void test_dialogs(void)
 {
@@ -259,6 +275,7 @@ int main(int argc, char **argv)
     path = gui_write_cube(&gui, "german.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/german/panels", test_panels);
+    g_test_add_func("/german/stages", test_stages);
     g_test_add_func("/german/dialogs", test_dialogs);
     g_test_add_func("/german/race", test_race);
     g_test_add_func("/german/typing", test_typing);

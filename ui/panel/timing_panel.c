@@ -12,7 +12,7 @@
 enum { REFRESH_MS = 200, MAX_ROWS = 2 * LITHO_TIMINGS_STAGES };
 
 typedef struct Row {
-    GtkWidget *name, *last, *median, *spread, *spark;
+    GtkWidget *name, *last, *median, *spark;
 } Row;
 
 struct _LithoTimingPanel {
@@ -53,18 +53,15 @@ static Row *row_of(LithoTimingPanel *self, guint k)
         row->name = gtk_label_new(NULL);
         gtk_label_set_xalign(GTK_LABEL(row->name), 0);
         gtk_label_set_ellipsize(GTK_LABEL(row->name), PANGO_ELLIPSIZE_END);
-        gtk_label_set_width_chars(GTK_LABEL(row->name), 14); // "design + filter"
+        gtk_label_set_max_width_chars(GTK_LABEL(row->name), 14); // "design + filter"
         gtk_widget_set_hexpand(row->name, TRUE);
         row->last = number_label();
         row->median = number_label();
-        row->spread = number_label();
-        gtk_widget_add_css_class(row->spread, "dim-label");
         row->spark = litho_spark_new();
         cell(self, row->name, 0, at);
         cell(self, row->spark, 1, at);
         cell(self, row->last, 2, at);
         cell(self, row->median, 3, at);
-        cell(self, row->spread, 4, at);
         self->n_rows++;
     }
     return &self->row[k];
@@ -83,11 +80,9 @@ static void format_ms(char *text, gsize size, double ms)
 static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
 {
     Row *row = row_of(self, k);
-    char last[16], median[16], spread[16];
+    char last[16], median[16];
     format_ms(last, sizeof last, stage->last_ms);
     format_ms(median, sizeof median, stage->median_ms);
-    format_ms(spread, sizeof spread, stage->p75_ms - stage->p25_ms);
-    gtk_label_set_text(GTK_LABEL(row->spread), stage->count > 3 ? spread : "–");
     gtk_label_set_text(GTK_LABEL(row->name), stage->name);
     gtk_label_set_text(GTK_LABEL(row->last), last);
     gtk_label_set_text(GTK_LABEL(row->median), median);
@@ -125,7 +120,7 @@ static void hide_rows_from(LithoTimingPanel *self, guint shown)
 {
     for (guint k = 0; k < self->n_rows; k++) {
         GtkWidget *cells[] = {self->row[k].name, self->row[k].last, self->row[k].median,
-                              self->row[k].spread, self->row[k].spark};
+                              self->row[k].spark};
         for (guint c = 0; c < G_N_ELEMENTS(cells); c++)
             gtk_widget_set_visible(cells[c], k < shown);
     }
@@ -277,12 +272,10 @@ static GtkWidget *make_latency(LithoTimingPanel *self)
 
 static GtkWidget *make_grid(LithoTimingPanel *self)
 {
-    const char *const heads[] = {_("stage, ms"), "", _("last"), _("median"), _("spread")};
-    const char *const tips[] = {
-        _("Stages of the last pass, times in milliseconds"), NULL, _("Of the last pass"),
-        _("Of the passes since the device was chosen, 64 at most"),
-        _("Width of the middle half of those passes: three quarters lie below its upper end, one "
-          "quarter below its lower end")};
+    const char *const heads[] = {_("stage, ms"), "", _("last"), _("median")};
+    const char *const tips[] = {_("Stages of the last pass, times in milliseconds"), NULL,
+                                _("Of the last pass"),
+                                _("Of the passes since the device was chosen, 64 at most")};
     self->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(self->grid), 6);
     gtk_grid_set_row_spacing(GTK_GRID(self->grid), 2);
