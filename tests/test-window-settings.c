@@ -392,7 +392,7 @@ static void check_unreadable(GtkDropDown *choice, LithoPresetLine *line)
                                                "patch", "broken.json", NULL);
     g_assert_true(g_file_set_contents(broken, "no recipe", -1, NULL));
     const guint n = g_list_model_get_n_items(gtk_drop_down_get_model(choice));
-    g_assert_true(litho_preset_line_save(line, "one more"));
+    g_assert_true(litho_preset_menu_save(litho_preset_line_menu(line), "one more"));
     g_assert_cmpuint(g_list_model_get_n_items(gtk_drop_down_get_model(choice)), ==, n + 1);
     g_assert_nonnull(gui_find_label(GTK_WIDGET(line), "broken, which cannot be read"));
 }
@@ -411,7 +411,8 @@ static void test_long_names(void)
     GtkDropDown *choice = litho_preset_line_choice(line);
     gui_spin(&gui, 0.2);
     const int width = gtk_widget_get_width(left);
-    g_assert_true(litho_preset_line_save(line, "a name that says all there is to say of it"));
+    g_assert_true(litho_preset_menu_save(litho_preset_line_menu(line),
+                                         "a name that says all there is to say of it"));
     const guint mine = gtk_drop_down_get_selected(choice);
     gui_spin(&gui, 0.2);
     g_assert_cmpint(gtk_widget_get_width(left), ==, width);

@@ -53,15 +53,25 @@ const char *litho_preset_bad_name(const LithoOperator *op, const char *name)
     return NULL;
 }
 
+gboolean litho_preset_exists(const LithoOperator *op, const char *name)
+{
+    g_autofree char *path = path_of(op, name);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+static gboolean refuse(GError **error, const char *sentence)
+{
+    g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, sentence);
+    return FALSE;
+}
+
 gboolean litho_preset_save(const LithoStep *step, const char *name, GError **error)
 {
     const LithoOperator *op = step->op;
     g_autofree char *dir = folder_of(op), *path = path_of(op, name);
     const char *bad = litho_preset_bad_name(op, name);
-    if (bad) {
-        g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, bad);
-        return FALSE;
-    }
+    if (bad)
+        return refuse(error, bad);
     if (g_mkdir_with_parents(dir, 0700) != 0) {
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
                     _("the folder %s cannot be made: %s"), dir, g_strerror(errno));
@@ -89,12 +99,47 @@ gboolean litho_preset_load(const LithoOperator *op, const char *name, void *para
     return TRUE;
 }
 
-gboolean litho_preset_remove(const LithoOperator *op, const char *name, GError **error)
+GBytes *litho_preset_remove(const LithoOperator *op, const char *name, GError **error)
 {
-    g_autofree char *path = path_of(op, name);
+    g_autofree char *path = path_of(op, name), *text = NULL;
+    gsize length;
+    if (!g_file_get_contents(path, &text, &length, error))
+        return NULL;
     if (g_unlink(path) == 0)
-        return TRUE;
+        return g_bytes_new_take(g_steal_pointer(&text), length);
     g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
                 _("the preset %s cannot be removed: %s"), name, g_strerror(errno));
+    return NULL;
+}
+
+// A name that is free, in `path`; g_free().
+static gboolean take_name(const LithoOperator *op, const char *name, char **path, GError **error)
+{
+    const char *bad = litho_preset_bad_name(op, name);
+    if (bad || litho_preset_exists(op, name))
+        return refuse(error, bad ? bad : _("There is a preset of that name; give another."));
+    *path = path_of(op, name);
+    return TRUE;
+}
+
+gboolean litho_preset_restore(const LithoOperator *op, const char *name, GBytes *removed,
+                              GError **error)
+{
+    g_autofree char *path = NULL;
+    gsize length;
+    const char *text = g_bytes_get_data(removed, &length);
+    return take_name(op, name, &path, error) && g_file_set_contents(path, text, length, error);
+}
+
+gboolean litho_preset_rename(const LithoOperator *op, const char *from, const char *to,
+                             GError **error)
+{
+    g_autofree char *old = path_of(op, from), *path = NULL;
+    if (!take_name(op, to, &path, error))
+        return FALSE;
+    if (g_rename(old, path) == 0)
+        return TRUE;
+    g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
+                _("the preset %s cannot be renamed: %s"), from, g_strerror(errno));
     return FALSE;
 }
