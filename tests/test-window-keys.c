@@ -549,15 +549,72 @@ static void test_space_after_click(void)
     focus_view(0);
 }
 
+static GtkWidget *main_menu(void)
+{
+    GtkWidget *header = gtk_window_get_titlebar(GTK_WINDOW(gui.window)), *button;
+    for (int k = 0;; k++) {
+        int n = k;
+        button = gui_find_nth(header, GTK_TYPE_MENU_BUTTON, &n);
+        g_assert_nonnull(button);
+        if (g_strcmp0(gtk_menu_button_get_icon_name(GTK_MENU_BUTTON(button)),
+                      "open-menu-symbolic") == 0)
+            return button;
+    }
+}
+
+static char *visible_submenu(GtkWidget *popover)
+{
+    char *name;
+    g_object_get(popover, "visible-submenu", &name, NULL);
+    return name;
+}
+
+// Property: a key opens the menu, Right goes into a submenu and Left out of it from any line; keys
+// reach the window behind a choice in a submenu.
+static void test_menu(void)
+{
+    focus_view(0);
+    type("mousemove 2 2 key alt+m"); // a line under the pointer would take the keyboard
+    gui_spin(&gui, 0.4);
+    GtkWidget *button = main_menu();
+    GtkWidget *popover = GTK_WIDGET(gtk_menu_button_get_popover(GTK_MENU_BUTTON(button)));
+    g_assert_true(gtk_widget_get_mapped(popover));
+    g_autofree char *first = visible_submenu(popover), *in = NULL, *out = NULL;
+    for (int k = 0; k < 20 && !in; k++) {
+        type("key Down key Right");
+        in = visible_submenu(popover);
+        if (g_str_equal(in, first))
+            g_clear_pointer(&in, g_free);
+    }
+    g_assert_nonnull(in);
+    type("key Down key Left");
+    out = visible_submenu(popover);
+    g_assert_cmpstr(out, ==, first);
+    const LithoColormap *map = display()->look.map;
+    type("key Right");
+    gui_spin(&gui, 0.4);
+    type("key Return"); // the line where it was left: "Next colour map"
+    gui_spin(&gui, 0.4);
+    g_assert_false(gtk_widget_get_mapped(popover));
+    g_assert_true(display()->look.map != map);
+    const LithoShow before = shown();
+    type("key d");
+    g_assert_cmpint(shown(), !=, before);
+    type("key d");
+    focus_view(0);
+}
+
 // Property: no two commands share a key, and no single key is one that the views take.
 static void test_table(void)
 {
     guint n;
     const LithoWindowCommand *commands = litho_commands(&n);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint k = 0; k < n; k++) {
-        if (commands[k].accel && !g_hash_table_add(seen, (gpointer)commands[k].accel))
-            g_error("two commands have the key %s", commands[k].accel);
+        g_auto(GStrv) keys = g_strsplit(commands[k].accel ? commands[k].accel : "", " ", -1);
+        for (char **key = keys; *key; key++)
+            if (!g_hash_table_add(seen, g_strdup(*key)))
+                g_error("two commands have the key %s", *key);
         if (commands[k].single)
             g_assert_true(litho_command_for_key(gdk_keyval_from_name(commands[k].accel), 0) ==
                           &commands[k]);
@@ -601,6 +658,7 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/windows", test_windows);
     g_test_add_func("/keys/space-elsewhere", test_space_elsewhere);
     g_test_add_func("/keys/space-after-click", test_space_after_click);
+    g_test_add_func("/keys/menu", test_menu);
     g_test_add_func("/keys/table", test_table);
     int status = g_test_run();
     gui_close(&gui);

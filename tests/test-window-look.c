@@ -155,7 +155,20 @@ static void count_sizes(const char *domain, GLogLevelFlags level, const char *te
     *(guint *)n += strstr(text, "reported min") != NULL;
 }
 
-// Property: no part of the window of shortcuts asks for less than no room.
+// Keys below `widget`, each of which a person would say: "Page Up", not "Page_Up".
+static guint count_keys(GtkWidget *widget)
+{
+    guint n = 0;
+    if (GTK_IS_LABEL(widget) && gtk_widget_has_css_class(widget, "keycap")) {
+        g_assert_null(strchr(gtk_label_get_text(GTK_LABEL(widget)), '_'));
+        n++;
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        n += count_keys(c);
+    return n;
+}
+
+// Property: no part of the window of shortcuts asks for less than no room, and its keys have names.
 static void test_shortcuts(void)
 {
     guint n = 0;
@@ -164,6 +177,7 @@ static void test_shortcuts(void)
     gui_spin(&gui, 0.6);
     GtkWindow *shortcuts = gui_window_of(GTK_TYPE_SHORTCUTS_WINDOW);
     g_assert_nonnull(shortcuts);
+    g_assert_cmpuint(count_keys(GTK_WIDGET(shortcuts)), >, 80);
     gtk_window_destroy(shortcuts);
     gui_spin(&gui, 0.2);
     g_log_remove_handler("Gtk", handler);

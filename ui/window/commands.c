@@ -102,7 +102,7 @@ static const LithoWindowCommand commands[] = {
     {N_("Snapshots"), N_("Compare with snapshot D"), "win.snapshot-compare", "'D'", "<Control>4",
      FALSE},
     {N_("Flow"), N_("Undo"), "win.undo", NULL, "<Control>z", FALSE},
-    {N_("Flow"), N_("Redo"), "win.redo", NULL, "<Control><Shift>z", FALSE},
+    {N_("Flow"), N_("Redo"), "win.redo", NULL, "<Control><Shift>z <Control>y", FALSE},
     {N_("Flow"), N_("Compute all"), "win.compute", NULL, "<Control>Return", FALSE},
     {N_("Flow"), N_("Find better values"), "win.find", NULL, "<Control>f", FALSE,
      N_("suggest optimise optimize automatic tune SNR best")},
@@ -127,6 +127,7 @@ static const LithoWindowCommand commands[] = {
     {N_("Flow"), N_("Cancel; leave full screen"), "win.cancel", NULL, "Escape", TRUE},
     {N_("General"), N_("Help"), "win.help", NULL, "F1", FALSE},
     {N_("General"), N_("Keyboard shortcuts"), "win.shortcuts", NULL, "<Control>question", FALSE},
+    {N_("General"), N_("Menu"), "win.menu", NULL, "<Alt>m", FALSE},
     {N_("General"), N_("Commands and parameters"), "win.palette", NULL, "<Control><Shift>p", FALSE},
     {N_("General"), N_("Appearance: dark"), "app.appearance", "'dark'", NULL, FALSE,
      N_("theme night mode")},
@@ -139,7 +140,7 @@ static const LithoWindowCommand commands[] = {
     {N_("General"), N_("Compute on all GPUs"), "win.device", "'cuda:all'", NULL, FALSE},
     {N_("General"), N_("About Lithoscope"), "win.about", NULL, NULL, FALSE,
      N_("version licence license credits libraries")},
-    {N_("General"), N_("Close the window"), "window.close", NULL, "<Control>w", FALSE,
+    {N_("General"), N_("Close the window"), "window.close", NULL, "<Control>w <Control>q", FALSE,
      N_("quit exit")},
 };
 
@@ -153,8 +154,8 @@ static const struct {
     {N_("Slices"), N_("Step ten slices"), "<Shift>Up <Shift>Down"},
     {N_("Slices"), N_("First and last slice"), "Home End"},
     {N_("Slices"), N_("Maximise and restore"), "Return"},
-    {N_("Slices"), N_("Turn the 3-D scene"), "Left Up"},
-    {N_("Slices"), N_("Move the 3-D scene"), "<Shift>Left <Shift>Up"},
+    {N_("Slices"), N_("Turn the 3-D scene"), "Left Right Up Down"},
+    {N_("Slices"), N_("Move the 3-D scene"), "<Shift>Left <Shift>Right <Shift>Up <Shift>Down"},
     {N_("Slices"), N_("Drag a boundary of a model"), "Page_Up Page_Down"},
     {N_("Slices"), N_("The model's next boundary"), "Insert"},
     {N_("Demonstrations"), N_("Next and back"), "Right Left"},
@@ -162,7 +163,15 @@ static const struct {
     {N_("Demonstrations"), N_("Pause and go on"), "p"},
     {N_("Demonstrations"), N_("End: back to where you were"), "Escape"},
     {N_("Flow"), N_("Move the step in the flow"), "<Alt>Up <Alt>Down"},
-    {N_("Flow"), N_("Remove the step"), N_("Delete")},
+    {N_("Flow"), N_("Remove the step"), "Delete"},
+    {N_("Flow"), N_("Change the number of a parameter"), "Up Down"},
+    {N_("Flow"), N_("Change it by more"), "Page_Up Page_Down"},
+    {N_("Flow"), N_("Take it, and back to the views"), "Return"},
+    {N_("Snapshots"), N_("Rename the snapshot"), "F2"},
+    {N_("Snapshots"), N_("Remove the snapshot"), "Delete"},
+    {N_("Spectrum and amplitudes"), N_("The other edge of the band or the clip"),
+     "Page_Up Page_Down"},
+    {N_("Spectrum and amplitudes"), N_("Move the edge"), "Left Right"},
 };
 
 const LithoWindowCommand *litho_commands(guint *n)
@@ -199,7 +208,8 @@ void litho_commands_install(GtkApplication *app)
             continue;
         g_autofree char *detailed =
             c->target ? g_strdup_printf("%s(%s)", c->action, c->target) : g_strdup(c->action);
-        gtk_application_set_accels_for_action(app, detailed, (const char *[]){c->accel, NULL});
+        g_auto(GStrv) accels = g_strsplit(c->accel, " ", -1);
+        gtk_application_set_accels_for_action(app, detailed, (const char *const *)accels);
     }
 }
 
@@ -236,6 +246,17 @@ static GtkWidget *make_group(const char *name, const LithoGrid *grid)
     return group;
 }
 
+// GTK 4.8 knows the names of some keys by their symbols alone: "Page_Up" in English.
+static void write_keys_out(GtkWidget *widget)
+{
+    if (GTK_IS_LABEL(widget) && gtk_widget_has_css_class(widget, "keycap")) {
+        g_autofree char *text = g_strdup(gtk_label_get_text(GTK_LABEL(widget)));
+        gtk_label_set_text(GTK_LABEL(widget), g_strdelimit(text, "_", ' '));
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        write_keys_out(c);
+}
+
 // In GTK 4.8 a shortcuts window takes sections, and these their columns of groups, through the
 // builder's interface only.
 static void add_child(GtkWidget *parent, GtkWidget *child)
@@ -248,16 +269,26 @@ static void add_child(GtkWidget *parent, GtkWidget *child)
 
 void litho_shortcuts_open(GtkWindow *parent)
 {
-    static const char *const groups[] = {N_("Compare"),   N_("Colours"),        N_("Slices"),
-                                         N_("Views"),     N_("File"),           N_("Flow"),
-                                         N_("Snapshots"), N_("Demonstrations"), N_("General")};
+    static const char *const groups[] = {N_("Compare"),
+                                         N_("Colours"),
+                                         N_("Slices"),
+                                         N_("Views"),
+                                         N_("Spectrum and amplitudes"),
+                                         N_("File"),
+                                         N_("Flow"),
+                                         N_("Snapshots"),
+                                         N_("Demonstrations"),
+                                         N_("General")};
     const LithoGrid *grid = litho_session_grid(litho_window_session(LITHO_WINDOW(parent)));
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, "title", _("Keyboard shortcuts"), NULL);
     GtkWidget *section =
         g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all", "max-height", 1000, NULL);
-    for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
-        add_child(section, make_group(groups[k], grid));
+    for (guint k = 0; k < G_N_ELEMENTS(groups); k++) {
+        GtkWidget *group = make_group(groups[k], grid);
+        write_keys_out(group);
+        add_child(section, group);
+    }
     g_object_set(section, "max-height", 17, NULL); // columns are made once all groups are there
     add_child(window, section);
     gtk_window_present(GTK_WINDOW(window));

@@ -9,7 +9,7 @@ typedef struct LithoWindowCommand {
     const char *title;  // what it does
     const char *action; // "win.show"
     const char *target; // GVariant text, "'removed'"; NULL = none
-    const char *accel;  // "<Control>o", "b"; NULL = none
+    const char *accel;  // "<Control>o", "b"; several with blanks between; NULL = none
     gboolean single;    // a key without Ctrl: only when no widget wants it
     const char *words;  // others that people look for it with; NULL = none
 } LithoWindowCommand;

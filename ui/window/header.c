@@ -8,9 +8,9 @@
 #include "render/ticks.h"
 #include "ui/panel/history_list.h"
 #include "ui/panel/parts.h"
-#include "ui/show/podium.h"
 #include "ui/view/tooltip.h"
 #include "ui/window/bar.h"
+#include "ui/window/main_menu.h"
 #include "ui/window/recent.h"
 
 // A window cannot be made narrower than its header: that has to shrink a little before.
@@ -20,7 +20,7 @@ struct LithoHeader {
     GtkWindow *window;
     LithoSession *session;
     GtkWidget *bar, *recent, *title, *subtitle, *compare[5], *similarity, *volumes;
-    GtkWidget *badge, *badge_label, *full_badge, *undo, *redo;
+    GtkWidget *badge, *badge_label, *full_badge, *undo, *redo, *menu;
     int width; // that the header was fitted into; 0 = not yet
 };
 
@@ -173,91 +173,6 @@ static void make_full_badge(LithoHeader *self)
     self->full_badge = label;
 }
 
-static void append_section(GMenu *menu, const char *const (*items)[2])
-{
-    GMenu *section = g_menu_new();
-    for (; (*items)[0]; items++)
-        g_menu_append(section, (*items)[0], (*items)[1]);
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
-    g_object_unref(section);
-}
-
-static GtkWidget *make_menu(void)
-{
-    const char *const file[][2] = {{_("Save result…"), "win.save"},
-                                   {_("Export picture…"), "win.picture"},
-                                   {_("Report…"), "win.report"},
-                                   {_("Save points…"), "win.points-save"},
-                                   {_("Open recipe…"), "win.recipe-open"},
-                                   {_("Save recipe…"), "win.recipe-save"},
-                                   {_("Copy as command"), "win.copy-command"},
-                                   {NULL, NULL}};
-    const char *const view[][2] = {{_("Compare with file…"), "win.reference"},
-                                   {_("Fit to window"), "win.fit"},
-                                   {_("Survey and headers…"), "win.survey"},
-                                   {_("Read with other header bytes…"), "win.import"},
-                                   {_("Race: CPU against GPU"), "win.race"},
-                                   {_("Presenter mode"), "win.present"},
-                                   {_("Full screen"), "win.fullscreen"},
-                                   {NULL, NULL}};
-    const char *const look[][2] = {{_("Follow the system"), "app.appearance::system"},
-                                   {_("Light"), "app.appearance::light"},
-                                   {_("Dark"), "app.appearance::dark"},
-                                   {NULL, NULL}};
-    const char *const colours[][2] = {{_("Next colour map"), "win.colours-next"},
-                                      {_("Load colour map…"), "win.colours-load"},
-                                      {_("Wiggles"), "win.wiggle"},
-                                      {NULL, NULL}};
-    const char *const help[][2] = {{_("Commands…"), "win.palette"},
-                                   {_("Keyboard shortcuts"), "win.shortcuts"},
-                                   {_("Help"), "win.help"},
-                                   {_("About Lithoscope"), "win.about"},
-                                   {NULL, NULL}};
-    const char *const times[][2] = {{_("Time unit by length"), "win.time-unit::auto"},
-                                    {_("Milliseconds"), "win.time-unit::ms"},
-                                    {_("Seconds"), "win.time-unit::s"},
-                                    {NULL, NULL}};
-    const char *const lines[][2] = {{_("Line and trace numbers"), "win.lines::numbers"},
-                                    {_("Metres"), "win.lines::metres"},
-                                    {NULL, NULL}};
-    const char *const scripts[][2] = {
-        {_("Open…"), "win.demo-open"}, {_("Record what I do"), "win.record"}, {NULL, NULL}};
-    const char *const gains[][2] = {{_("None"), "win.display-gain::none"},
-                                    {_("With time, t"), "win.display-gain::t"},
-                                    {_("With time, t²"), "win.display-gain::t2"},
-                                    {_("Automatic, 50 samples"), "win.display-gain::agc50"},
-                                    {_("Automatic, 100 samples"), "win.display-gain::agc100"},
-                                    {_("Automatic, 250 samples"), "win.display-gain::agc250"},
-                                    {NULL, NULL}};
-    g_autoptr(GMenu) gain = g_menu_new(), map = g_menu_new();
-    GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
-    append_section(menu, file);
-    append_section(menu, view);
-    append_section(axes, times);
-    append_section(axes, lines);
-    append_section(gain, gains);
-    append_section(map, colours);
-    g_menu_append_submenu(menu, _("Colours and wiggles"), G_MENU_MODEL(map));
-    g_menu_append_submenu(menu, _("Gain of the picture"), G_MENU_MODEL(gain));
-    g_menu_append_submenu(menu, _("Axes"), G_MENU_MODEL(axes));
-    GMenu *shows = litho_podium_menu();
-    append_section(shows, scripts);
-    g_menu_append_submenu(menu, _("Demonstrations"), G_MENU_MODEL(shows));
-    g_object_unref(shows);
-    append_section(appearance, look);
-    g_menu_append_submenu(menu, _("Appearance"), G_MENU_MODEL(appearance));
-    append_section(menu, help);
-    GtkWidget *button = gtk_menu_button_new();
-    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
-    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
-    litho_set_short_tooltip(button, _("Menu"));
-    litho_name_widget(button, _("Menu"));
-    g_object_unref(menu);
-    g_object_unref(appearance);
-    g_object_unref(axes);
-    return button;
-}
-
 static GtkWidget *make_titles(LithoHeader *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -280,7 +195,8 @@ static GtkWidget *make_header(LithoHeader *self)
     gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_open(self));
     gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_titles(self));
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), make_compare(self));
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
+    self->menu = litho_main_menu_new();
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->menu);
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
     self->redo =
         litho_action_button("edit-redo-symbolic", _("Redo"), "win.redo", _("Redo (Ctrl+Shift+Z)"));
@@ -316,6 +232,12 @@ GtkWidget *litho_header_widget(const LithoHeader *self)
 GtkWidget *litho_header_full_badge(const LithoHeader *self)
 {
     return self->full_badge;
+}
+
+void litho_header_open_menu(const LithoHeader *self)
+{
+    if (gtk_widget_get_mapped(self->menu)) // a full screen has no header
+        gtk_menu_button_popup(GTK_MENU_BUTTON(self->menu));
 }
 
 const char *litho_header_title(const LithoHeader *self)

@@ -13,6 +13,7 @@ GtkWidget *litho_header_widget(const LithoHeader *header);
 // The device's name once more, for the bottom line: shown while the window fills the screen, since
 // it has no header then.
 GtkWidget *litho_header_full_badge(const LithoHeader *header);
+void litho_header_open_menu(const LithoHeader *header);
 // Name and sizes of the open cube; `files`: how many it was read from. Names the window, too.
 void litho_header_show_title(LithoHeader *header, guint files);
 const char *litho_header_title(const LithoHeader *header); // borrowed

@@ -372,6 +372,11 @@ ACTION(do_fold_right)
     toggle_panel(self, LITHO_PANEL_RIGHT);
 }
 
+ACTION(do_menu)
+{
+    litho_header_open_menu(LITHO_WINDOW(data)->header);
+}
+
 ACTION(do_fullscreen)
 {
     SELF;
@@ -488,6 +493,7 @@ static const GActionEntry entries[] = {
     {"area", do_area, NULL, NULL, NULL, {0}},
     {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
     {"fold-right", do_fold_right, NULL, NULL, NULL, {0}},
+    {"menu", do_menu, NULL, NULL, NULL, {0}},
     {"fullscreen", do_fullscreen, NULL, NULL, NULL, {0}},
 };
 
