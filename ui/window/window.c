@@ -170,27 +170,7 @@ static void connect_session(LithoWindow *self)
                                 G_CONNECT_SWAPPED);
 }
 
-// --- drop ---------------------------------------------------------------------------------------
-
-static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, double y,
-                        LithoWindow *self)
-{
-    (void)target;
-    (void)x;
-    (void)y;
-    GSList *files = g_value_get_boxed(value);
-    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-    for (GSList *k = files; k; k = k->next) {
-        char *path = g_file_get_path(k->data);
-        if (path)
-            g_ptr_array_add(paths, path);
-    }
-    if (paths->len == 0)
-        return FALSE;
-    g_ptr_array_add(paths, NULL);
-    litho_window_open(self, (const char *const *)paths->pdata);
-    return TRUE;
-}
+// --- parts ---------------------------------------------------------------------------------------
 
 void litho_window_update_start(LithoWindow *self)
 {
@@ -375,9 +355,7 @@ static void litho_window_init(LithoWindow *self)
     g_signal_connect_object(self->snapshots, "failed", G_CALLBACK(on_snapshot_failed), self, 0);
     g_signal_connect_object(litho_canvas_area(litho_window_canvas(self)), "realize",
                             G_CALLBACK(on_gl_known), self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
-    GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
-    g_signal_connect(drop, "drop", G_CALLBACK(on_drop), self);
-    gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(drop));
+    litho_window_drop_init(self);
     gtk_widget_add_css_class(GTK_WIDGET(self), "lithoscope");
     on_cube(self);
     show_device(self);

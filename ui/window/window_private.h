@@ -57,6 +57,7 @@ void litho_window_actions_init(LithoWindow *self);
 void litho_window_keys_init(LithoWindow *self);
 void litho_window_actions_update(LithoWindow *self); // enables the actions that are possible now
 
+void litho_window_drop_init(LithoWindow *self); // window_drop.c
 // window_layout.c
 void litho_window_build(LithoWindow *self);
 void litho_window_update_start(LithoWindow *self); // the start page: session, recent files
