@@ -59,6 +59,19 @@ static void test_room(void)
     assert_panels(TRUE, FALSE);
     g_assert_cmpint(gtk_widget_get_width(GTK_WIDGET(gui.window)), <=, 800);
     gui_screenshot(&gui, "small");
+    gui_activate(&gui, "win.fold-right"); // there is no room for both
+    assert_panels(FALSE, TRUE);
+    gui_spin(&gui, 0.4);
+    g_assert_cmpint(gtk_widget_get_width(GTK_WIDGET(litho_window_canvas(gui.window))), >=, 240);
+    gui_activate(&gui, "win.fold-left");
+    assert_panels(TRUE, FALSE);
+    gui_activate(&gui, "win.fold-right");
+    gui_activate(&gui, "win.fold-right");
+    gui_spin(&gui, 0.4);
+    assert_panels(TRUE, FALSE); // the left one is back
+    gui_activate(&gui, "win.fold-right");
+    gui_activate(&gui, "win.fold-left");
+    assert_panels(TRUE, FALSE);
     resize(1280, 800);
     assert_panels(TRUE, TRUE);
     g_assert_true(litho_header_is_whole(gui.window->header));

@@ -260,10 +260,26 @@ void litho_panels_begin(LithoPanels *panels)
     on_content(panels);
 }
 
+// A panel that is wanted takes the room of the other one where the views would have too little:
+// they would else lie below it. The other one comes back with the room.
+static void make_room(LithoPanels *panels, int panel, gboolean shown)
+{
+    const int other = 1 - panel, width = gtk_widget_get_width(GTK_WIDGET(panels->window));
+    const double scale = MAX(litho_text_scale(GTK_WIDGET(panels->window)), 1);
+    if (!shown && panels->no_room[other]) {
+        panels->room = 0;
+        fit_soon(panels);
+    } else if (shown && width > 0 &&
+               width - width_of(panels, panel) - width_of(panels, other) < SOME_VIEW * scale) {
+        fold(panels, other, TRUE);
+    }
+}
+
 void litho_panels_show(LithoPanels *panels, int panel, gboolean shown)
 {
     panels->no_room[panel] = FALSE;
     gtk_widget_set_visible(panels->panel[panel], shown);
+    make_room(panels, panel, shown);
 }
 
 gboolean litho_panels_wants(const LithoPanels *panels, int panel)

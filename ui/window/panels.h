@@ -6,7 +6,8 @@
 
 // The side panels beside the views. In a narrow window, or with large text, the data keep their
 // place: the right panel folds by itself, then the left one, and both come back with the room; a
-// panel that a person folds or unfolds by hand stays. While nothing is open and the flow is empty
+// panel that a person folds or unfolds by hand stays, and where there is no room for both, the one
+// that was unfolded last. While nothing is open and the flow is empty
 // both are folded. Main thread only.
 typedef struct LithoPanels LithoPanels;
 
