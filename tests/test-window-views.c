@@ -295,7 +295,8 @@ static void test_bounds(void)
 }
 
 // Property: a number of samples can be typed as a time, as on the command line, and a unit that the
-// row does not have is refused by its name; one trace is no plural, and a minus is a minus.
+// row does not have is refused by its name, which no tooltip covers; one trace is no plural, and a
+// minus is a minus.
 static void test_units(void)
 {
     const LithoOperator *op = litho_operator_find("fx");
@@ -315,6 +316,7 @@ static void test_units(void)
         g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, cases[k].value);
         g_assert_cmpint(gui_label_says(editor, "its unit is samples"), ==, k == 4);
         g_assert_cmpint(gui_label_says(editor, "is not a number"), ==, k == 5);
+        g_assert_cmpint(gtk_widget_get_has_tooltip(spin), ==, k < 4);
     }
     g_object_unref(editor);
     test_bounds();

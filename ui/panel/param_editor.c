@@ -675,8 +675,12 @@ void litho_param_editor_load(LithoParamEditor *self, const void *params, const v
     gtk_widget_set_opacity(self->dot, changed ? 1 : 0);
 }
 
+// The sentence stands where the tooltip of the field above it would lie.
 void litho_param_editor_complain(LithoParamEditor *self, const char *sentence)
 {
+    GtkWidget *field = self->spin ? self->spin : self->text;
+    if (field && gtk_widget_get_visible(self->complaint) != (sentence != NULL))
+        gtk_widget_set_has_tooltip(field, sentence == NULL);
     gtk_label_set_text(GTK_LABEL(self->complaint), sentence ? sentence : "");
     gtk_widget_set_visible(self->complaint, sentence != NULL);
 }
