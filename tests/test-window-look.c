@@ -323,6 +323,21 @@ static void test_error_bar(void)
 
 // --- text ---------------------------------------------------------------------------------------
 
+// Property: a label without room for a line breaks before a unit, and within no number.
+static void test_unbroken(void)
+{
+    GtkWidget *label = g_object_ref_sink(litho_label_new("1\u2009972 ms", NULL));
+    for (int whole = 0; whole < 2; whole++) {
+        if (whole)
+            litho_label_set_unbroken(label, "1\u2009972 ms");
+        g_autoptr(PangoLayout) layout =
+            gtk_widget_create_pango_layout(label, gtk_label_get_text(GTK_LABEL(label)));
+        pango_layout_set_width(layout, 1);
+        g_assert_cmpint(pango_layout_get_line_count(layout), ==, whole ? 2 : 3);
+    }
+    g_object_unref(label);
+}
+
 // A number field with less room than its text.
 static gboolean is_cut_field(GtkWidget *widget)
 {
@@ -587,6 +602,7 @@ int main(int argc, char **argv)
     g_test_add_func("/look/tooltips-at-rest", test_tooltips_at_rest);
     g_test_add_func("/look/error-bar", test_error_bar);
     g_test_add_func("/look/text", test_text);
+    g_test_add_func("/look/unbroken", test_unbroken);
     g_test_add_func("/look/pages", test_pages);
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)

@@ -88,10 +88,7 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
         cairo_surface_destroy(picture);
     }
     g_autofree char *amplitude = litho_format_amplitude(stats.p50);
-    GString *label = g_string_new(NULL);
-    g_string_printf(label, _("%s, typical amplitude %s"), name, amplitude);
-    g_string_replace(label, "\u2009", "\u202f", 0); // a number is not broken over two lines
-    d.label = g_string_free(label, FALSE);
+    d.label = g_strdup_printf(_("%s, typical amplitude %s"), name, amplitude);
     return d;
 }
 

@@ -121,7 +121,7 @@ static void show_decodings(LithoImport *self, const LithoImportPreview *p)
         self->decoded[k] = d->format;
         gtk_picture_set_paintable(GTK_PICTURE(self->picture[k]),
                                   d->picture ? GDK_PAINTABLE(d->picture) : NULL);
-        gtk_label_set_text(GTK_LABEL(self->picture_label[k]), d->label);
+        litho_label_set_unbroken(self->picture_label[k], d->label);
         g_autofree char *name = g_strdup_printf(_("First traces as %s"), d->label);
         gtk_picture_set_alternative_text(GTK_PICTURE(self->picture[k]), name);
         gtk_accessible_update_property(GTK_ACCESSIBLE(self->picture[k]),
@@ -135,7 +135,7 @@ static void show_preview(LithoImport *self, const LithoImportPreview *p)
     g_autofree char *problem = p->problem ? litho_plain_sentence(p->problem) : NULL;
     g_autofree char *notes = litho_plain_sentence(p->notes ? p->notes : "");
     litho_import_say(self, problem);
-    gtk_label_set_text(GTK_LABEL(self->summary), p->summary ? p->summary : "");
+    litho_label_set_unbroken(self->summary, p->summary ? p->summary : "");
     gtk_label_set_text(GTK_LABEL(self->notes), notes);
     gtk_widget_set_sensitive(self->open, p->survey != NULL);
     show_decodings(self, p);

@@ -62,7 +62,7 @@ static void show_place(LithoAreaPanel *self)
     const LithoDisplay *d = litho_session_display(self->session);
     g_autofree char *place = litho_area_place(litho_session_grid(self->session), area,
                                               d->slice[area->axis], d->units);
-    gtk_label_set_text(GTK_LABEL(self->place), place);
+    litho_label_set_unbroken(self->place, place);
 }
 
 // Measure of the diagonal: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and
@@ -149,7 +149,7 @@ static void show_ruler(LithoAreaPanel *self)
     g_autofree char *dips = litho_area_dips(grid, self->slope);
     g_autofree char *all = g_strdup_printf("%s%s%s", text ? text : "", text && dips ? "\n" : "",
                                            text && dips ? dips : "");
-    gtk_label_set_text(GTK_LABEL(self->ruler), all);
+    litho_label_set_unbroken(self->ruler, all);
     gtk_widget_set_visible(self->ruler, text != NULL);
 }
 

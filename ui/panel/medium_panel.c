@@ -30,7 +30,7 @@ static void refresh(MediumPanel *self)
     g_autofree char *name =
         g_strdup_printf(_("%s under the inline in front, %s"), litho_text(layer->label), range);
     gtk_label_set_text(GTK_LABEL(self->title), litho_text(layer->label));
-    gtk_label_set_text(GTK_LABEL(self->range), range);
+    litho_label_set_unbroken(self->range, range);
     gtk_widget_set_size_request(self->picture, -1, lo < hi ? PICTURE_H : PLAIN_H);
     gtk_picture_set_paintable(GTK_PICTURE(self->picture), GDK_PAINTABLE(texture));
     litho_name_widget(self->picture, name);

@@ -101,6 +101,14 @@ GtkWidget *litho_text_new(int chars)
     return label;
 }
 
+void litho_label_set_unbroken(GtkWidget *label, const char *text)
+{
+    GString *whole = g_string_new(text);
+    g_string_replace(whole, "\u2009", "\u202f", 0); // as thin, without a place to break
+    gtk_label_set_text(GTK_LABEL(label), whole->str);
+    g_string_free(whole, TRUE);
+}
+
 void litho_label_wrap_names(GtkWidget *label)
 {
     g_autoptr(PangoAttrList) plain = pango_attr_list_new();

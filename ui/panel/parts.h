@@ -31,6 +31,9 @@ void litho_field_of_numbers(GtkWidget *field);
 // A label that breaks into lines of at most `chars` characters: explanations in popovers.
 GtkWidget *litho_text_new(int chars);
 
+// A label that wraps breaks no number at the space between its thousands.
+void litho_label_set_unbroken(GtkWidget *label, const char *text);
+
 // Lines break also within a file name, which would else push its window wide, and no hyphen that
 // is not the name's is put there.
 void litho_label_wrap_names(GtkWidget *label);
