@@ -251,9 +251,11 @@ static GtkWidget *make_empty(LithoFlowList *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *said = litho_label_new(_("No operator yet. Choose the first one:"), "dim-label");
+    GtkWidget *choices = make_choices(self, TRUE);
     gtk_widget_add_css_class(said, "litho-empty");
+    gtk_widget_add_css_class(choices, "litho-choices");
     gtk_box_append(GTK_BOX(box), said);
-    gtk_box_append(GTK_BOX(box), make_choices(self, TRUE));
+    gtk_box_append(GTK_BOX(box), choices);
     return box;
 }
 
