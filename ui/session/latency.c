@@ -59,7 +59,7 @@ void litho_latency_get(const LithoLatency *latency, double *last, double *median
     float sorted[LITHO_LATENCY_RING];
     memcpy(sorted, latency->ring, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, litho_compare_float);
-    *median = sorted[n / 2];
+    *median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     *last = latency->ring[(latency->n - 1) % LITHO_LATENCY_RING];
 }
 
