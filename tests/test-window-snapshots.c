@@ -113,7 +113,14 @@ static void test_colours_of_result(void)
     gui_forget_flow(&gui);
 }
 
-// Property: undo and redo change the parameters, and not which volume is looked at.
+static gboolean names_volume(Gui *g)
+{
+    g_autofree char *label = litho_session_show_label(g->session, LITHO_SHOW_OUTPUT);
+    return g_str_equal(label, "Noise level");
+}
+
+// Property: undo and redo change the parameters, and not which volume is looked at; views name the
+// volume in the place of the output.
 static void test_volume_stays(void)
 {
     const LithoOperator *patch = litho_operator_find("patch");
@@ -127,10 +134,12 @@ static void test_volume_stays(void)
     g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
     gui_activate(&gui, "win.undo");
     g_assert_cmpstr(litho_session_volume(gui.session), ==, names[0]);
+    g_assert_true(gui_wait(names_volume, &gui, 20));
     litho_session_set_volume(gui.session, NULL);
     gui_activate(&gui, "win.redo");
     g_assert_null(litho_session_volume(gui.session));
     gui_settle(&gui);
+    g_assert_false(names_volume(&gui));
     gui_forget_flow(&gui);
 }
 

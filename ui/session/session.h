@@ -211,7 +211,10 @@ const char *litho_session_unit(LithoSession *session);
 const LithoColormap *litho_session_colours(LithoSession *session, gboolean of_unsigned);
 void litho_session_set_colours(LithoSession *session, gboolean of_unsigned,
                                const LithoColormap *map);
-// "Input", "Removed", ..., with the reference's name where it takes the input's place; g_free().
+// "Noise level" of "noise level", in the user's language; g_free().
+char *litho_volume_title(const char *name);
+// "Input", "Removed", ..., with the reference's name where it takes the input's place, and the
+// volume's where it takes the output's; g_free().
 char *litho_session_show_label(LithoSession *session, LithoShow show);
 gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has touched it
 // Ends of the colours of the input (LITHO_NUMBERS_IN) or of a result of another kind

@@ -55,6 +55,13 @@ void litho_session_hold_input(LithoSession *self, gboolean hold)
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
+char *litho_volume_title(const char *name)
+{
+    const char *text = litho_text(name);
+    g_autofree char *first = g_utf8_substring(text, 0, 1), *upper = g_utf8_strup(first, -1);
+    return g_strconcat(upper, g_utf8_next_char(text), NULL);
+}
+
 // The label of what is shown as though the newest wish had its result.
 static char *plain_label(LithoSession *self, LithoShow show)
 {
@@ -65,6 +72,10 @@ static char *plain_label(LithoSession *self, LithoShow show)
         return g_strdup(name);
     if (name && show == LITHO_SHOW_REMOVED)
         return g_strdup_printf(_("Output − %s"), name);
+    const char *volume = self->preview ? NULL : litho_session_volume(self);
+    if (volume && show == LITHO_SHOW_OUTPUT && // once it is on the screen
+        litho_results_is_own(self->results, litho_session_result(self)))
+        return litho_volume_title(volume);
     return g_strdup(litho_show_name(show));
 }
 

@@ -428,7 +428,9 @@ static void describe(LithoCubeView *self)
         label[0] = g_ascii_tolower(label[0]);
         g_string_append_printf(text, "%s, ", label);
     }
-    g_string_append(text, litho_show_name(litho_session_shown(self->session)));
+    g_autofree char *shown =
+        litho_session_show_label(self->session, litho_session_shown(self->session));
+    g_string_append(text, shown);
     if (d->has_cursor) {
         gint64 at[3];
         double value;

@@ -95,20 +95,13 @@ static GtkWidget *make_compare(LithoHeader *self)
     return all;
 }
 
-// "Noise level" of "noise level", "Übrig" of "übrig"; g_free().
-static char *capitalised(const char *text)
-{
-    g_autofree char *first = g_utf8_substring(text, 0, 1), *upper = g_utf8_strup(first, -1);
-    return g_strconcat(upper, g_utf8_next_char(text), NULL);
-}
-
 static void fill_volumes(LithoHeader *self)
 {
     g_autofree const char **names = litho_flow_volumes(litho_session_flow(self->session));
     const char *shown = litho_session_volume(self->session);
     g_autofree char *all = g_strjoinv("\n", (char **)names);
     gtk_widget_set_visible(self->volumes, names[0] != NULL);
-    g_autofree char *label = capitalised(shown ? litho_text(shown) : _("Result"));
+    g_autofree char *label = litho_volume_title(shown ? shown : N_("Result"));
     if (g_strcmp0(gtk_menu_button_get_label(GTK_MENU_BUTTON(self->volumes)), label) != 0)
         gtk_menu_button_set_label(GTK_MENU_BUTTON(self->volumes), label);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->volumes), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -119,7 +112,7 @@ static void fill_volumes(LithoHeader *self)
     GMenu *menu = g_menu_new();
     g_menu_append(menu, _("Result"), "win.volume::");
     for (const char **name = names; *name; name++) {
-        g_autofree char *title = capitalised(litho_text(*name));
+        g_autofree char *title = litho_volume_title(*name);
         g_autoptr(GMenuItem) item = g_menu_item_new(title, NULL);
         g_menu_item_set_action_and_target(item, "win.volume", "s", *name);
         g_menu_append_item(menu, item);
