@@ -156,7 +156,8 @@ static void show(LithoWindow *self, const Dialog *d)
         add_filter(dialog, _("All files"), all);
     if (d->save) {
         suggest(self, dialog, d->tail);
-        g_object_set_data(G_OBJECT(dialog), "litho-suffix", (gpointer)strrchr(d->tail, '.'));
+        g_object_set_data_full(G_OBJECT(dialog), "litho-suffix", g_strdup(strrchr(d->tail, '.')),
+                               g_free);
     }
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
@@ -198,13 +199,17 @@ static void save_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_save(LithoWindow *self)
 {
     static const char *const formats[] = {"*.sgy", "*.su", "*.npy", "*.rsf", NULL};
-    static const Dialog dialog = {.title = N_("Save the result"),
-                                  .save = TRUE,
-                                  .key = "result-folder",
-                                  .tail = "-result.sgy",
-                                  .names = N_("SEG-Y, SU, NumPy, RSF"),
-                                  .globs = formats,
-                                  .chosen = save_chosen};
+    const char *volume = litho_session_volume(self->session);
+    g_autofree char *tail = g_strconcat("-", volume ? volume : "result", ".sgy", NULL);
+    g_autofree char *name = litho_volume_title(volume ? volume : N_("Result"));
+    g_autofree char *title = g_strdup_printf(_("Save the volume: %s"), name);
+    const Dialog dialog = {.title = volume ? title : N_("Save the result"),
+                           .save = TRUE,
+                           .key = "result-folder",
+                           .tail = g_strdelimit(tail, " ", '-'),
+                           .names = N_("SEG-Y, SU, NumPy, RSF"),
+                           .globs = formats,
+                           .chosen = save_chosen};
     show(self, &dialog);
 }
 
