@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/text.h"
 
 static const char suffix[] = ".json";
@@ -128,7 +129,8 @@ gboolean litho_preset_restore(const LithoOperator *op, const char *name, GBytes 
     g_autofree char *path = NULL;
     gsize length;
     const char *text = g_bytes_get_data(removed, &length);
-    return take_name(op, name, &path, error) && g_file_set_contents(path, text, length, error);
+    return take_name(op, name, &path, error) &&
+           litho_output_save(path, text, (gssize)length, LITHO_REPLACE_NONE, error);
 }
 
 gboolean litho_preset_rename(const LithoOperator *op, const char *from, const char *to,
