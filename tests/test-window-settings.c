@@ -224,6 +224,24 @@ static void test_suggest(void)
     gui_settle(&gui);
 }
 
+// Property: Find is offered where the selected operator has something to find.
+static void test_find_possible(void)
+{
+    const struct {
+        const char *key;
+        gboolean has;
+    } cases[] = {{"fx", TRUE}, {"twsm", FALSE}, {"patch", TRUE}};
+    GAction *find = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "find");
+    g_autofree char *path = gui_write_cube(&gui, "found.sgy", 10, 12, 60);
+    gui_open_file(&gui, path);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        gui_show_operator(&gui, litho_operator_find(cases[k].key));
+        g_assert_cmpint(g_action_get_enabled(find), ==, cases[k].has);
+    }
+    gui_forget_flow(&gui);
+    g_assert_false(g_action_get_enabled(find));
+}
+
 // Property: the list of recent files holds cubes that could be opened: neither a file that was
 // refused nor a picture that was written.
 static void test_recent(void)
@@ -437,6 +455,7 @@ int main(int argc, char **argv)
     g_test_add_func("/settings/settings", test_settings);
     g_test_add_func("/settings/steps", test_steps);
     g_test_add_func("/settings/suggest", test_suggest);
+    g_test_add_func("/settings/find-possible", test_find_possible);
     g_test_add_func("/settings/recent", test_recent);
     g_test_add_func("/settings/failed-run", test_failed_run);
     g_test_add_func("/settings/menus", test_menus);

@@ -21,6 +21,16 @@ static void stop_blinking(LithoWindow *self)
     litho_blink_toggle(self->blink);
 }
 
+// The selected step's operator has values to search for, or guesses from the data: without them the
+// list would be empty.
+static gboolean has_values_to_find(LithoSession *session)
+{
+    const int k = litho_session_selected(session);
+    const LithoOperator *op = k < 0 ? NULL : litho_flow_step(litho_session_flow(session), k)->op;
+    return op && (op->find || op->suggest) && litho_session_input(session) &&
+           !litho_session_is_paged(session);
+}
+
 void litho_window_actions_update(LithoWindow *self)
 {
     stop_blinking(self);
@@ -62,7 +72,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"redo", litho_history_redo_name(history) != NULL},
                   {"compute", has && steps},
                   {"sweep", has && steps && !paged},
-                  {"find", litho_session_input(self->session) && steps && !paged},
+                  {"find", has_values_to_find(self->session)},
                   {"race", has && steps && !paged},
                   {"area", has},
                   {"survey", litho_session_input(self->session) != NULL},
