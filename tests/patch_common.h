@@ -21,6 +21,18 @@ static inline LithoPatchParams patch_settings(const char *words)
     return p;
 }
 
+// Window that a report tells where it was left automatic; 0 = none.
+static inline int patch_window_told(LithoReport *report)
+{
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    for (guint k = 0; k < numbers->len; k++) {
+        const LithoNumber *number = &g_array_index(numbers, LithoNumber, k);
+        if (litho_number_is_used(number, "patch", "window"))
+            return (int)number->value;
+    }
+    return 0;
+}
+
 // `region` of the output (NULL: all of it) by `impl` on device 0.
 static inline LithoCube *patch_run(const LithoImpl *impl, const LithoCube *in,
                                    const LithoPatchParams *params, const LithoBox *region,

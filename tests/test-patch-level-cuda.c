@@ -354,17 +354,6 @@ static void test_told(void)
     }
 }
 
-static int window_told(LithoReport *report)
-{
-    g_autoptr(GArray) numbers = litho_report_numbers(report);
-    for (guint k = 0; k < numbers->len; k++) {
-        const LithoNumber *number = &g_array_index(numbers, LithoNumber, k);
-        if (litho_number_is_used(number, "patch", "window"))
-            return (int)number->value;
-    }
-    return 0;
-}
-
 // Property: the device takes the window that the CPU takes where it is left automatic, and gives
 // its samples; bursts and missing traces are guessed there before.
 static void test_window(void)
@@ -386,8 +375,8 @@ static void test_window(void)
         g_assert_no_error(error);
         g_autoptr(LithoCube) b = run_on("cpu", "", NULL, in, NULL, here, &error);
         g_assert_no_error(error);
-        g_assert_cmpint(window_told(there), ==, windows[k]);
-        g_assert_cmpint(window_told(here), ==, windows[k]);
+        g_assert_cmpint(patch_window_told(there), ==, windows[k]);
+        g_assert_cmpint(patch_window_told(here), ==, windows[k]);
         g_assert_cmpfloat(distance(in, b, a), <, 1e-3);
         litho_report_unref(there);
         litho_report_unref(here);

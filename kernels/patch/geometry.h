@@ -32,21 +32,21 @@
 //   7. Recorded traces that stand alone (alone.h) take the input's samples.
 
 enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };
-enum { LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
+enum { LITHO_PATCH_AUTOMATIC, LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
 enum { LITHO_PATCH_LOCAL, LITHO_PATCH_WHOLE };
 enum { LITHO_PATCH_BALANCE_AUTO, LITHO_PATCH_BALANCE_OFF };
 enum { LITHO_PATCH_STAGE_PLAN, LITHO_PATCH_STAGE_LEVEL, LITHO_PATCH_STAGE_FILTER };
 enum {
     LITHO_PATCH_MAX_WINDOW = 64,
     LITHO_PATCH_WINDOW = 16, // the window where it is automatic,
-    LITHO_PATCH_WIDE = 24,   // and where events are plane enough (wide.h)
+    LITHO_PATCH_WIDE = 24,   // and where events are plane enough (choice.h)
 };
 
 typedef struct LithoPatchParams {
     int mode;         // LITHO_PATCH_DENOISE, ...
     double threshold; // in standard deviations of the noise; 0 = by the window's size
-    int rule;         // LITHO_PATCH_SINGLE, ...
-    int window;       // samples of all three axes; 0 = LITHO_PATCH_WINDOW, or what wide.h finds
+    int rule;         // LITHO_PATCH_AUTOMATIC: single, or what choice.h finds
+    int window;       // samples of all three axes; 0 = LITHO_PATCH_WINDOW, or what choice.h finds
     double sigma;     // of white noise; 0 = measured per frequency
     int level;        // LITHO_PATCH_LOCAL: sigma varies with place and time, ...WHOLE: one of all
     double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are

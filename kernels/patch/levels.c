@@ -13,7 +13,7 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
-#include "kernels/patch/wide.h"
+#include "kernels/patch/choice.h"
 
 // A narrow window has fewer traces along an axis (noise_tells_shape()).
 enum { FEWEST_TRACES = 8 };
@@ -597,10 +597,10 @@ static gboolean find_scatter(Measuring *m, const LithoReader *reader, LithoRun *
 LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoReader *reader,
                                   const PatchMeter *meter, LithoRun *run, GError **error)
 {
-    LithoPatchParams params = *asked;
-    params.window = patch_wide_read(asked, reader, run, error);
-    if (params.window == 0)
+    PatchFound found;
+    if (!patch_choice_read(asked, reader, run, &found, error))
         return NULL;
+    const LithoPatchParams params = patch_choice_take(asked, found);
     const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, &params);
     PatchLevels l = {.params = params};
     Measuring m;
@@ -609,7 +609,7 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoRead
                         find_scatter(&m, reader, run, error) &&
                         measure_parts(&m, reader, run, error) &&
                         measuring_end(&m, NULL, NULL, run, error);
-    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g, asked) : NULL;
+    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g, asked, found.rule) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);
     return measured;

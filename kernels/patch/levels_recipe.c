@@ -9,11 +9,19 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_cells.h"
 
-enum { VERSION = 1, WITH_SHAPE = 2, WITH_GAINS = 4, WITH_SHARES = 8, FINE = 16 };
+enum {
+    VERSION = 1,
+    WITH_SHAPE = 2,
+    WITH_GAINS = 4,
+    WITH_SHARES = 8,
+    FINE = 16,
+    WITH_ENERGY = 32, // the rule that was found
+};
 
 // With FINE the numbers of cells that the survey has by itself, three gint32. Then bins x cells
 // floats; with a shape, its bins x wavenumbers; with gains, or with shares, one a trace of the
-// survey. WITH_GAINS, WITH_SHARES and FINE are added to the version.
+// survey. WITH_GAINS, WITH_SHARES, FINE and WITH_ENERGY are
+// added to the version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -67,26 +75,27 @@ LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured
     return of;
 }
 
-int patch_levels_window(const LithoMeasured *measured)
+void patch_levels_found(const LithoMeasured *measured, int *window, int *rule)
 {
     gsize n;
-    Head head;
+    Head head = {0};
     const guint8 *bytes = litho_measured_bytes(measured, &n);
-    if (n < sizeof head)
-        return 0;
-    memcpy(&head, bytes, sizeof head);
-    return head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW ? 2 * ((int)head.bins - 1) : 0;
+    if (n >= sizeof head)
+        memcpy(&head, bytes, sizeof head);
+    *window = head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW ? 2 * ((int)head.bins - 1) : 0;
+    *rule = head.version & WITH_ENERGY ? LITHO_PATCH_ENERGY : LITHO_PATCH_SINGLE;
 }
 
 LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g,
-                                        const LithoPatchParams *asked)
+                                        const LithoPatchParams *asked, int rule)
 {
     g_autofree char *key = litho_patch_measure_key(asked);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
     const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;
-    const Head head = {.version =
-                           (l->shape ? WITH_SHAPE : VERSION) + of_each + (l->fine ? FINE : 0),
+    const Head head = {.version = (l->shape ? WITH_SHAPE : VERSION) + of_each +
+                                  (l->fine ? FINE : 0) +
+                                  (rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0),
                        .bins = (guint32)l->table.bins,
                        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
                        .absent = l->absent,
@@ -184,7 +193,7 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     }
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const guint32 of_each = head.version & (WITH_GAINS | WITH_SHARES);
-    const guint32 kind = head.version & ~(of_each | FINE);
+    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
     const gsize gains = of_each ? traces_of(g) : 0;
     good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&

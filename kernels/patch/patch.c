@@ -83,10 +83,13 @@ static const LithoParam rows[] = {
               .doc = N_("Edge of the cube of traces and samples that is transformed: 16 follows "
                         "curved events, 24 is better where events are plane or cross; automatic "
                         "takes the one that samples of the survey speak for.")),
-    PATCH_CHOICE(rule, N_("single") "\0" N_("energy") "\0", .label = N_("Rule"), .stage = FILTER,
-                 .when = "mode=denoise|both",
-                 .doc = N_("Judges every coefficient by itself, or by its energy with its six "
-                           "neighbours, which keeps more of weak curved events in strong noise.")),
+    PATCH_CHOICE(rule, N_("automatic") "\0" N_("single") "\0" N_("energy") "\0",
+                 .label = N_("Rule"), .stage = FILTER, .when = "mode=denoise|both",
+                 .doc =
+                     N_("Judges every coefficient by itself (single), or by its energy with its "
+                        "six neighbours, which keeps more of weak curved events in strong noise; "
+                        "automatic takes energy where samples of the survey speak for it, with "
+                        "an automatic window.")),
     PATCH_FLOAT(sigma, .label = N_("Noise level"), .special_text = N_("measured"), .max = 1e30,
                 .soft_max = 10, .stage = LEVEL,
                 .doc =

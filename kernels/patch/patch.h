@@ -31,7 +31,7 @@ extern const LithoImpl litho_patch_cpu;
 // along the lines and along time, unless window_il, window_xl or window_t is given.
 int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *params, int axis);
 // TRUE where the window is left automatic and may be LITHO_PATCH_WIDE: denoising with a measured
-// level, of a grid that holds several such windows along each axis (wide.c).
+// level, of a grid that holds several such windows along each axis (choice.c).
 gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *params);
 // The parameters with the largest window that they may come to.
 LithoPatchParams litho_patch_at_most(const LithoGrid *grid, const LithoPatchParams *params);

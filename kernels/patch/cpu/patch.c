@@ -276,22 +276,23 @@ static LithoCube *copy_box(const LithoBox *box, LithoRun *run, gpointer data, GE
     return litho_cube_copy_box(data, *box, error);
 }
 
-// The pass's parameters with the window in use.
+// The pass's parameters with the window and the rule in use.
 static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *params, LithoRun *run,
                        GError **error)
 {
     const LithoPatchParams *asked = pass->params;
-    const int known = patch_wide_known(&p->wide, &p->grid, asked, pass->measured, pass->in);
-    *params = *asked;
-    params->window = known;
-    if (known > 0)
+    PatchFound found;
+    const gboolean known =
+        patch_choice_known(&p->choice, &p->grid, asked, pass->measured, pass->in, &found);
+    *params = patch_choice_take(asked, found);
+    if (known)
         return TRUE;
     const LithoCube *clean =
         litho_clean(&p->clean, litho_patch_clean_rule(asked), pass->in, run, error);
     const LithoReader reader = {.grid = &p->grid, .read = copy_box, .data = (gpointer)clean};
-    if (!clean || !patch_wide_find_in(&p->wide, asked, pass->in, &reader, run, error))
+    if (!clean || !patch_choice_make(&p->choice, asked, pass->in, &reader, run, error))
         return FALSE;
-    params->window = p->wide.window;
+    *params = patch_choice_take(asked, p->choice.found);
     return TRUE;
 }
 
@@ -316,7 +317,7 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
         return FALSE;
     if (!run || !run->report)
         return TRUE;
-    patch_wide_report(asked->params, &params, run->report);
+    patch_choice_report(asked->params, &params, run->report);
     patch_levels_report(&p->levels, &p->grid, &params, run->report);
     patch_gains_report(&p->gains, &p->grid, run->report);
     litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, run->report);

@@ -5,7 +5,7 @@
 #include "kernels/patch/cpu/sweep.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
-#include "kernels/patch/wide.h"
+#include "kernels/patch/choice.h"
 
 // Everything that outlives one exec() on the CPU.
 typedef struct PatchFilled PatchFilled;
@@ -15,7 +15,7 @@ enum { PATCH_LEVELS_KEPT = 7 };
 typedef struct PatchPlan {
     LithoGrid grid;
     PatchLevels levels, kept[PATCH_LEVELS_KEPT]; // of the last pass, and of those before
-    PatchWide wide;
+    PatchChoice choice;
     PatchGains gains;
     LithoClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for

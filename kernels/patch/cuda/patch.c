@@ -360,23 +360,24 @@ static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume
     return ok;
 }
 
-// The pass's parameters with the window in use.
+// The pass's parameters with the window and the rule in use.
 static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *params, LithoRun *run,
                        GError **error)
 {
     const LithoPatchParams *asked = pass->params;
-    const int known = patch_wide_known(&p->wide, &p->grid, asked, pass->measured, pass->in);
-    *params = *asked;
-    params->window = known;
-    if (known > 0)
+    PatchFound found;
+    const gboolean known =
+        patch_choice_known(&p->choice, &p->grid, asked, pass->measured, pass->in, &found);
+    *params = patch_choice_take(asked, found);
+    if (known)
         return TRUE;
     const LithoCube *clean = litho_cuda_clean(p->context, &p->erratic, &p->clean,
                                               litho_patch_clean_rule(asked), pass->in, run, error);
     PatchFetch fetch = {p, clean};
     const LithoReader reader = {.grid = &p->grid, .read = patch_fetch_box, .data = &fetch};
-    if (!clean || !patch_wide_find_in(&p->wide, asked, pass->in, &reader, run, error))
+    if (!clean || !patch_choice_make(&p->choice, asked, pass->in, &reader, run, error))
         return FALSE;
-    params->window = p->wide.window;
+    *params = patch_choice_take(asked, p->choice.found);
     return TRUE;
 }
 
@@ -393,7 +394,7 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
     const gboolean known = settle(p, asked, &params, run, error);
     settled.params = &params;
     if (known && run)
-        patch_wide_report(asked->params, &params, run->report);
+        patch_choice_report(asked->params, &params, run->report);
     if (known && volume >= 0)
         return structure_volume(p, pass, volume, run, error);
     if (known && pass->volume)

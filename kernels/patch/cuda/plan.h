@@ -7,7 +7,7 @@
 #include "kernels/patch/cuda/kernels.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
-#include "kernels/patch/wide.h"
+#include "kernels/patch/choice.h"
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
 
@@ -21,7 +21,7 @@ typedef struct PatchPlan {
     LithoCudaContext *context;
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
-    PatchWide wide;
+    PatchChoice choice;
     PatchGains gains;
     LithoCudaArray gain; // of the traces of the survey
     LithoClean clean;

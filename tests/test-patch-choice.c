@@ -7,7 +7,7 @@
 #include "core/engine/engine.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/levels.h"
-#include "kernels/patch/wide.h"
+#include "kernels/patch/choice.h"
 #include "tests/patch_common.h"
 
 enum { N_IL = 60, N_XL = 56, N_T = 128 };
@@ -25,14 +25,20 @@ static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, G
     return litho_run_step(run, 0, 1, error) ? litho_cube_copy_box(data, *box, error) : NULL;
 }
 
-static int window_of(const LithoCube *in, const char *words)
+static LithoPatchParams chosen(const LithoCube *in, const char *words)
 {
     const LithoPatchParams p = patch_settings(words);
     const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
     g_autoptr(GError) error = NULL;
-    const int window = patch_wide_read(&p, &reader, NULL, &error);
+    PatchFound found;
+    patch_choice_read(&p, &reader, NULL, &found, &error);
     g_assert_no_error(error);
-    return window;
+    return patch_choice_take(&p, found);
+}
+
+static int window_of(const LithoCube *in, const char *words)
+{
+    return chosen(in, words).window;
 }
 
 // Property: plane and crossing events and layers over a fault are filtered in windows of 24, curved
@@ -63,6 +69,22 @@ static void test_events(void)
     patch_mix(noise);
     g_autoptr(LithoCube) mixed = patch_sum(planes, noise);
     g_assert_cmpint(window_of(mixed, ""), ==, LITHO_PATCH_WINDOW);
+}
+
+// Property: the energy of neighbours decides where events bend in strong noise, not in faint noise,
+// nor in wide windows; a rule that is given stays.
+static void test_rule(void)
+{
+    g_autoptr(LithoCube) strong = noisy(PATCH_CURVED, PATCH_WHITE, 2);
+    g_autoptr(LithoCube) faint = noisy(PATCH_CURVED, PATCH_WHITE, 0.3);
+    g_autoptr(LithoCube) plane = noisy(PATCH_PLANES, PATCH_WHITE, 2);
+    g_assert_cmpint(chosen(strong, "").rule, ==, LITHO_PATCH_ENERGY);
+    g_assert_cmpint(chosen(strong, "").window, ==, LITHO_PATCH_WINDOW);
+    g_assert_cmpint(chosen(strong, "rule=single").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(chosen(strong, "window=16").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(chosen(faint, "").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(chosen(faint, "rule=energy").rule, ==, LITHO_PATCH_ENERGY);
+    g_assert_cmpint(chosen(plane, "").rule, ==, LITHO_PATCH_SINGLE);
 }
 
 // Property: a window that is given stays; filling, a level that is given and surveys that do not
@@ -118,15 +140,21 @@ static LithoFlow *make_flow(const char *words)
     return flow;
 }
 
-// Property: an automatic window gives the samples of the window that it takes, in any region, told
-// beside the result; so does what was measured part by part, whose window is the recipe's.
+// Property: an automatic window and rule give the samples of those that they take, in any region,
+// the window told beside the result; so does what was measured part by part, which the recipe
+// keeps.
 static void test_same(void)
 {
-    const PatchKind events[] = {PATCH_FAULT, PATCH_CURVED};
+    const struct {
+        PatchKind events;
+        double noise;
+    } cases[] = {{PATCH_FAULT, 1}, {PATCH_CURVED, 2}};
     const LithoBox region = {{20, 0, 30}, {21, N_XL, 110}};
-    for (guint k = 0; k < G_N_ELEMENTS(events); k++) {
-        g_autoptr(LithoCube) in = noisy(events[k], PATCH_WHITE, 1);
-        g_autofree char *words = g_strdup_printf("window=%d", window_of(in, ""));
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) in = noisy(cases[k].events, PATCH_WHITE, cases[k].noise);
+        const LithoPatchParams p = patch_settings(""), own = chosen(in, "");
+        g_autofree char *words = g_strdup_printf(
+            "window=%d rule=%s", own.window, own.rule == LITHO_PATCH_ENERGY ? "energy" : "single");
         g_autoptr(LithoFlow) automatic = make_flow(""), given = make_flow(words);
         LithoReport *report = litho_report_new();
         g_autoptr(LithoCube) whole = run_flow(automatic, in, NULL, report);
@@ -134,22 +162,13 @@ static void test_same(void)
         g_autoptr(LithoCube) part = run_flow(automatic, in, &region, NULL);
         patch_assert_part(whole, other);
         patch_assert_part(whole, part);
-        gboolean told = FALSE;
-        g_autoptr(GArray) numbers = litho_report_numbers(report);
-        for (guint n = 0; n < numbers->len; n++) {
-            const LithoNumber *number = &g_array_index(numbers, LithoNumber, n);
-            told |= litho_number_is_used(number, "patch", "window") &&
-                    number->value == window_of(in, "");
-        }
-        g_assert_true(told);
+        g_assert_cmpint(patch_window_told(report), ==, own.window);
         litho_report_unref(report);
 
-        const LithoPatchParams p = patch_settings("");
         const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoMeasured) measured = litho_patch_measure(&p, &reader, NULL, &error);
         g_assert_no_error(error);
-        g_assert_cmpint(patch_levels_window(measured), ==, window_of(in, ""));
         g_autofree char *key = litho_patch_measure_key(&p);
         g_assert_cmpstr(key, ==, litho_measured_key(measured));
         litho_flow_step(automatic, 0)->measured = litho_measured_ref(measured);
@@ -162,9 +181,10 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-wide/events", test_events);
-    g_test_add_func("/patch-wide/given", test_given);
-    g_test_add_func("/patch-wide/bursts", test_bursts);
-    g_test_add_func("/patch-wide/same", test_same);
+    g_test_add_func("/patch-choice/events", test_events);
+    g_test_add_func("/patch-choice/rule", test_rule);
+    g_test_add_func("/patch-choice/given", test_given);
+    g_test_add_func("/patch-choice/bursts", test_bursts);
+    g_test_add_func("/patch-choice/same", test_same);
     return g_test_run();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/patch/wide.h"
+#include "kernels/patch/choice.h"
 
 #include <fftw3.h>
 #include <math.h>
@@ -21,7 +21,8 @@ enum {
     FOLDS = 27,                 // small windows of a place
     EVERY = 5,                  // of so many coefficients one is asked for the level
 };
-#define PATCH_WIDE_PAYS 1.85
+#define WIDE_PAYS 1.85
+#define ENERGY_PAYS 1.25
 // The power that a share of coefficients does not exceed, where there is noise alone, is
 // -log(1 - share) times its mean.
 #define QUIETER 0.3
@@ -34,18 +35,24 @@ enum {
 // A place tells nothing where more of its samples are zero, as in mutes and between traces.
 #define MOST_ZEROS 0.25
 
+// Power of what a rule keeps less twice that of the noise in it, and the noise in it.
+typedef struct Kept {
+    double power, noise;
+} Kept;
+
 // A place as windows of one size see it.
 typedef struct Seen {
     double kept;  // power of what the threshold keeps, less twice that of the noise in it
     double noise; // of the noise in it
     double all;
     double quiet, middle; // of all noise, by QUIETER and MIDDLE
+    Kept single, energy;  // by the rules
 } Seen;
 
 // Windows of one size, and a thread's room for those of a place.
 typedef struct Size {
     int n, nf, windows;
-    float limit; // square of the threshold
+    float limit, energy_limit; // squares of the rules' thresholds
     double energy;
     float taper[WIDE];
     fftwf_plan plan; // shared by the threads
@@ -56,6 +63,7 @@ typedef struct Room {
     fftwf_complex *out;
     float *power;  // [frequency][window][wavenumber]
     float *sorted; // of one frequency
+    float noise[WIDE / 2 + 1];
 } Room;
 
 // --- a place -------------------------------------------------------------------------------------
@@ -67,15 +75,18 @@ static gsize coefficients(const Size *s)
 
 static gboolean size_begin(Size *s, int n, int windows)
 {
-    const LithoPatchParams params = {.mode = LITHO_PATCH_DENOISE, .window = n, .overlap = 4};
+    LithoPatchParams params = {.mode = LITHO_PATCH_DENOISE, .window = n, .overlap = 4};
     const LithoPatchGeometry g = litho_patch_geometry((const int[3]){n, n, n}, &params);
     const double threshold = litho_patch_threshold(&g, &params);
+    params.rule = LITHO_PATCH_ENERGY;
+    const double of_energy = litho_patch_threshold(&g, &params);
     float *in = fftwf_alloc_real((gsize)n * n * n);
     fftwf_complex *out = fftwf_alloc_complex((gsize)n * n * (n / 2 + 1));
     *s = (Size){.n = n,
                 .nf = n / 2 + 1,
                 .windows = windows,
                 .limit = (float)(threshold * threshold),
+                .energy_limit = (float)(of_energy * of_energy),
                 .energy = g.energy};
     for (int k = 0; k < n; k++)
         s->taper[k] = (float)litho_patch_taper(g.axis[0], k);
@@ -166,11 +177,49 @@ static Seen look(const Size *s, Room *r, const float *x)
         for (gsize k = 0; k < coefficients(s); k += EVERY)
             r->sorted[asked++] = power[k];
         const float noise = noise_by(QUIETER, r->sorted, asked);
+        r->noise[f] = noise;
         add_frequency(s, power, noise, times, &seen);
         seen.quiet += times * (double)coefficients(s) * noise;
         seen.middle += times * (double)coefficients(s) * noise_by(MIDDLE, r->sorted, asked);
     }
     return seen;
+}
+
+// Power at frequency f of a window, also beyond its first and its last one, in units of the noise.
+static float power_at(const Size *s, const Room *r, int window, int i, int j, int f)
+{
+    const int n = s->n, last = s->nf - 1;
+    if (f < 0 || f > last) { // the conjugate of the opposite wavenumber
+        f = f < 0 ? -f : 2 * last - f;
+        i = (n - i) % n;
+        j = (n - j) % n;
+    }
+    return r->power[(((gsize)f * s->windows + window) * n + (i + n) % n) * n + (j + n) % n] /
+           r->noise[f];
+}
+
+// Both rules in windows that look() has transformed.
+static void look_at_rules(const Size *s, const Room *r, Seen *seen)
+{
+    const int n = s->n;
+    for (int f = 0; f < s->nf; f++) {
+        const double times = (f == 0 || f == s->nf - 1 ? 1 : 2) * r->noise[f];
+        for (int k = 0; k < s->windows * n * n && r->noise[f] > 0; k++) {
+            const int w = k / (n * n), i = k / n % n, j = k % n;
+            const float own = power_at(s, r, w, i, j, f);
+            const float near = power_at(s, r, w, i - 1, j, f) + power_at(s, r, w, i + 1, j, f) +
+                               power_at(s, r, w, i, j - 1, f) + power_at(s, r, w, i, j + 1, f) +
+                               power_at(s, r, w, i, j, f - 1) + power_at(s, r, w, i, j, f + 1);
+            if (own > s->limit) {
+                seen->single.power += times * (own - 2);
+                seen->single.noise += times;
+            }
+            if ((own + near / 2) / 4 > s->energy_limit) {
+                seen->energy.power += times * (own - 2);
+                seen->energy.noise += times;
+            }
+        }
+    }
 }
 
 // --- the survey ----------------------------------------------------------------------------------
@@ -209,12 +258,15 @@ static gboolean take(const LithoCube *column, gint64 from, float *x)
 // Gain of wide windows at a place, and the noise that both keep; noise by QUIETER and MIDDLE.
 typedef struct Verdict {
     double gain, noise, quiet, middle;
+    double energy_gain, energy_noise; // of neighbours in small windows, likewise
     gboolean tells;
 } Verdict;
 
 static Verdict judge(const Size size[2], Room room[2], const float *x)
 {
-    const Seen small = look(&size[0], &room[0], x), wide = look(&size[1], &room[1], x);
+    Seen small = look(&size[0], &room[0], x);
+    const Seen wide = look(&size[1], &room[1], x);
+    look_at_rules(&size[0], &room[0], &small);
     if (!(small.all > 0 && wide.all > 0))
         return (Verdict){0};
     const double to_small =
@@ -223,6 +275,8 @@ static Verdict judge(const Size size[2], Room room[2], const float *x)
                      .noise = (wide.noise + small.noise * to_small) / 2,
                      .quiet = wide.quiet,
                      .middle = wide.middle,
+                     .energy_gain = small.energy.power - small.single.power,
+                     .energy_noise = (small.energy.noise + small.single.noise) / 2,
                      .tells = TRUE};
 }
 
@@ -255,7 +309,7 @@ static LithoBox column_at(const LithoGrid *grid, const int n[3], int i, int j)
     return box;
 }
 
-static int conclude(const Verdict *verdicts, int n)
+static PatchFound conclude(const Verdict *verdicts, int n)
 {
     Verdict sum = {0};
     int places = 0;
@@ -264,11 +318,16 @@ static int conclude(const Verdict *verdicts, int n)
         sum.noise += verdicts[k].noise;
         sum.quiet += verdicts[k].quiet;
         sum.middle += verdicts[k].middle;
+        sum.energy_gain += verdicts[k].energy_gain;
+        sum.energy_noise += verdicts[k].energy_noise;
         places += verdicts[k].tells;
     }
     const gboolean tells = places >= FEWEST && sum.middle <= MOST_UNEVEN * sum.quiet &&
                            sum.noise > LEAST_KEPT * sum.quiet;
-    return tells && sum.gain > PATCH_WIDE_PAYS * sum.noise ? WIDE : SMALL;
+    const gboolean wide = tells && sum.gain > WIDE_PAYS * sum.noise;
+    const gboolean energy = tells && !wide && sum.energy_gain > ENERGY_PAYS * sum.energy_noise;
+    return (PatchFound){.window = wide ? WIDE : SMALL,
+                        .rule = energy ? LITHO_PATCH_ENERGY : LITHO_PATCH_SINGLE};
 }
 
 // Samples of all places, [column][place] with n[2] places a column, NULL where they tell nothing:
@@ -294,7 +353,8 @@ static gboolean gather(const LithoReader *clean, const int n[3], float **places,
     return TRUE;
 }
 
-static int find(const Size size[2], const LithoReader *clean, LithoRun *run, GError **error)
+static gboolean find(const Size size[2], const LithoReader *clean, LithoRun *run, PatchFound *found,
+                     GError **error)
 {
     const LithoGrid *grid = clean->grid;
     const int n[3] = {places_along(grid, 0), places_along(grid, 1), places_along(grid, 2)};
@@ -303,35 +363,33 @@ static int find(const Size size[2], const LithoReader *clean, LithoRun *run, GEr
     g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_set_size(places, all);
     if (!gather(clean, n, (float **)places->pdata, run, error))
-        return 0;
-    if (!judge_all(size, (float **)places->pdata, all, litho_run_threads(run), verdicts)) {
-        litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
-        return 0;
-    }
-    return conclude(verdicts, all);
+        return FALSE;
+    if (!judge_all(size, (float **)places->pdata, all, litho_run_threads(run), verdicts))
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
+    *found = conclude(verdicts, all);
+    return TRUE;
 }
 
 // A part of a second, of which no progress is told.
-int patch_wide_find(const LithoReader *clean, LithoRun *run, GError **error)
+static gboolean seek(const LithoReader *clean, LithoRun *run, PatchFound *found, GError **error)
 {
     const double start = litho_now_ms();
     LithoRun quiet = run ? *run : (LithoRun){0};
     quiet.on_progress = NULL;
     quiet.report = NULL;
     Size size[2] = {0};
-    int window = 0;
-    if (size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1))
-        window = find(size, clean, &quiet, error);
-    else
-        litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
+    const gboolean ok =
+        size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)
+            ? find(size, clean, &quiet, found, error)
+            : litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
     for (int k = 0; k < 2; k++)
         if (size[k].plan)
             fftwf_destroy_plan(size[k].plan);
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
-    return window;
+    return ok;
 }
 
-// --- the window in use ---------------------------------------------------------------------------
+// --- the choice ----------------------------------------------------------------------------------
 
 gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *p)
 {
@@ -342,16 +400,40 @@ gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *
            !(p->sigma > 0);
 }
 
-int patch_wide_known(const PatchWide *wide, const LithoGrid *grid, const LithoPatchParams *p,
-                     const LithoMeasured *measured, const LithoCube *in)
+LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound found)
 {
-    if (p->window > 0)
-        return p->window;
-    if (!litho_patch_may_be_wide(grid, p))
-        return SMALL;
-    if (measured)
-        return patch_levels_window(measured) == WIDE ? WIDE : SMALL;
-    return wide->serial == in->serial && wide->erratic == p->erratic ? wide->window : 0;
+    LithoPatchParams own = *asked;
+    if (own.window == 0)
+        own.window = found.window;
+    if (own.rule == LITHO_PATCH_AUTOMATIC)
+        own.rule = found.rule;
+    return own;
+}
+
+gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid,
+                            const LithoPatchParams *asked, const LithoMeasured *measured,
+                            const LithoCube *in, PatchFound *found)
+{
+    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
+    if (!litho_patch_may_be_wide(grid, asked))
+        return TRUE;
+    if (measured) {
+        patch_levels_found(measured, &found->window, &found->rule);
+        found->window = found->window == WIDE ? WIDE : SMALL;
+        return TRUE;
+    }
+    *found = choice->found;
+    return choice->serial == in->serial && choice->erratic == asked->erratic;
+}
+
+gboolean patch_choice_make(PatchChoice *choice, const LithoPatchParams *asked, const LithoCube *in,
+                           const LithoReader *clean, LithoRun *run, GError **error)
+{
+    if (!seek(clean, run, &choice->found, error))
+        return FALSE;
+    choice->serial = in->serial;
+    choice->erratic = asked->erratic;
+    return TRUE;
 }
 
 // A survey that is cleaned where it is read.
@@ -372,31 +454,25 @@ static LithoCube *read_clean(const LithoBox *box, LithoRun *run, gpointer data, 
     return column;
 }
 
-int patch_wide_read(const LithoPatchParams *p, const LithoReader *survey, LithoRun *run,
-                    GError **error)
+gboolean patch_choice_read(const LithoPatchParams *asked, const LithoReader *survey, LithoRun *run,
+                           PatchFound *found, GError **error)
 {
-    if (p->window > 0)
-        return p->window;
-    if (!litho_patch_may_be_wide(survey->grid, p))
-        return SMALL;
-    Cleaner cleaner = {survey, litho_patch_clean_rule(p)};
+    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
+    if (!litho_patch_may_be_wide(survey->grid, asked))
+        return TRUE;
+    Cleaner cleaner = {survey, litho_patch_clean_rule(asked)};
     const LithoReader clean = {.grid = survey->grid, .read = read_clean, .data = &cleaner};
-    return patch_wide_find(&clean, run, error);
+    return seek(&clean, run, found, error);
 }
 
-gboolean patch_wide_find_in(PatchWide *wide, const LithoPatchParams *params, const LithoCube *in,
-                            const LithoReader *clean, LithoRun *run, GError **error)
+void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *used,
+                         LithoReport *report)
 {
-    const int window = patch_wide_find(clean, run, error);
-    if (window == 0)
-        return FALSE;
-    *wide = (PatchWide){.serial = in->serial, .erratic = params->erratic, .window = window};
-    return TRUE;
-}
-
-void patch_wide_report(const LithoPatchParams *asked, const LithoPatchParams *used,
-                       LithoReport *report)
-{
-    if (report && litho_patch_is_automatic(asked))
+    if (!report)
+        return;
+    if (litho_patch_is_automatic(asked))
         litho_report_used(report, "patch", "window", used->window);
+    if (asked->rule != used->rule && used->rule == LITHO_PATCH_ENERGY)
+        litho_report_remark(report, "patch: the noise is strong and events bend; the energy of "
+                                    "neighbouring coefficients decides (rule=energy)");
 }

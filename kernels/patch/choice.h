@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/measured.h"
+#include "kernels/patch/patch.h"
+
+// Window and rule where they are left automatic: windows of LITHO_PATCH_WINDOW or LITHO_PATCH_WIDE
+// samples, rule `single` or `energy`, as samples of the survey say.
+//
+// A window of 24 holds an event that is plane over its traces in fewer, larger coefficients; one
+// that bends it holds in more. The energy of neighbours finds weak events among strong noise, and
+// keeps more noise.
+//
+// Places of 24 x 24 x 24 samples, spread over the survey, are transformed as one wide window and as
+// 27 windows of 16. The level of the noise at a frequency follows from the quieter coefficients of
+// the place. Of both sizes, and of both rules in the smaller windows, the energy that is kept less
+// twice the noise in it is held against the noise in it. A wide window must keep more by WIDE_PAYS
+// times the noise in the mean of both, else the energy of neighbours by ENERGY_PAYS. On 160 cubes
+// that chose neither number no wide window lost (docs/patch.md).
+
+typedef struct PatchFound {
+    int window; // LITHO_PATCH_WINDOW or LITHO_PATCH_WIDE
+    int rule;   // LITHO_PATCH_SINGLE or LITHO_PATCH_ENERGY
+} PatchFound;
+
+// The last choice. One plan, one thread at a time.
+typedef struct PatchChoice {
+    guint64 serial; // of the cube; 0 = none
+    double erratic; // bursts were sought with
+    PatchFound found;
+} PatchChoice;
+
+// The parameters with what was found where they leave it open.
+LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound found);
+// TRUE where no cube needs to be asked: with what `measured` says (NULL = nothing was measured), or
+// the choice for the cube before, or 16 and `single` where nothing is to be chosen.
+gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid,
+                            const LithoPatchParams *asked, const LithoMeasured *measured,
+                            const LithoCube *in, PatchFound *found);
+// Chooses in what `clean` reads, boxes of whole traces: the survey `in` without bursts, with
+// guesses for missing traces. FALSE: cancelled, unreadable, no memory.
+gboolean patch_choice_make(PatchChoice *choice, const LithoPatchParams *asked, const LithoCube *in,
+                           const LithoReader *clean, LithoRun *run, GError **error);
+// The choice for a survey that is read part by part, as it is. FALSE: as above.
+gboolean patch_choice_read(const LithoPatchParams *asked, const LithoReader *survey, LithoRun *run,
+                           PatchFound *found, GError **error);
+// Tells the window of `used` where `asked` gives none, and that neighbours decide.
+void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *used,
+                         LithoReport *report);
