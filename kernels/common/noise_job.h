@@ -242,8 +242,14 @@ static inline gint64 noise_map_rank(const NoiseJob *job)
 // The power that NOISE_QUIET of a window's wavenumbers do not exceed, and their mean:
 // [2][band][window]. g_free().
 float *noise_map_quiet(const NoiseJob *job, int threads);
-// Where the noise varies, map of noise_map_quiet(); noise->ends and noise->sigma are known.
-void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise);
+// Where the noise varies at all frequencies, noise->map of noise_map_quiet(). Before
+// noise_conclude(), which asks for it; noise->ends is known.
+void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise);
+// What varies beyond that, noise->bands; noise->sigma is known.
+void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *noise);
+// Power of the noise in each window by noise->map: [window], 0 where a window tells nothing.
+// g_free().
+float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map);
 // Noise and power in small cells, for a filter that has levels of its own.
 typedef struct NoiseCells {
     int n[3], all;

@@ -291,14 +291,73 @@ static const double MORE[2] = {1.4, 1.6}, MORE_SHORT[2] = {3.4, 4.5};
 // line with faults in noise of low frequency, 20 dB below, has 3.0, upright layers 3.6 to 35.
 static const double MORE_AT[2] = {3, 4};
 
-// The quiet ones' level over the median at the frequencies where it is least: noise that varies
-// from place to place raises it at every frequency.
-static double least_ratio(const NoiseJob *job, const double *all, const double *quiet)
+// The quiet ones' level over the median that a share of the frequencies does not exceed.
+static double ratio_at(const NoiseJob *job, const double *all, const double *quiet, double share)
 {
     g_autofree float *ratio = g_new(float, job->nf);
     for (int f = 0; f < job->nf; f++)
         ratio[f] = all[f] > 0 ? (float)(quiet[f] / all[f]) : 1;
-    return job->n[2] < SHORT ? 1 : fmax(litho_select_kth(ratio, job->nf, job->nf / 10), 1);
+    return litho_select_kth(ratio, job->nf, (int)(share * job->nf));
+}
+
+// noise_power() of noise of which the windows hold power[window], without scatter.
+static double power_over_all(const NoiseJob *job, const float *power)
+{
+    const NoiseConstants c = noise_constants(2);
+    double lo = 0, hi = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        hi = fmax(hi, power[w]);
+    for (int k = 0; k < 40; k++) {
+        const double mid = (lo + hi) / 2;
+        double weight = 0, less = 0;
+        for (gint64 w = 0; w < job->windows; w++)
+            if (power[w] > 0) {
+                weight++;
+                less += below(2, mid / power[w]);
+            }
+        *(less < 0.5 * weight ? &lo : &hi) = mid;
+    }
+    double mean = lo / c.median;
+    for (int pass = 0; pass < c.passes; pass++) {
+        double kept = 0, sum = 0;
+        for (gint64 w = 0; w < job->windows; w++)
+            if (power[w] > 0) {
+                kept += below(2, c.cut * mean / power[w]);
+                sum += power[w] * mean_below(2, c.cut * mean / power[w]);
+            }
+        mean = kept > 0 ? sum / kept / c.share : mean;
+    }
+    return mean;
+}
+
+// That level over the median as the map has it: half of the windows may hold a hundredth of the
+// power of the others. Events add to the median where they are and to nothing else, so that
+// varying noise has this ratio at most, at all frequencies. Where nine in ten of them are beyond
+// the map's by more, events vary.
+static double ratio_of_map(const NoiseJob *job, const LithoNoise *noise, double most)
+{
+    const double more[2] = {1.2, 1.5};
+    if (!noise->map.level)
+        return 1;
+    g_autofree float *power = noise_map_of_windows(job, &noise->map);
+    double sum = 0, weight = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        if (power[w] > 0) {
+            sum += job->share[w] * power[w];
+            weight += job->share[w];
+        }
+    const double own = weight > 0 ? power_over_all(job, power) : 0;
+    const double ratio = own > 0 ? fmax(sqrt(sum / weight / own), 1) : 1;
+    return pow(ratio, CLAMP((more[1] - most / ratio) / (more[1] - more[0]), 0, 1));
+}
+
+// The quiet ones' level over the median as far as noise that varies from place to place makes it:
+// at every frequency, and as its map tells.
+static double ratio_of_places(const NoiseJob *job, const LithoNoise *noise, const double *all,
+                              const double *quiet)
+{
+    const double least = job->n[2] < SHORT ? 1 : ratio_at(job, all, quiet, 0.1);
+    return fmax(fmax(least, ratio_of_map(job, noise, ratio_at(job, all, quiet, 0.9))), 1);
 }
 
 // 0 at the lower end of a range, 1 at the upper one.
@@ -362,7 +421,7 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
                     const double *leaking, LithoNoise *noise)
 {
     const double much_less = 0.95;
-    const double least = least_ratio(job, all, sigma);
+    const double least = ratio_of_places(job, noise, all, sigma);
     const double filled = filled_by_events(job, noise, all, sigma, least);
     g_autofree double *part = g_new(double, job->nf), *goal = g_new(double, job->nf);
     fill_parts(job, all, sigma, filled, least, part, goal);
@@ -423,10 +482,13 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
         levels(job, quiet_level, rows, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }
-    noise_conclude(job, interval, all, sigma, leaking, noise);
+    g_autofree float *quiet = NULL;
     if (noise_has_neighbours(job) && !job->judging && !job->flat &&
         litho_run_checkpoint(job->run)) {
-        g_autofree float *quiet = noise_map_quiet(job, threads);
-        noise_map_find(job, quiet, noise);
+        quiet = noise_map_quiet(job, threads);
+        noise_map_common(job, quiet, noise);
     }
+    noise_conclude(job, interval, all, sigma, leaking, noise);
+    if (quiet)
+        noise_map_find_bands(job, quiet, noise);
 }

@@ -499,7 +499,7 @@ static void find_bands(const Cells *large, const float *quiet, LithoNoise *noise
     cells_clear(&c);
 }
 
-void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise)
+void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise)
 {
     Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
     g_autofree float *level = g_new0(float, (gsize)noise_map_bands(job) * c.all);
@@ -514,9 +514,25 @@ void noise_map_find(const NoiseJob *job, const float *quiet, LithoNoise *noise)
         fill(&c, noise->map.level);
         normalise(&c, noise->ends, noise->map.level);
     }
+    cells_clear(&c);
+}
+
+void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *noise)
+{
+    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
     if (c.all > 1)
         find_bands(&c, quiet, noise);
     cells_clear(&c);
+}
+
+float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map)
+{
+    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
+    float *power = g_new0(float, job->windows);
+    for (gint64 w = 0; w < job->windows; w++)
+        power[w] = c.of[w] >= 0 ? expf(2 * map->level[c.of[w]]) : 0;
+    cells_clear(&c);
+    return power;
 }
 
 // --- for a filter that has levels of its own -----------------------------------------------------

@@ -324,8 +324,9 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
         all[f] = sqrt(all[f]);
     *noise = (LithoNoise){0};
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
+    noise_map_common(job, quiet, noise);
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
-    noise_map_find(job, quiet, noise);
+    noise_map_find_bands(job, quiet, noise);
     noise_take_floor(job, floor, noise);
     return TRUE;
 }
