@@ -16,7 +16,7 @@
 // After core/grid.h, which calls an axis LITHO_INLINE.
 #include "kernels/common/clones.h"
 
-enum { TRACES = 16, SAMPLES = 32 };             // a cell at least
+enum { TRACES = 16, SAMPLES = 32 };             // a cell at least; half of shorter windows
 enum { CELL_WINDOWS = 10, CELL_VALUES = 1024 }; // windows, and wavenumbers of all of them
 // Cells scatter by 0.006 to 0.035 where the noise is alike everywhere, also below events of 30 dB.
 static const double VARIES = 0.08, CLEARLY = 0.12;
@@ -84,10 +84,10 @@ static gboolean tells(const NoiseJob *job, gint64 w)
 }
 
 // Cells along the axes, as many as there are windows for; the finest axis gives way first.
-static void divide(Cells *c, int traces, gint64 each, gint64 windows)
+static void divide(Cells *c, int traces, int samples, gint64 each, gint64 windows)
 {
     const NoiseJob *job = c->job;
-    const int least[3] = {traces, traces, SAMPLES};
+    const int least[3] = {traces, traces, samples};
     for (int a = 0; a < 3; a++) {
         const gint64 wish = litho_box_size(job->box, a) / least[a];
         c->n[a] = (int)CLAMP(wish, 1, job->count[a]);
@@ -114,13 +114,13 @@ static int cell_along(const Cells *c, int axis, gint64 place)
     return (int)(place * c->n[axis] / c->job->count[axis]);
 }
 
-static Cells cells_new(const NoiseJob *job, int traces, int each, int values)
+static Cells cells_new(const NoiseJob *job, int traces, int samples, int each, int values)
 {
     Cells c = {.job = job, .of = g_new(gint64, job->windows)};
     gint64 windows = 0;
     for (gint64 w = 0; w < job->windows; w++)
         windows += tells(job, w);
-    divide(&c, traces, MAX(each, values / noise_wavenumbers(job)), windows);
+    divide(&c, traces, samples, MAX(each, values / noise_wavenumbers(job)), windows);
     c.count = g_new0(gint64, c.all);
     for (gint64 w = 0; w < job->windows; w++) {
         gint64 place[3];
@@ -132,6 +132,11 @@ static Cells cells_new(const NoiseJob *job, int traces, int each, int values)
             c.count[c.of[w]]++;
     }
     return c;
+}
+
+static Cells large_cells(const NoiseJob *job)
+{
+    return cells_new(job, TRACES, MIN(SAMPLES, job->n[2] / 2), CELL_WINDOWS, CELL_VALUES);
 }
 
 static void cells_clear(Cells *c)
@@ -470,7 +475,7 @@ static void find_bands(const Cells *large, const float *quiet, LithoNoise *noise
     const gboolean some = find_louder(large, quiet, mean, &noise->map, found + 1) >= LOUDER_BANDS;
     if (!some && !noise->map.level)
         return;
-    Cells c = cells_new(job, BAND_TRACES, BAND_WINDOWS, BAND_VALUES);
+    Cells c = cells_new(job, BAND_TRACES, SAMPLES, BAND_WINDOWS, BAND_VALUES);
     const gsize all = (gsize)bands * c.all;
     float *at = knots_of(&c), *level = g_new0(float, all);
     g_autofree float *common = common_at(&c, at, &noise->map), *by = g_new(float, all);
@@ -501,7 +506,7 @@ static void find_bands(const Cells *large, const float *quiet, LithoNoise *noise
 
 void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise)
 {
-    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
+    Cells c = large_cells(job);
     g_autofree float *level = g_new0(float, (gsize)noise_map_bands(job) * c.all);
     const int bands = c.all > 1 ? amplitudes(&c, quiet, level) : 0;
     const float part = bands > 0 ? (float)variation_of(&c, level, bands) : 0;
@@ -519,7 +524,7 @@ void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise
 
 void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *noise)
 {
-    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
+    Cells c = large_cells(job);
     if (c.all > 1)
         find_bands(&c, quiet, noise);
     cells_clear(&c);
@@ -527,7 +532,7 @@ void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *n
 
 float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map)
 {
-    Cells c = cells_new(job, TRACES, CELL_WINDOWS, CELL_VALUES);
+    Cells c = large_cells(job);
     float *power = g_new0(float, job->windows);
     for (gint64 w = 0; w < job->windows; w++)
         power[w] = c.of[w] >= 0 ? expf(2 * map->level[c.of[w]]) : 0;
@@ -539,7 +544,7 @@ float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map)
 
 NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet)
 {
-    Cells c = cells_new(job, BAND_TRACES, BAND_WINDOWS, BAND_VALUES);
+    Cells c = cells_new(job, BAND_TRACES, SAMPLES, BAND_WINDOWS, BAND_VALUES);
     const int bands = noise_map_bands(job);
     const gsize all = (gsize)job->nf * c.all;
     NoiseCells to = {.n = {c.n[0], c.n[1], c.n[2]},

@@ -293,6 +293,9 @@ gboolean wp_places_weigh(const WpJob *job, WpLane *lane, int block, gboolean ove
 void wp_places_forget(WpJob *job);
 // job->result times the deviation that job->volume is over.
 gboolean wp_places_end(WpJob *job, GError **error);
+// Power of the noise at frequency number `f` over all places, in units of noise->sigma[f]^2: 1
+// where it varies at no frequencies alone.
+double wp_noise_places(const LithoNoise *noise, guint f);
 // Deviation of the noise of all places and frequencies, of some alone too.
 double wp_noise_deviation(const LithoNoise *noise);
 void wp_places_report(const WpJob *job, LithoReport *report);
@@ -310,6 +313,8 @@ void wp_noise_take_leak(LithoNoise *noise, const LithoNoise smaller[WP_SMALLER],
                         double missing, gboolean line);
 // Leaves out the map of noise so weak that it may be of something else.
 void wp_noise_check_map(LithoNoise *noise, double power);
+// times.c: moves the map, where there is one, in time as windows of half the samples tell.
+void wp_noise_take_times(LithoNoise *noise, const LithoNoise *shorter);
 
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 

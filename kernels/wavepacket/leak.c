@@ -190,6 +190,18 @@ static void take_least(LithoNoise *noise, const LithoNoise *smaller)
     follow(noise, before);
 }
 
+// Small windows hold the power that noise has at each frequency in all places, and the level is
+// that of the places where it is faintest: what the map of bands tells is no leak, as long as the
+// noise is not so weak that the map may be of leak itself.
+static void leave_places(const LithoNoise *noise, double decibels, double from, double *ratio)
+{
+    const double part = clamp01((from - 4 - decibels) / 4);
+    for (guint f = 0; f < noise->n; f++) {
+        const double places = MAX(wp_noise_places(noise, f), 1);
+        ratio[f] = MAX(ratio[f] / pow(places, part), MIN(ratio[f], 1));
+    }
+}
+
 // How far the level is leak of events, 0 to 1. `from`: dB of the data over it.
 static double leaked(const LithoNoise *noise, const double *ratio, double decibels, double from,
                      double least)
@@ -207,6 +219,7 @@ static void take_rest(LithoNoise *noise, const LithoNoise *small, const Bounds *
 {
     const double little = 0.003, total = noise->total;
     g_autofree double *ratio = ratios_of(noise, small, little);
+    leave_places(noise, decibels, from, ratio);
     g_autofree double *more = g_new(double, noise->n);
     const double least = quantile(noise->sigma, noise->n, 0.15);
     const double all = leaked(noise, ratio, decibels, from, bounds->power);

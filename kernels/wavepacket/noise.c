@@ -15,6 +15,7 @@
 enum { TRACES = 16, SAMPLES = 64, WINDOWS = 2048 };
 static const int window[3] = {TRACES, TRACES, SAMPLES};
 static const int smaller[WP_SMALLER][3] = {{12, 12, 32}, {8, 8, 32}}; // leak.c
+static const int shorter[3] = {TRACES, TRACES, SAMPLES / 2};          // times.c
 
 // Variance of a coefficient of the box over sigma_b^2: the noise's spectrum seen through the window.
 static double box_variance(const WpBox *box, const LithoNoise *noise)
@@ -341,6 +342,13 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
         ok = !none || g_error_matches(none, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
     }
     wp_noise_check_map(&noise, power);
+    if (ok && noise.map.level) {
+        ok = measure_parts(params, reader, shorter, run, &others[0], &again, &none);
+        if (ok) {
+            wp_noise_take_times(&noise, &others[0]);
+            litho_noise_clear(&others[0]);
+        }
+    }
     if (ok)
         measured = to_measured(&noise, params);
     else
@@ -496,6 +504,15 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
         return FALSE;
     }
     wp_noise_check_map(&job->noise, power);
+    if (!job->noise.map.level)
+        return TRUE;
+    LithoNoise other;
+    if (!measure_in(job, in, clean, shorter, run, &other, error)) {
+        litho_noise_clear(&job->noise);
+        return FALSE;
+    }
+    wp_noise_take_times(&job->noise, &other);
+    litho_noise_clear(&other);
     return TRUE;
 }
 

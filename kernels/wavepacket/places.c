@@ -177,6 +177,15 @@ static double power_in(const LithoNoise *noise, const LithoNoiseMap *bands, gsiz
     return all > 0 && own > 0 ? own / all : 1;
 }
 
+double wp_noise_places(const LithoNoise *noise, guint f)
+{
+    const gsize cells = noise->bands.level ? cells_of(&noise->bands) : 0;
+    double power = 0;
+    for (gsize k = 0; k < cells; k++)
+        power += more_at(&noise->bands, k, 0.5 * f / (noise->n - 1)) / (double)cells;
+    return cells > 0 ? power : 1;
+}
+
 double wp_noise_deviation(const LithoNoise *noise)
 {
     const gsize cells = cells_of(&noise->bands);
