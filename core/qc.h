@@ -137,13 +137,13 @@ typedef struct LithoNoise {
     float *shape;
     // Middles of windows: places at first + k step of the grid; n_places 0 = a level that is
     // stated. Noise that varies from place to place: power there,
-    // [frequency][inline][crossline][sample], in units of the frequency's mean. NULL = alike, but
-    // for at_time.
+    // [frequency][inline][crossline][sample], in units of the frequency's mean and of the place's
+    // loudness, which `map` has. NULL = alike, but for at_time.
     int n_places[3];
     double first_place[3], place_step[3];
     float *local;
-    // Maps of a filter's own level, which tells no `local`: one that all frequencies have in
-    // common, and those of bands of them beyond it.
+    // Beside `local` the loudness in cells finer than windows. Else maps of a filter's own level:
+    // one that all frequencies have in common, and those of bands of them beyond it.
     LithoNoiseMap map, bands;
     // Figures that `local` comes with: energy in lines of the spectrum, a part of the noise's; the
     // strongest line (Hz, 1/m); rank correlation of the noise with the events behind gain control,
@@ -153,6 +153,7 @@ typedef struct LithoNoise {
     double windows, fewest; // that do not overlap, and as many as tell a level; 0 = not counted
     double doubt; // standard deviation of `total` by what nothing tells, relative; 0 = none known,
                   // 1 = of so few windows it says nothing
+    double events; // of the doubt of `local`: by events that leak into all wavenumbers
     double ends;  // energy of the noise over that in these windows, which see less of the ends
     // Coherent noise of low frequency, as ground roll is: its energy as a part of that of all
     // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of

@@ -199,6 +199,39 @@ static gboolean shaped_new(LithoBox held, const LithoNoise *noise, guint32 seed,
     return FALSE;
 }
 
+// The knot before `x` of n along an axis, from `k` on, and how far the next one counts: 0 to 1.
+static int knot_of(const float *at, int n, int k, double x, double *share)
+{
+    while (k < n - 2 && x >= at[k + 1])
+        k++;
+    *share = n > 1 ? CLAMP((x - at[k]) / (at[k + 1] - at[k]), 0, 1) : 0;
+    return k;
+}
+
+// Multiplies samples of trace (i, j) by the map's deviation.
+static void apply_map(const LithoNoiseMap *map, gint64 i, gint64 j, gint64 from, gint64 to,
+                      float *out)
+{
+    const int *n = map->n;
+    const float *times = map->at + n[0] + n[1];
+    double part[3];
+    const int at[2] = {knot_of(map->at, n[0], 0, (double)i, &part[0]),
+                       knot_of(map->at + n[0], n[1], 0, (double)j, &part[1])};
+    g_autofree double *level = g_new0(double, n[2]);
+    for (int corner = 0; corner < 4; corner++) {
+        const int up[2] = {corner / 2, corner % 2};
+        const double weight = (up[0] ? part[0] : 1 - part[0]) * (up[1] ? part[1] : 1 - part[1]);
+        const gsize row = (gsize)MIN(at[0] + up[0], n[0] - 1) * n[1] + MIN(at[1] + up[1], n[1] - 1);
+        for (int k = 0; k < n[2]; k++)
+            level[k] += weight * map->level[row * n[2] + k];
+    }
+    int k = 0;
+    for (gint64 t = from; t < to; t++) {
+        k = knot_of(times, n[2], k, (double)t, &part[2]);
+        out[t - from] *= (float)exp(level[k] + part[2] * (level[MIN(k + 1, n[2] - 1)] - level[k]));
+    }
+}
+
 static void copy_trace(const Shaped *shaped, const LithoNoise *noise, gint64 i, gint64 j, gint64 from,
                        gint64 to, float *out)
 {
@@ -206,6 +239,8 @@ static void copy_trace(const Shaped *shaped, const LithoNoise *noise, gint64 i, 
     const float *x = shaped->x + trace * shaped->n[2] - shaped->box.lo[2];
     for (gint64 t = from; t < to; t++)
         out[t - from] = x[t] * level_at(noise, t);
+    if (noise->map.level)
+        apply_map(&noise->map, i, j, from, to, out);
 }
 
 LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNoise *noise,

@@ -233,7 +233,12 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
     noise.first_time -= c->shift[2];
     for (int axis = 0; axis < 3; axis++)
         noise.first_place[axis] -= c->shift[axis];
+    noise.map = litho_noise_map_copy(&ask->noise->map);
+    for (int axis = 0, knot = 0; axis < 3; axis++)
+        for (int k = 0; k < noise.map.n[axis]; k++)
+            noise.map.at[knot++] -= (float)c->shift[axis];
     judge->probe = litho_probe_new(c->in, need, &noise, ask->seed, run, error);
+    litho_noise_map_clear(&noise.map);
     judge->sum = judge->probe ? litho_cube_copy_box(c->in, need, error) : NULL;
     if (!judge->sum)
         return FALSE;
@@ -275,11 +280,14 @@ static double sure(const LithoQualitySums *s, const LithoNoise *noise, double fa
 // Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter
 // of the probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on
 // this noise follows |n|^2 as well as its interval says.
+//
+// Noise that varies within four traces and eight samples moves the probe's products.
 static double sure_deviation(const LithoQualitySums *s, const LithoNoise *noise, double mse)
 {
+    const double within = noise->local ? 0.04 * noise->varies * 2 * s->div / (double)s->n : 0;
     const double energy = noise->high > noise->low ? 0 : 2 * litho_noise_fourth(noise);
     const double own = energy + 4 * noise->total * noise->total * mse;
-    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n));
+    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n) + within * within);
 }
 
 // The error n - (y - f) is no smaller than what its two parts differ by.

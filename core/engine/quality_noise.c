@@ -76,12 +76,20 @@ static void take_for_white(LithoNoise *noise, double samples)
     }
     if (!(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.4 * level)
         return;
+    if (noise->local) { // what events raise is seen
+        noise->doubt -= noise->events;
+        noise->events = 0;
+        noise->high = (1.003 + 2 * noise->doubt) * noise->total;
+    }
     const double off = hypot(MAX(noise->high - 1.003 * noise->total, 0), 0.002 * level);
     noise->low = MIN(level, noise->total) - off;
     noise->high = MAX(level, noise->total) + off;
     noise->total = level;
     for (guint f = 0; f < n; f++)
         noise->sigma[f] = level;
+    const gsize places = (gsize)noise->n_places[0] * noise->n_places[1] * noise->n_places[2];
+    for (gsize k = 0; noise->local && k < n * places; k++)
+        noise->local[k] = 1; // events made it vary from frequency to frequency
 }
 
 static double live_samples(const LithoCube *cube, LithoBox box)
@@ -130,8 +138,11 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
         return FALSE;
     const LithoBox measured = box ? litho_box_intersect(*box, cube->held) : cube->held;
     const double samples = live_samples(cube, measured);
-    if (!noise->shape && !noise->local)
-        take_for_white(noise, fmin(samples, (double)MOST_WINDOWS / 8 * WINDOW_SAMPLES));
+    if (!noise->shape &&
+        !(noise->levelled < 0)) { // where noise varies most of its energy is in fewer samples
+        const double most = (double)MOST_WINDOWS / 8 * WINDOW_SAMPLES;
+        take_for_white(noise, fmin(samples, most) / (1 + noise->varies * noise->varies));
+    }
     if (!noise->local)
         put_doubt(measured, window, samples, noise);
     widen_for_guesses(noise, measured, samples);

@@ -65,7 +65,7 @@ void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *q)
 
 gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
 {
-    const double much = 0.4; // 1.5 dB
+    const double much = noise->local && !(noise->levelled < 0) ? 1 : 0.4; // 3 and 1.5 dB
     const double energy = 4 * noise->doubt * noise->total * noise->total;
     return energy > much * (mse - energy);
 }

@@ -61,8 +61,8 @@ static double unmuted_share(const NoiseJob *job, const float *trace)
 
 // One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there or a
 // guess, and in `known` also of a guess.
-static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
-                        double *known, gint64 *muted)
+double noise_put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
+                       double *known, gint64 *muted)
 {
     const gint64 il = at[0] + i, xl = at[1] + j;
     gboolean any = FALSE, finite = TRUE;
@@ -124,7 +124,7 @@ static float leak_of(const NoiseJob *job, const gint64 at[3], float *in, fftwf_c
         float *trace = in + k * job->n[2];
         double known;
         gint64 muted = 0;
-        put_trace(job, at, k / job->n[1], k % job->n[1], trace, &known, &muted);
+        noise_put_trace(job, at, k / job->n[1], k % job->n[1], trace, &known, &muted);
         memset(trace, 0, job->n[2] * sizeof *trace);
         trace[0] = (float)sqrt(known);
     }
@@ -147,7 +147,7 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
     for (int i = 0; i < job->n[0]; i++)
         for (int j = 0; j < job->n[1]; j++) {
             double known;
-            const double share = put_trace(
+            const double share = noise_put_trace(
                 job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2], &known, &muted);
             energy += share;
             present += share > 0;

@@ -82,6 +82,10 @@ NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int
 gboolean noise_holds(const NoiseJob *job, gint64 number);
 // noise_holds() along one axis, of windows that start at `at`.
 gboolean noise_holds_along(const NoiseJob *job, int axis, gint64 at);
+// One trace of a window at `at` into to[n[2]], behind its taper; its share of the taper's energy, 0
+// when it is absent there or a guess, and in `known` also of a guess.
+double noise_put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
+                       double *known, gint64 *muted);
 // Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the
 // caller; after job->run was told to stop it holds nothing of use.
 void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise);
@@ -202,8 +206,11 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
 // Power of the noise at [frequency][window], without and with the leak of missing traces.
 typedef struct NoiseLocal {
     float *level, *leaky;
+    float *used;    // wavenumbers that tell it, [frequency][window]
+    float *mean;    // power of all wavenumbers, [frequency][window]
     float *lumps;   // [frequency], as LithoNoise.lumps
     gboolean *line; // [frequency]: a line reaches it
+    guint8 *quiet;  // [frequency][window][wavenumber]: 1 = among the quietest
     double levelled; // noise_levelled()
 } NoiseLocal;
 
@@ -216,7 +223,18 @@ gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local);
 void noise_put_places(const NoiseJob *job, LithoNoise *noise);
 // Instead of noise_quiet_conclude(): `noise` gets its local level, too.
 void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
-                          double *leaking, LithoNoise *noise);
+                          double *leaking, int threads, LithoNoise *noise);
+
+// Coefficients that one of frequency f stands for.
+static inline double noise_times_of(const NoiseJob *job, int f)
+{
+    return f == 0 || 2 * f == job->n[2] ? 1 : 2;
+}
+
+// --- noise_fine.c --------------------------------------------------------------------------------
+
+// Sets noise->map: what varies within the windows of noise->local. Needs job->cube to hold the box.
+void noise_put_fine(const NoiseJob *job, const NoiseLocal *local, int threads, LithoNoise *noise);
 
 // --- noise_levelled.c ----------------------------------------------------------------------------
 

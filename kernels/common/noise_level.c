@@ -456,9 +456,13 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;
-    if (noise->local) {
+    if (noise->local && noise->levelled < 0) {
         noise->low -= 2 * noise->doubt * noise->total;
         noise->high += 2 * noise->doubt * noise->total;
+    } else if (noise->local) { // whose groups differ by their places
+        const double known = 0.001;
+        noise->low = (1 - known - 2 * noise->doubt) * noise->total;
+        noise->high = (1 + known + 2 * noise->doubt) * noise->total;
     }
 }
 
@@ -473,7 +477,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->local = NULL;
     noise->map = noise->bands = (LithoNoiseMap){0};
     noise->ends = 1;
-    noise->lines = noise->line_at = noise->levelled = noise->varies = 0;
+    noise->lines = noise->line_at = noise->levelled = noise->varies = noise->events = 0;
     noise_put_places(job, noise);
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {

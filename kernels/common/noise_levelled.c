@@ -66,6 +66,35 @@ static double run_against(Pair *pairs, gint64 n, double apart)
     return r < -fmax(least, times * scatter / sqrt(apart)) ? r : 0;
 }
 
+// Rank correlation of windows at one time, [n] in the order of the job's: noise that grows along
+// traces whose events fade runs against them, too, and behind gains of a window's length and less
+// this one is -0.4 to -0.85.
+static double at_one_time(const NoiseJob *job, const Pair *windows, gint64 n)
+{
+    const gint64 times = job->count[2];
+    g_autofree Pair *mean = g_new0(Pair, times), *pairs = g_memdup2(windows, n * sizeof *windows);
+    g_autofree gint64 *place = g_new(gint64, n), *count = g_new0(gint64, times);
+    gint64 at = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        if (job->share[w] > 0) {
+            pairs[at].level = log(fmax(pairs[at].level, 1e-30));
+            pairs[at].events = log(fmax(pairs[at].events, 1e-30));
+            place[at] = noise_place_of(job, w, 2);
+            mean[place[at]].level += pairs[at].level;
+            mean[place[at]].events += pairs[at].events;
+            count[place[at++]]++;
+        }
+    for (at = 0; at < n; at++) {
+        pairs[at].level -= mean[place[at]].level / (double)count[place[at]];
+        pairs[at].events -= mean[place[at]].events / (double)count[place[at]];
+    }
+    return rank_correlation(pairs, n);
+}
+
+// Gains that change within a window leave less than SHORT_GAIN, also at one time; noise that grows
+// leaves more than GROWTH there.
+static const double SHORT_GAIN = -0.75, GROWTH = -0.3;
+
 double noise_levelled(const NoiseJob *job, const NoiseLocal *local)
 {
     // The noise of the upper half of the frequencies and events of the lower one: they share no
@@ -98,6 +127,9 @@ double noise_levelled(const NoiseJob *job, const NoiseLocal *local)
         apart[a] = (double)litho_box_size(job->box, a) / job->n[a];
     // Gains over long times are those of whole traces. They do not change within a window, which
     // is what a rank correlation near -1 tells: half of theirs.
+    const double times = at_one_time(job, windows, n);
     const double r = run_against(windows, n, apart[0] * apart[1] * apart[2]);
+    if (r < SHORT_GAIN && times > GROWTH)
+        return 0;
     return r < 0 ? r : 0.5 * run_against(traces, n_traces, apart[0] * apart[1]);
 }

@@ -38,6 +38,7 @@ typedef struct Local {
     float *squares; // [frequency][window], of the QUIETEST classes
     float *mean;    // [frequency][window][class]: of the windows around, in units of the QUIETEST
     gint64 *number; // of the window at a place; -1 = none
+    int *near;      // [window]: bins to the nearest frequency that tells of events
     int edge[CLASSES + 1];
     gboolean *peak, *line; // [frequency]: of a line, and no further than LINE_REACH from one
 } Local;
@@ -96,12 +97,12 @@ static int mirrored(const NoiseJob *job, int g)
 }
 
 // The frequencies around f that tell where events are.
-static gboolean set_tells(const Local *l, int f, gboolean *tells)
+static gboolean set_tells(const Local *l, int f, int near, gboolean *tells)
 {
     gboolean any = FALSE;
     for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
         const int g = mirrored(l->job, f + off);
-        tells[off + NOISE_FAR] = abs(off) >= NOISE_NEAR && g >= 0 && !share_line(l, f, g);
+        tells[off + NOISE_FAR] = abs(off) >= near && g >= 0 && !share_line(l, f, g);
         any |= tells[off + NOISE_FAR];
     }
     return any;
@@ -152,22 +153,51 @@ static gboolean around_in_place(const Local *l, int f, gint64 w, float *to)
     return any;
 }
 
+static double loudness_of(const Local *l, gint64 w)
+{
+    double sum = 0;
+    for (int f = 0; f < l->job->nf; f++)
+        sum += noise_times_of(l->job, f) * l->unit[f * l->job->windows + w];
+    return sum;
+}
+
+// Noise that swells within a window is alike at frequencies NOISE_NEAR bins apart, which are no
+// independent witnesses of it.
+static int nearest_witness(const Local *l, gint64 w)
+{
+    const double much = 2.5;
+    const NoiseJob *job = l->job;
+    gint64 place[3];
+    noise_places_of(job, w, place);
+    const double own = loudness_of(l, w);
+    for (int side = -1; side <= 1; side += 2) {
+        const gint64 at[3] = {place[0], place[1], place[2] + side};
+        const gint64 other =
+            at[2] < 0 || at[2] >= job->count[2] ? -1 : l->number[place_index(job, at)];
+        const double beside = other < 0 ? own : loudness_of(l, other);
+        if (beside > much * own || own > much * beside)
+            return NOISE_NEAR + 1;
+    }
+    return NOISE_NEAR;
+}
+
 // --- classes -------------------------------------------------------------------------------------
 
 // Sums of a frequency's power by rank of its neighbourhood. `scratch` holds 4 planes.
-static void sum_classes(const Local *l, int f, float *scratch)
+static void sum_classes(const Local *l, int f, float *scratch, guint8 *quiet)
 {
     const NoiseJob *job = l->job;
     const gint64 nk = noise_wavenumbers(job);
     float *near = scratch, *sorted = scratch + nk, *two = scratch + 2 * nk;
-    gboolean tells[2 * NOISE_FAR + 1];
-    const gboolean any = set_tells(l, f, tells);
+    gboolean tells[2][2 * NOISE_FAR + 1];
+    const gboolean any = set_tells(l, f, NOISE_NEAR, tells[0]);
+    set_tells(l, f, NOISE_NEAR + 1, tells[1]);
     for (gint64 w = 0; w < job->windows; w++) {
         if (!(job->share[w] > 0) || !litho_run_checkpoint(job->run))
             continue;
         memset(near, 0, nk * sizeof *near);
         if (!(l->line[f] || !any) || !around_in_place(l, f, w, near))
-            around_in_frequency(l, tells, f, w, near);
+            around_in_frequency(l, tells[l->near[w] > NOISE_NEAR], f, w, near);
         noise_add_spread(job, &l->spread, f, w, l->median[f] * l->unit[f * job->windows + w], two,
                          near);
         memcpy(sorted, near, nk * sizeof *near);
@@ -185,6 +215,7 @@ static void sum_classes(const Local *l, int f, float *scratch)
                 c++;
             sums[c] += power[k];
             n[c]++;
+            quiet[w * nk + k] = c < QUIETEST;
             *squares += c < QUIETEST ? power[k] * power[k] : 0;
         }
         for (int c = 0; c < CLASSES; c++) // equal ranks
@@ -299,6 +330,8 @@ static void set_levels(const Local *l, int f, NoiseLocal *to)
         const double own = (leaky - spread * window_mean(l, f, w)) / (1 - spread);
         to->leaky[job->windows * f + w] = (float)leaky;
         to->level[job->windows * f + w] = (float)fmax(own, 0);
+        to->used[job->windows * f + w] = (float)l->edge[n];
+        to->mean[job->windows * f + w] = (float)window_mean(l, f, w);
         quiet /= l->edge[QUIETEST];
         if (quiet > 0) {
             squares += job->share[w] * l->squares[job->windows * f + w] / (quiet * quiet);
@@ -321,12 +354,16 @@ NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads
                .squares = g_new0(float, all),
                .mean = g_new0(float, all *CLASSES),
                .number = g_new(gint64, job->count[0] * job->count[1] * job->count[2]),
+               .near = g_new0(int, windows),
                .peak = g_new0(gboolean, job->nf),
                .line = g_new0(gboolean, job->nf)};
     NoiseLocal to = {.level = g_new0(float, all),
                      .leaky = g_new0(float, all),
+                     .used = g_new0(float, all),
+                     .mean = g_new0(float, all),
                      .lumps = g_new0(float, job->nf),
-                     .line = g_new0(gboolean, job->nf)};
+                     .line = g_new0(gboolean, job->nf),
+                     .quiet = g_new0(guint8, all * nk)};
     for (int c = 0; c <= CLASSES; c++)
         l.edge[c] = (int)(nk * c / CLASSES);
     for (gint64 p = 0; p < job->count[0] * job->count[1] * job->count[2]; p++)
@@ -345,10 +382,13 @@ NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads
         for (int f = 0; f < job->nf; f++)
             if (litho_run_checkpoint(job->run))
                 set_units(&l, f, scratch);
+#pragma omp for schedule(static)
+        for (gint64 w = 0; w < windows; w++)
+            l.near[w] = nearest_witness(&l, w);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
             if (litho_run_checkpoint(job->run))
-                sum_classes(&l, f, scratch);
+                sum_classes(&l, f, scratch, to.quiet + f * windows * nk);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
             mean_around(&l, f);
@@ -363,6 +403,7 @@ NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads
     g_free(l.squares);
     g_free(l.mean);
     g_free(l.number);
+    g_free(l.near);
     g_free(l.peak);
     g_free(l.line);
     return to;
@@ -372,16 +413,14 @@ void noise_local_clear(NoiseLocal *local)
 {
     g_clear_pointer(&local->level, g_free);
     g_clear_pointer(&local->leaky, g_free);
+    g_clear_pointer(&local->used, g_free);
+    g_clear_pointer(&local->mean, g_free);
     g_clear_pointer(&local->lumps, g_free);
     g_clear_pointer(&local->line, g_free);
+    g_clear_pointer(&local->quiet, g_free);
 }
 
 // --- does it vary --------------------------------------------------------------------------------
-
-static double times_of(const NoiseJob *job, int f)
-{
-    return f == 0 || 2 * f == job->n[2] ? 1 : 2;
-}
 
 // Mean level of a frequency over the windows.
 static double mean_of(const NoiseJob *job, const float *level, int f)
@@ -402,11 +441,11 @@ static double variation_at(const NoiseJob *job, const NoiseLocal *local, int fro
     double squares = 0, weight = 0;
     *energy = 0;
     for (int f = from; f < to; f++)
-        *energy += times_of(job, f) * mean_of(job, local->level, f);
+        *energy += noise_times_of(job, f) * mean_of(job, local->level, f);
     for (gint64 w = 0; *energy > 0 && w < job->windows; w++) {
         double sum = 0;
         for (int f = from; f < to; f++)
-            sum += times_of(job, f) * local->level[job->windows * f + w];
+            sum += noise_times_of(job, f) * local->level[job->windows * f + w];
         squares += job->share[w] > 0 ? job->share[w] * pow(sum / *energy - 1, 2) : 0;
         weight += job->share[w];
     }
@@ -435,7 +474,7 @@ static double energy_of_lines(const NoiseJob *job, const NoiseLocal *local)
 {
     double lines = 0, all = 0;
     for (int f = 0; f < job->nf; f++) {
-        const double energy = times_of(job, f) * mean_of(job, local->level, f);
+        const double energy = noise_times_of(job, f) * mean_of(job, local->level, f);
         lines += local->line[f] ? energy : 0;
         all += energy;
     }
@@ -499,7 +538,7 @@ static double energy_at_ends(const NoiseJob *job, const NoiseLocal *local)
         const gint64 k = noise_place_of(job, w, 2);
         double sum = 0;
         for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
-            sum += times_of(job, f) * local->level[job->windows * f + w];
+            sum += noise_times_of(job, f) * local->level[job->windows * f + w];
         power[k] += job->share[w] * sum;
         weight[k] += job->share[w];
     }
@@ -554,41 +593,6 @@ static void fill_places(const int n[3], gint64 places, float *power)
     }
 }
 
-// Power that windows half a length apart, behind sin^2, see of noise that such windows are made of.
-static void see(const int n[3], const float *power, float *scratch, float *seen)
-{
-    const gint64 step[3] = {(gint64)n[1] * n[2], n[2], 1}, places = n[0] * step[0];
-    const float *from = power;
-    for (int a = 0; a < 3; a++) {
-        float *to = a == 1 ? scratch : seen;
-        for (gint64 p = 0; p < places; p++) {
-            const gint64 at = p / step[a] % n[a];
-            const float before = from[at > 0 ? p - step[a] : p];
-            const float after = from[at + 1 < n[a] ? p + step[a] : p];
-            to[p] = 0.75f * from[p] + 0.125f * (before + after);
-        }
-        from = to;
-    }
-}
-
-// Windows smear what they measure, and windows that noise is made of smear it again. So the power
-// is sharpened until windows see of it what they saw of the noise (Richardson 1972, Lucy 1974).
-static void sharpen(const int n[3], float *power)
-{
-    enum { PASSES = 6 };
-    const gint64 places = (gint64)n[0] * n[1] * n[2];
-    g_autofree float *want = g_memdup2(power, places * sizeof *power), *seen = g_new(float, places);
-    g_autofree float *scratch = g_new(float, places), *ratio = g_new(float, places);
-    for (int pass = 0; pass < PASSES; pass++) {
-        see(n, power, scratch, seen);
-        for (gint64 p = 0; p < places; p++)
-            ratio[p] = seen[p] > 0 ? want[p] / seen[p] : 1;
-        see(n, ratio, scratch, seen);
-        for (gint64 p = 0; p < places; p++)
-            power[p] *= seen[p];
-    }
-}
-
 void noise_put_places(const NoiseJob *job, LithoNoise *noise)
 {
     for (int a = 0; a < 3; a++) {
@@ -618,9 +622,18 @@ static void put_local(const NoiseJob *job, const NoiseLocal *local, LithoNoise *
                 to[place_index(job, place)] = local->level[job->windows * f + w];
         }
         fill_places(noise->n_places, places, to);
-        sharpen(noise->n_places, to);
         for (gint64 p = 0; p < places; p++)
             to[p] = mean > 0 && to[p] >= 0 ? to[p] / (float)mean : 1;
+    }
+    for (gint64 p = 0; p < places; p++) {
+        double own = 0, all = 0;
+        for (int f = 0; f < job->nf; f++) {
+            const double power = noise_times_of(job, f) * mean_of(job, local->level, f);
+            own += power * noise->local[f * places + p];
+            all += power;
+        }
+        for (int f = 0; own > 0 && f < job->nf; f++)
+            noise->local[f * places + p] *= (float)(all / own);
     }
 }
 
@@ -636,33 +649,63 @@ static double strongest_line(const NoiseJob *job, const NoiseLocal *local)
             at = f;
         }
     for (int f = MAX(at - BESIDE, 0); f <= MIN(at + BESIDE, job->nf - 1); f++) {
-        const double power = times_of(job, f) * mean_of(job, local->level, f);
+        const double power = noise_times_of(job, f) * mean_of(job, local->level, f);
         sum += f * power;
         weight += power;
     }
     return weight > 0 ? sum / weight : at;
 }
 
-// Standard deviation of the level by what nothing tells, relative: of windows of a cube of a
-// million samples; of events where some bands vary more than others; of lines, which have few
-// independent coefficients, two in a trace; of contrasts that windows are too large for, and of
-// gain control over so short a time that the gains change within them.
+// Variance of the energy by chance, relative: coefficients that are not quiet hold another energy
+// than those that are. Windows half a length apart hold every sample eight times.
+static double chance_of(const NoiseJob *job, const NoiseLocal *local)
+{
+    const double all = (double)noise_wavenumbers(job);
+    double sum = 0, squares = 0;
+    for (int f = 0; f < job->nf; f++)
+        for (gint64 w = 0; w < job->windows; w++) {
+            const gsize at = (gsize)job->windows * f + w;
+            const double own = noise_times_of(job, f) * job->share[w] * local->level[at];
+            sum += own;
+            squares += own * own * (1 / fmax(local->used[at], 1) - 1 / all);
+        }
+    return sum > 0 ? 8 * squares / (sum * sum) : 0;
+}
+
+// Standard deviation of the level by events that leak into quiet coefficients, relative: by what
+// some bands vary more than others, and by no more than a part of the events' energy.
+static double events_of(const NoiseJob *job, const NoiseLocal *local)
+{
+    const double by_bands = 0.26, by_energy = 0.00075;
+    double least, noise = 0, all = 0;
+    const double varies = variation_of(job, local, &least);
+    for (int f = 0; f < job->nf; f++) {
+        noise += noise_times_of(job, f) * mean_of(job, local->level, f);
+        all += noise_times_of(job, f) * mean_of(job, local->mean, f);
+    }
+    const double bands = fmax(varies * varies - 1.02 * least * least, 0); // 0.02: scatter
+    if (local->levelled < 0) // gains spread events, too
+        return by_bands * bands;
+    return noise > 0 ? fmin(by_bands * bands, by_energy * fmax(all / noise - 1, 0)) : 0;
+}
+
+// Standard deviation of the level by what else nothing tells, relative: by chance; by lines, which
+// have few independent coefficients, two in a trace; and of gain control over so short a time that
+// the gains change within windows.
 static double doubt_of(const NoiseJob *job, const NoiseLocal *local)
 {
-    const double own = 0.0013, events = 0.26, lines = 0.3, contrasts = 0.3;
-    const double short_gain = -0.75; // -0.3 to -0.7 where gains are longer than the windows
+    const double own = 0.0013, lines = 0.3, contrasts = 0.3, short_gain = -0.75;
     const double seen = local->levelled < short_gain ? 0.5 : 1.2;
     const gint64 traces = litho_box_size(job->box, 0) * litho_box_size(job->box, 1);
     double least;
     const double varies = variation_of(job, local, &least);
-    const double bands = fmax(varies * varies - 1.02 * least * least, 0); // 0.02: scatter
-    return own + events * bands +
-           lines * sqrt(energy_of_lines(job, local) / (double)MAX(traces, 1)) +
-           contrasts * fmax(varies - seen, 0);
+    const double chance = hypot(own, 0.5 * sqrt(chance_of(job, local)));
+    return (local->levelled < 0 ? own + contrasts * fmax(varies - seen, 0) : chance) +
+           lines * sqrt(energy_of_lines(job, local) / (double)MAX(traces, 1));
 }
 
 void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
-                          double *leaking, LithoNoise *noise)
+                          double *leaking, int threads, LithoNoise *noise)
 {
     const double ends = energy_at_ends(job, local);
     g_autofree float *lumps = g_new(float, job->nf);
@@ -684,10 +727,12 @@ void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *
     noise->lumps = n > 0 ? litho_select_kth(lumps, n, n / 2) : 0;
     noise->n_times = 0;
     noise->ends = ends;
-    noise->doubt = doubt_of(job, local);
+    noise->events = events_of(job, local);
+    noise->doubt = doubt_of(job, local) + noise->events;
     noise->lines = energy_of_lines(job, local);
     noise->line_at = strongest_line(job, local) / (job->n[2] * job->dt);
     noise->levelled = local->levelled;
     variation_of(job, local, &noise->varies);
     put_local(job, local, noise);
+    noise_put_fine(job, local, threads, noise);
 }

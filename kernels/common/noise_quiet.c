@@ -636,7 +636,7 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
         litho_run_checkpoint(job->run)) {
         NoiseLocal local = noise_local_new(job, median, threads);
         if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local))
-            noise_local_conclude(job, &local, sigma, leaking, noise);
+            noise_local_conclude(job, &local, sigma, leaking, threads, noise);
         noise_local_clear(&local);
     }
 }
