@@ -231,6 +231,11 @@ static inline double noise_times_of(const NoiseJob *job, int f)
     return f == 0 || 2 * f == job->n[2] ? 1 : 2;
 }
 
+// --- noise_ends.c --------------------------------------------------------------------------------
+
+// Energy of the noise over that of its windows, which end with the traces.
+double noise_local_ends(const NoiseJob *job, const NoiseLocal *local);
+
 // --- noise_fine.c --------------------------------------------------------------------------------
 
 // Sets noise->map: what varies within the windows of noise->local. Needs job->cube to hold the box.
