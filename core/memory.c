@@ -8,17 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/control_group.h"
 #include "core/error.h"
 #include "core/text.h"
-
-static gboolean read_number(const char *path, guint64 *value)
-{
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL) || !g_ascii_isdigit(text[0]))
-        return FALSE; // "max" = no limit
-    *value = g_ascii_strtoull(text, NULL, 10);
-    return TRUE;
-}
 
 static guint64 system_available(void)
 {
@@ -27,32 +19,6 @@ static guint64 system_available(void)
     if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL))
         at = strstr(text, "MemAvailable:");
     return at ? g_ascii_strtoull(at + strlen("MemAvailable:"), NULL, 10) * 1024 : G_MAXUINT64;
-}
-
-// Pages of files that the kernel drops when memory is asked for: they count as used in a control
-// group, and reading a large cube is enough to fill it with them.
-static guint64 group_file_pages(void)
-{
-    g_autofree char *text = NULL;
-    static const char *const keys[] = {"\nactive_file ", "\ninactive_file "};
-    guint64 sum = 0;
-    if (!g_file_get_contents("/sys/fs/cgroup/memory.stat", &text, NULL, NULL))
-        return 0;
-    for (guint k = 0; k < G_N_ELEMENTS(keys); k++) {
-        const char *at = strstr(text, keys[k]);
-        sum += at ? g_ascii_strtoull(at + strlen(keys[k]), NULL, 10) : 0;
-    }
-    return sum;
-}
-
-static guint64 group_available(void)
-{
-    guint64 limit, used;
-    if (!read_number("/sys/fs/cgroup/memory.max", &limit) ||
-        !read_number("/sys/fs/cgroup/memory.current", &used))
-        return G_MAXUINT64;
-    used -= MIN(used, group_file_pages());
-    return limit > used ? limit - used : 0;
 }
 
 static guint64 address_space_available(void)
@@ -123,7 +89,8 @@ void litho_memory_return(void)
 
 guint64 litho_memory_available(void)
 {
-    guint64 bytes = MIN(MIN(system_available(), group_available()), address_space_available());
+    guint64 bytes = MIN(MIN(system_available(), litho_control_group_memory(NULL, NULL)),
+                        address_space_available());
     bytes = MIN(bytes, allowed());
     return MAX(bytes, 1);
 }

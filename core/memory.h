@@ -2,9 +2,9 @@
 #pragma once
 #include <glib.h>
 
-// Bytes this process may still take: the least of what the system has available, the control
-// group's limit and RLIMIT_AS; no more than LITHO_MEMORY says (GiB). Never 0. Thread-safety: any
-// thread.
+// Bytes this process may still take: the least of what the system has available, what its
+// control groups leave and RLIMIT_AS; no more than LITHO_MEMORY says (GiB). Never 0. Thread-safety:
+// any thread.
 guint64 litho_memory_available(void);
 // Bytes that an operator's plan may keep from pass to pass: a quarter of that, 2 GiB at most. Any
 // thread.

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/control_group.h"
+
 double litho_now_ms(void)
 {
     return g_get_monotonic_time() * 1e-3;
@@ -100,14 +102,22 @@ void litho_run_first_look(LithoRun *run)
         run->on_first_look(run->partial_data);
 }
 
+// Processors that the groups of this process grant; asked once, for every loop asks.
+static int granted(void)
+{
+    static gsize n; // and 1
+    if (g_once_init_enter(&n))
+        g_once_init_leave(&n, (gsize)litho_control_group_processors(NULL, NULL) + 1);
+    return n > 1 ? (int)n - 1 : G_MAXINT;
+}
+
 int litho_run_threads(const LithoRun *run)
 {
     if (run && run->threads > 0)
         return run->threads;
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return MAX(CPU_COUNT(&set), 1);
-    return g_get_num_processors();
+    const gboolean known = sched_getaffinity(0, sizeof set, &set) == 0;
+    return MIN(known ? MAX(CPU_COUNT(&set), 1) : (int)g_get_num_processors(), granted());
 }
 
 int litho_run_devices(const LithoRun *run)

@@ -80,7 +80,8 @@ void litho_run_library_end(const LithoRun *run);
 void litho_run_partial(LithoRun *run, LithoCube *part);
 // The part that was handed over last is a first look at all of the result.
 void litho_run_first_look(LithoRun *run);
-// Threads to use: run->threads, or all the machine lends this process.
+// Threads to use: run->threads, or as many as the process may have processors: by its affinity and
+// by the quota of its control groups when it was first asked.
 int litho_run_threads(const LithoRun *run);
 
 // Devices that may share the work, run->device first; at least 1.

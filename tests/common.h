@@ -50,13 +50,18 @@ static inline int test_run(void)
     return status == 77 ? 0 : status;
 }
 
-// Removes `folder` and the files in it (no folders), and frees its name.
+// Removes `folder` and all that is in it, and frees its name.
 static inline void test_remove_folder(char *folder)
 {
     GDir *dir = g_dir_open(folder, 0, NULL);
     for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
+        char *path = g_build_filename(folder, name, NULL);
+        if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
+            test_remove_folder(path);
+            continue;
+        }
         g_unlink(path);
+        g_free(path);
     }
     if (dir)
         g_dir_close(dir);

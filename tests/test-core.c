@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/control_group.h"
 #include "core/error.h"
 #include "core/flow.h"
 #include "core/memory.h"
@@ -13,6 +14,7 @@
 #include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
+#include "tests/common.h"
 
 // --- boxes ------------------------------------------------------------------------------------
 
@@ -416,6 +418,47 @@ static void test_memory(void)
     g_assert_cmpuint(bytes, <, G_GUINT64_CONSTANT(1) << 50);
 }
 
+static void put(const char *root, const char *folder, const char *name, const char *text)
+{
+    g_autofree char *at = g_build_filename(root, folder, NULL);
+    g_autofree char *path = g_build_filename(at, name, NULL);
+    g_assert_cmpint(g_mkdir_with_parents(at, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+// Property: the groups that a process is in are asked up to the root, and the least that one of
+// them leaves counts; pages of files are no use of memory. Both versions of the interface are read,
+// and a group that a container cannot see is passed over.
+static void test_control_groups(void)
+{
+    char *root = g_dir_make_tmp("litho-groups-XXXXXX", NULL);
+    g_autofree char *of = g_build_filename(root, "cgroup", NULL);
+    g_assert_cmpuint(litho_control_group_memory(of, root), ==, G_MAXUINT64);
+    put(root, ".", "cgroup", "0::/slurm/job_7/step\n");
+    put(root, "slurm", "memory.max", "max\n");
+    put(root, "slurm", "memory.current", "900\n");
+    put(root, "slurm/job_7", "memory.max", "8000\n");
+    put(root, "slurm/job_7", "memory.current", "3000\n");
+    put(root, "slurm/job_7", "memory.stat", "anon 1\nactive_file 700\ninactive_file 300\n");
+    put(root, "slurm/job_7/step", "memory.max", "9000\n");
+    put(root, "slurm/job_7/step", "memory.current", "1000\n");
+    g_assert_cmpuint(litho_control_group_memory(of, root), ==, 6000);
+    g_assert_cmpint(litho_control_group_processors(of, root), ==, 0);
+    put(root, "slurm", "cpu.max", "max 100000\n");
+    put(root, "slurm/job_7", "cpu.max", "150000 100000\n");
+    g_assert_cmpint(litho_control_group_processors(of, root), ==, 2);
+    put(root, ".", "cgroup", "4:memory:/outside/us\n2:cpu,cpuacct:/a\n1:cpuset:/\n");
+    put(root, "memory", "memory.limit_in_bytes", "5000\n");
+    put(root, "memory", "memory.usage_in_bytes", "4000\n");
+    put(root, "memory", "memory.stat", "cache 9\ntotal_active_file 0\ntotal_inactive_file 1000\n");
+    put(root, "cpu/a", "cpu.cfs_quota_us", "-1\n");
+    put(root, "cpu", "cpu.cfs_quota_us", "50000\n");
+    put(root, "cpu", "cpu.cfs_period_us", "100000\n");
+    g_assert_cmpuint(litho_control_group_memory(of, root), ==, 2000);
+    g_assert_cmpint(litho_control_group_processors(of, root), ==, 1);
+    test_remove_folder(root);
+}
+
 // Property: what plans keep is a quarter of what the user allows, 2 GiB at most.
 static void test_memory_to_keep(void)
 {
@@ -489,6 +532,7 @@ int main(int argc, char **argv)
     g_test_add_func("/synth/velocity", test_synth_velocity);
     g_test_add_func("/stopped", test_stopped);
     g_test_add_func("/memory", test_memory);
+    g_test_add_func("/control-groups", test_control_groups);
     g_test_add_func("/memory-to-keep", test_memory_to_keep);
     g_test_add_func("/core/report", test_report);
     return g_test_run();
