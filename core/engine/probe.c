@@ -5,20 +5,12 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mix.h"
 #include "core/mute.h"
-
-// splitmix64's finaliser (Steele, Lea, Flood 2014).
-static guint64 mix(guint64 x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static guint64 trace_key(gint64 i, gint64 j, guint32 seed)
 {
-    return mix(mix(mix(seed) ^ (guint64)i) ^ (guint64)j);
+    return litho_mix(litho_mix(litho_mix(seed) ^ (guint64)i) ^ (guint64)j);
 }
 
 gboolean litho_probe_hides(gint64 i, gint64 j, double percent, guint fold, guint32 seed)
@@ -118,7 +110,7 @@ static void fill_signs(guint64 key, gint64 from, gint64 n, float *signs)
     for (gint64 k = 0; k < n; k++) {
         const guint64 at = (guint64)(from + k + MAX_REACH);
         if (k == 0 || at % 64 == 0)
-            bits = mix(key ^ (at / 64 + 1));
+            bits = litho_mix(key ^ (at / 64 + 1));
         signs[k] = bits >> (at % 64) & 1 ? 1 : -1;
     }
 }

@@ -4,19 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-// splitmix64's finaliser (Steele, Lea, Flood 2014): full avalanche, so that neighbouring indices
-// give unrelated numbers.
-static guint64 mix(guint64 x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
+#include "core/mix.h"
 
 double litho_hash_uniform(guint64 seed, guint64 stream, guint64 index)
 {
-    return (mix(mix(mix(seed) ^ stream) ^ index) >> 11) * 0x1p-53;
+    return (litho_mix(litho_mix(litho_mix(seed) ^ stream) ^ index) >> 11) * 0x1p-53;
 }
 
 // Box-Muller; one of the pair is enough.
