@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/resolve.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 #include "core/error.h"
 #include "core/operator.h"
+#include "core/stamp.h"
 
 // Time that a thread waiting for another's reading sleeps before it asks whether it is cancelled.
 enum { WAIT_MS = 20 };
 
-typedef struct Stamp {
+typedef struct File {
     char *path;
-    gint64 size, seconds, nanoseconds;
-    guint64 device, inode;
-} Stamp;
+    LithoStamp stamp;
+} File;
 
 struct LithoResolved {
     gint refs;     // guarded by `lock`, like the table
     char *key;     // in the table; NULL before
-    GArray *files; // of Stamp
+    GArray *files; // of File
     gpointer data;
     GDestroyNotify destroy;
     guint64 bytes;
@@ -39,43 +36,27 @@ static guint64 limit = G_GUINT64_CONSTANT(1) << 30; // bytes of `kept` without t
 
 // --- one answer -------------------------------------------------------------------------------
 
-static void stamp_clear(gpointer data)
+static void file_clear(gpointer data)
 {
-    g_free(((Stamp *)data)->path);
+    g_free(((File *)data)->path);
 }
 
 LithoResolved *litho_resolved_new(void)
 {
     LithoResolved *r = g_new0(LithoResolved, 1);
     r->refs = 1;
-    r->files = g_array_new(FALSE, FALSE, sizeof(Stamp));
-    g_array_set_clear_func(r->files, stamp_clear);
+    r->files = g_array_new(FALSE, FALSE, sizeof(File));
+    g_array_set_clear_func(r->files, file_clear);
     return r;
-}
-
-static gboolean take_stamp(const char *path, Stamp *stamp, GError **error)
-{
-    struct stat s;
-    if (stat(path, &s) != 0)
-        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s cannot be opened: %s", path,
-                            g_strerror(errno));
-    if (!S_ISREG(s.st_mode))
-        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not a regular file", path);
-    *stamp = (Stamp){.size = s.st_size,
-                     .seconds = s.st_mtim.tv_sec,
-                     .nanoseconds = s.st_mtim.tv_nsec,
-                     .device = s.st_dev,
-                     .inode = s.st_ino};
-    return TRUE;
 }
 
 gboolean litho_resolved_add_file(LithoResolved *r, const char *path, GError **error)
 {
-    Stamp stamp;
-    if (!take_stamp(path, &stamp, error))
+    File file;
+    if (!litho_stamp_take(path, &file.stamp, error))
         return FALSE;
-    stamp.path = g_strdup(path);
-    g_array_append_val(r->files, stamp);
+    file.path = g_strdup(path);
+    g_array_append_val(r->files, file);
     return TRUE;
 }
 
@@ -83,7 +64,7 @@ char **litho_resolved_files(const LithoResolved *r)
 {
     char **paths = g_new0(char *, r->files->len + 1);
     for (guint k = 0; k < r->files->len; k++)
-        paths[k] = g_strdup(g_array_index(r->files, Stamp, k).path);
+        paths[k] = g_strdup(g_array_index(r->files, File, k).path);
     return paths;
 }
 
@@ -102,11 +83,9 @@ gpointer litho_resolved_data(const LithoResolved *r)
 static gboolean is_unchanged(const LithoResolved *r)
 {
     for (guint k = 0; k < r->files->len; k++) {
-        const Stamp *then = &g_array_index(r->files, Stamp, k);
-        Stamp now = {0};
-        if (!take_stamp(then->path, &now, NULL) || now.size != then->size ||
-            now.seconds != then->seconds || now.nanoseconds != then->nanoseconds ||
-            now.device != then->device || now.inode != then->inode)
+        const File *file = &g_array_index(r->files, File, k);
+        LithoStamp now;
+        if (!litho_stamp_take(file->path, &now, NULL) || !litho_stamp_equal(&now, &file->stamp))
             return FALSE;
     }
     return TRUE;

@@ -17,9 +17,8 @@ typedef struct LithoResolved LithoResolved;
 
 // An empty one, with a reference for the caller.
 LithoResolved *litho_resolved_new(void);
-// Names a file that is about to be read, before it is opened: when its size, time of change or
-// inode differ at the next use, resolve() is called again. FALSE with a sentence: there is no such
-// regular file.
+// Names a file or a store (core/stamp.h) that is about to be read, before it is opened: when its
+// stamp differs at the next use, resolve() is called again. FALSE with a sentence: there is none.
 gboolean litho_resolved_add_file(LithoResolved *resolved, const char *path, GError **error);
 // Gives it `data` of `bytes` bytes of memory, freed by `destroy` with the last reference. Once.
 void litho_resolved_set(LithoResolved *resolved, gpointer data, GDestroyNotify destroy,

@@ -9,6 +9,8 @@ import os
 import shutil
 import struct
 
+import numpy
+
 from cli_tap import cli, processor_s, read, run, test
 
 CPU = ["--backend", "cpu"]
@@ -167,6 +169,31 @@ def the_input_is_looked_at():
         f.seek(5000)
         f.write(bytes([byte[0] ^ 1]))
     assert "has changed since" in sentence(cli("verify", "i.npy", "-i", "moved.sgy", *CPU, status=1))
+
+
+def make_zarr(folder, seed):
+    """A Zarr folder of 12 x 8 x 40 random samples, a chunk an inline."""
+    random = numpy.random.default_rng(seed)
+    os.makedirs(folder)
+    with open(f"{folder}/.zarray", "w") as f:
+        json.dump({"zarr_format": 2, "shape": [12, 8, 40], "chunks": [1, 8, 40], "dtype": "<f4", "fill_value": 0, "order": "C",
+                   "filters": None, "compressor": None}, f)
+    for k in range(12):
+        random.standard_normal((8, 40)).astype("<f4").tofile(f"{folder}/{k}.0.0")
+
+
+@test
+def a_folder_is_looked_at_with_all_its_files():
+    make_zarr("a.zarr", 1)
+    make("z.npy", "fx", "window=8", "half_width=1", source="a.zarr")
+    assert os.path.exists("z.npy.provenance")
+    assert "bit for bit" in cli("verify", "z.npy", *CPU).stdout
+    shutil.copytree("a.zarr", "moved.zarr", copy_function=shutil.copyfile)
+    assert "bit for bit" in cli("verify", "z.npy", "-i", "moved.zarr", *CPU).stdout
+    shutil.copyfile("moved.zarr/3.0.0", "moved.zarr/5.0.0")
+    assert "has changed since" in sentence(cli("verify", "z.npy", "-i", "moved.zarr", *CPU, status=1))
+    shutil.rmtree("a.zarr")
+    assert "a.zarr is not there" in sentence(cli("verify", "z.npy", *CPU, status=1))
 
 
 @test

@@ -17,6 +17,7 @@
 #include "core/io/writer_private.h"
 #include "core/json.h"
 #include "core/operator_files.h"
+#include "core/stamp.h"
 #include "core/text.h"
 
 enum { FORMAT = 5 };
@@ -47,14 +48,21 @@ struct LithoJournal {
 
 // --- what a run computes --------------------------------------------------------------------------
 
-// Size and time of a file stand for its contents.
+static void add_stamp(GString *text, const LithoStamp *stamp)
+{
+    g_string_append_printf(text,
+                           "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_MODIFIER "x\n",
+                           stamp->bytes, stamp->changed_ns, stamp->listing);
+}
+
+// A file or a store; a parameter that names neither adds nothing.
 static void add_file(GString *text, const char *name, const char *path)
 {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT ".%09ld\n", name,
-                               (gint64)info.st_size, (gint64)info.st_mtim.tv_sec,
-                               (long)info.st_mtim.tv_nsec);
+    LithoStamp stamp;
+    if (!litho_stamp_take(path, &stamp, NULL))
+        return;
+    g_string_append_printf(text, "%s ", name);
+    add_stamp(text, &stamp);
 }
 
 // Files that steps read.
@@ -101,11 +109,8 @@ void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, Lit
                              const LithoGrid *out, const LithoSaveOptions *save, const char *device)
 {
     GString *input = g_string_new(NULL), *output = g_string_new(NULL);
-    for (guint k = 0; survey && k < survey->files->len; k++) {
-        const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, k);
-        g_string_append_printf(input, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", file->size,
-                               file->changed_ns);
-    }
+    for (guint k = 0; survey && k < survey->files->len; k++)
+        add_stamp(input, &g_array_index(survey->files, LithoTraceFile, k).stamp);
     if (survey)
         add_grid(input, &survey->grid);
     for (guint k = 0; k < litho_flow_length(asked); k++)

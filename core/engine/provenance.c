@@ -1,76 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/provenance.h"
 
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/io/open_options.h"
 #include "core/io/survey_private.h"
 #include "core/json.h"
+#include "core/stamp.h"
 
-enum { FORMAT = 1, PIECES = 64, PIECE = 16 << 10 };
+enum { FORMAT = 1 };
 
 static const char FORMAT_KEY[] = "lithoscope-provenance";
 
-// --- fingerprints ---------------------------------------------------------------------------------
-
-static gint64 changed_ns(const struct stat *info)
-{
-    return (gint64)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
-}
-
-// Adds the pieces of the open file to `sum`. FALSE: they cannot be read.
-static gboolean add_pieces(GChecksum *sum, int fd, gint64 size)
-{
-    g_autofree guint8 *piece = g_malloc(PIECE);
-    const gint64 even = (size - PIECE) / (PIECES - 1);
-    for (gint64 k = 0; k < PIECES; k++) {
-        const gint64 at = size > (gint64)PIECES * PIECE ? k * even : k * PIECE;
-        const gint64 n = MIN(PIECE, size - at);
-        if (n <= 0)
-            break;
-        if (pread(fd, piece, (gsize)n, at) != n)
-            return FALSE;
-        g_checksum_update(sum, piece, n);
-    }
-    return TRUE;
-}
-
-static char *fingerprint_of(const char *path, GError **error)
-{
-    struct stat info;
-    const int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-    char *text = NULL;
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-        char size[24];
-        g_snprintf(size, sizeof size, "%" G_GINT64_FORMAT, (gint64)info.st_size);
-        g_checksum_update(sum, (const guchar *)size, -1);
-        if (add_pieces(sum, fd, info.st_size))
-            text = g_strdup(g_checksum_get_string(sum));
-    }
-    if (!text)
-        litho_refuse(error, LITHO_ERROR_PARAMETER, "%s cannot be read for its fingerprint", path);
-    g_checksum_free(sum);
-    if (fd >= 0)
-        close(fd);
-    return text;
-}
+// --- marks
+// ----------------------------------------------------------------------------------------
 
 gboolean litho_file_mark_holds(const LithoFileMark *mark, const char *path, GError **error)
 {
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    LithoStamp stamp;
+    if (!litho_stamp_take(path, &stamp, NULL))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "%s, which the output was computed from, is not there", path);
-    if (info.st_size == mark->bytes && changed_ns(&info) == mark->changed_ns)
+    if (stamp.bytes == mark->bytes && stamp.changed_ns == mark->changed_ns)
         return TRUE;
-    g_autofree char *now = fingerprint_of(path, error);
+    g_autofree char *now = litho_fingerprint(path, error);
     return now && (strcmp(now, mark->fingerprint) == 0 ||
                    litho_refuse(error, LITHO_ERROR_PARAMETER,
                                 "%s is not the file that the output was computed from: it has "
@@ -129,16 +84,16 @@ static char *path_from_text(const char *text)
 // A mark of what lies at `path` now as { "path", "bytes", "changed_ns", "fingerprint" }.
 static gboolean add_mark(JsonArray *array, const char *path, GError **error)
 {
-    struct stat info;
+    LithoStamp stamp;
     g_autofree char *full = path_to_text(path);
-    g_autofree char *fingerprint = fingerprint_of(path, error);
-    if (!fingerprint || stat(path, &info) != 0)
+    g_autofree char *fingerprint = litho_fingerprint(path, error);
+    if (!fingerprint || !litho_stamp_take(path, &stamp, error))
         return FALSE;
     JsonObject *object = json_object_new();
     char changed[24];
-    g_snprintf(changed, sizeof changed, "%" G_GINT64_FORMAT, changed_ns(&info));
+    g_snprintf(changed, sizeof changed, "%" G_GINT64_FORMAT, stamp.changed_ns);
     json_object_set_string_member(object, "path", full);
-    json_object_set_int_member(object, "bytes", info.st_size);
+    json_object_set_int_member(object, "bytes", stamp.bytes);
     json_object_set_string_member(object, "changed_ns", changed); // beyond a double's whole numbers
     json_object_set_string_member(object, "fingerprint", fingerprint);
     json_array_add_object_element(array, object);
@@ -156,7 +111,8 @@ static gboolean settle_files(LithoFlow *flow, JsonArray *marks, GError **error)
             if (!litho_param_is_read(table, row, step->params))
                 continue;
             g_autofree char *path = litho_param_print(row, step->params);
-            if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) // a number, or a built-in model
+            LithoStamp stamp;
+            if (!litho_stamp_take(path, &stamp, NULL)) // a number, or a built-in model
                 continue;
             g_autofree char *full = g_canonicalize_filename(path, NULL);
             if (!litho_param_set_text(row, step->params, full, NULL) ||

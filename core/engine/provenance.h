@@ -11,12 +11,11 @@
 //
 // Thread-safety: values of their maker; any thread.
 
-// A file that was read. Its fingerprint is the SHA-256 of its size and of 64 pieces of 16 KiB spread
-// evenly over it (of all of a file up to 1 MiB): a terabyte costs as little as a megabyte.
+// A file or a store that was read.
 typedef struct LithoFileMark {
-    char *path; // absolute
-    gint64 bytes, changed_ns;
-    char *fingerprint;
+    char *path;               // absolute
+    gint64 bytes, changed_ns; // of its LithoStamp (core/stamp.h)
+    char *fingerprint;        // litho_fingerprint()
 } LithoFileMark;
 
 typedef struct LithoProvenance {

@@ -56,7 +56,7 @@ static gboolean open_input(Verify *v, LithoRun *run, GError **error)
         const LithoFileMark *mark = &g_array_index(p->input_marks, LithoFileMark, k);
         if (!litho_file_mark_holds(mark, file->path, error))
             return FALSE;
-        v->told->input_touched |= mark->changed_ns != file->changed_ns;
+        v->told->input_touched |= mark->changed_ns != file->stamp.changed_ns;
     }
     return TRUE;
 }

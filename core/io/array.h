@@ -15,6 +15,7 @@ struct LithoArray {
                      GError **error);
     void (*free)(LithoArray *array);
     int sample_bytes;   // of one sample in the file
+    gint64 opened_ns;   // latest change of its files when it was opened; 0 = not known yet
     gint64 stored;      // bytes that the samples lie in; 0 = of the file itself
     gboolean is_packed; // samples may take less in the file, or nothing at all
     guint8 *live;       // owned; n[0] * n[1], 0 = the file says there is no trace; NULL = all are

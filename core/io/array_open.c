@@ -43,7 +43,7 @@ static Opener opener_of(const char *path)
     char head[8] = "";
     gboolean is_hdf5 = FALSE;
     if (g_file_test(path, G_FILE_TEST_IS_DIR))
-        return litho_zarr_is(path) ? litho_zarr_open : NULL;
+        return litho_is_store(path) ? litho_zarr_open : NULL;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const ssize_t got = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
 #ifdef LITHO_HAVE_HDF5
@@ -86,7 +86,7 @@ static gboolean check_size(const LithoTraceFile *file, GError **error)
     enum { MOST_PACKED = 1100 };
     const gint64 *n = file->array->n;
     const double samples = (double)n[0] * (double)n[1] * (double)n[2];
-    const gint64 stored = file->array->stored ? file->array->stored : file->disk_size;
+    const gint64 stored = file->array->stored ? file->array->stored : file->stamp.bytes;
     const double held = (double)stored * (file->array->is_packed ? MOST_PACKED : 1);
     if (samples * file->array->sample_bytes <= held)
         return TRUE;
@@ -119,6 +119,7 @@ gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpen
 {
     LithoTraceFile file;
     if (litho_file_open(&file, path, error) && (file.array = open_any(survey, path, error))) {
+        file.array->opened_ns = file.stamp.changed_ns;
         const gint64 *n = file.array->n;
         const LithoGrid sizes = litho_grid_new(n[0], n[1], n[2]);
         file.format = LITHO_FORMAT_IEEE;

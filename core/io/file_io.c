@@ -22,11 +22,6 @@ static gboolean errno_error(const char *path, const char *verb, GError **error)
     return FALSE;
 }
 
-static gint64 changed_ns(const struct stat *info)
-{
-    return info->st_mtim.tv_sec * G_GINT64_CONSTANT(1000000000) + info->st_mtim.tv_nsec;
-}
-
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
 {
     *file = (LithoTraceFile){.path = g_strdup(path)};
@@ -37,14 +32,17 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
     struct stat info;
     if (fstat(file->fd, &info) < 0)
         return errno_error(path, "examine", error);
-    const gboolean is_zarr = S_ISDIR(info.st_mode) && litho_zarr_is(path);
+    const gboolean is_zarr = S_ISDIR(info.st_mode) && litho_is_store(path);
     if (S_ISDIR(info.st_mode) && !is_zarr)
         return litho_foreign_refuse_folder(path, error);
     if (!is_zarr && !S_ISREG(info.st_mode))
         return litho_refuse(error, LITHO_ERROR_FORMAT,
                             "%s is a device or pipe, a regular file is needed", path);
-    file->size = file->disk_size = info.st_size;
-    file->changed_ns = changed_ns(&info);
+    if (!(is_zarr ? litho_stamp_take(path, &file->stamp, error)
+                  : litho_stamp_take_open(file->fd, &file->stamp) ||
+                        errno_error(path, "examine", error)))
+        return FALSE;
+    file->size = file->stamp.bytes;
     file->id = (LithoFileId){info.st_dev, info.st_ino};
     if (is_zarr)
         return TRUE;
@@ -115,18 +113,23 @@ void litho_file_expect(const LithoTraceFile *file, gint64 n, gint64 at)
         posix_fadvise(file->fd, at, n, POSIX_FADV_WILLNEED);
 }
 
-gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
+gboolean litho_file_refuse_changed(const char *path, GError **error)
 {
-    struct stat now;
-    if (fstat(file->fd, &now) < 0)
-        return errno_error(file->path, "examine", error);
-    if (now.st_size == file->disk_size && changed_ns(&now) == file->changed_ns)
-        return TRUE;
     g_set_error(
         error, G_IO_ERROR, G_IO_ERROR_FAILED,
         _("%s was changed after it was opened; its samples would be a mixture, open it again"),
-        file->path);
+        path);
     return FALSE;
+}
+
+gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
+{
+    LithoStamp now;
+    if (!(file->stamp.listing
+              ? litho_stamp_take(file->path, &now, error)
+              : litho_stamp_take_open(file->fd, &now) || errno_error(file->path, "examine", error)))
+        return FALSE;
+    return litho_stamp_equal(&now, &file->stamp) || litho_file_refuse_changed(file->path, error);
 }
 
 // --- memory -----------------------------------------------------------------------------------

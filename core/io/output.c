@@ -142,7 +142,7 @@ static gboolean lies_in_an_input(const char *path)
     gboolean found = FALSE;
     while (at && *at && !found) {
         struct stat info;
-        found = stat(at, &info) == 0 && has(&inputs, &info) && litho_zarr_is(at);
+        found = stat(at, &info) == 0 && has(&inputs, &info) && litho_is_store(at);
         *strrchr(at, '/') = 0;
     }
     free(at);

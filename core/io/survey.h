@@ -107,7 +107,8 @@ LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun 
 // other crosslines or samples, or NULL, is of no use and no error.
 LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, const LithoCube *near,
                                   LithoRun *run, GError **error);
-// FALSE with a sentence: a file's size or time of change is no longer that of the opening.
+// FALSE with a sentence: the stamp of a file or store (core/stamp.h) is no longer that of the
+// opening.
 gboolean litho_survey_unchanged(const LithoSurvey *survey, GError **error);
 // TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.
 gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);

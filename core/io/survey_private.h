@@ -3,6 +3,7 @@
 #include "core/io/array.h"
 #include "core/io/output.h"
 #include "core/origin.h"
+#include "core/stamp.h"
 #include "core/io/sample_codec.h"
 #include "core/io/survey.h"
 
@@ -23,9 +24,8 @@ typedef struct LithoTraceFile {
     char *path;
     int fd;
     gint64 size;       // bytes, at opening; of an array: those of its samples as float32
-    gint64 disk_size;  // bytes of the file itself, at opening
+    LithoStamp stamp;  // of the file itself, or of the store, at opening
     LithoArray *array; // owned: reads the samples in place of `fd`; NULL = the file holds them
-    gint64 changed_ns; // time of the last change, at opening
     LithoFileId id;
     gint64 label;            // bytes of a tape label before the text header (0 or 128)
     gint64 first;            // byte of the first trace
@@ -120,8 +120,11 @@ gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64
 // Asks the system for bytes that are read soon, so that many requests wait for the disk at once;
 // returns without them. Any thread; does nothing for Zarr, HDF5 and netCDF.
 void litho_file_expect(const LithoTraceFile *file, gint64 n, gint64 at);
-// Size and time of change are those of the opening. FALSE: what was read since may be a mixture.
+// The stamp is that of the opening. FALSE: what was read since may be a mixture. Looks at every
+// file of a store, which may be a million.
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error);
+// FALSE, with the sentence of a file that is another one than was opened.
+gboolean litho_file_refuse_changed(const char *path, GError **error);
 // TRUE when `bytes` fit; else LITHO_ERROR_MEMORY with `what` in the sentence.
 gboolean litho_memory_check(gint64 bytes, const char *what, GError **error);
 
@@ -150,8 +153,6 @@ gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpen
 LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **error);
 LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **error);
 LithoArray *litho_zarr_open(LithoSurvey *survey, const char *path, GError **error);
-// TRUE for the folder of a Zarr array or group, such as MDIO's.
-gboolean litho_zarr_is(const char *path);
 // TRUE for an HDF5 file that netCDF wrote and whose arrays may all be read.
 gboolean litho_hdf5_is_netcdf(const char *path);
 // The packed array `name` of a netCDF-4 file, of n[] samples, unpacked here; *array is NULL where the

@@ -626,12 +626,19 @@ static gboolean check_strict(const LithoSurvey *survey, GError **error)
                                 "%s: %s (strict reading repairs nothing)", survey->name, bad);
 }
 
+static gboolean are_unchanged(const LithoSurvey *survey, gboolean stores, GError **error)
+{
+    for (guint k = 0; k < survey->files->len; k++) {
+        const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, k);
+        if ((stores || !file->stamp.listing) && !litho_file_unchanged(file, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 gboolean litho_survey_unchanged(const LithoSurvey *survey, GError **error)
 {
-    for (guint k = 0; k < survey->files->len; k++)
-        if (!litho_file_unchanged(&g_array_index(survey->files, LithoTraceFile, k), error))
-            return FALSE;
-    return TRUE;
+    return are_unchanged(survey, TRUE, error);
 }
 
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
@@ -666,7 +673,8 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     };
     litho_run_begin(run, "reading", "traces");
     double start = litho_now_ms();
-    if (!read_box(&reader, near, error) || !litho_survey_unchanged(survey, error) ||
+    // A store's chunks are checked one by one as they are read.
+    if (!read_box(&reader, near, error) || !are_unchanged(survey, FALSE, error) ||
         !check_strict(survey, error)) {
         litho_cube_unref(cube);
         return NULL;

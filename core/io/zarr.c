@@ -64,16 +64,19 @@ static char *chunk_path(const char *folder, const LithoZarrMeta *meta, const gin
 
 // A chunk as it lies in its file; *n is 0 where there is none. NULL: cannot be read, or longer than
 // `most`. g_free().
-static guint8 *read_file(const char *path, gsize most, gsize *n)
+static guint8 *read_file(const char *path, gsize most, gsize *n, gint64 *changed_ns)
 {
     struct stat info;
     *n = 0;
+    *changed_ns = 0;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? g_malloc(1) : NULL;
     const gboolean good = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
                           (guint64)info.st_size <= most;
     guint8 *bytes = good ? g_try_malloc((gsize)info.st_size) : NULL;
+    if (good)
+        *changed_ns = (gint64)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
     while (bytes && *n < (gsize)info.st_size) {
         const ssize_t got = pread(fd, bytes + *n, (gsize)info.st_size - *n, (off_t)*n);
         if (got < 0 && errno == EINTR)
@@ -87,14 +90,20 @@ static guint8 *read_file(const char *path, gsize most, gsize *n)
     return bytes;
 }
 
-// The numbers of a chunk as bytes; *is_missing: it was never written. NULL: damaged. g_free().
+typedef struct Chunk {
+    gboolean is_missing; // it was never written
+    gint64 changed_ns;   // its file; 0 = there is none that can be read
+} Chunk;
+
+// The numbers of a chunk as bytes. NULL: missing or damaged. g_free().
 static guint8 *read_chunk(const char *folder, const LithoZarrMeta *meta, const gint64 at[3],
-                          gsize samples, gboolean *is_missing)
+                          gsize samples, Chunk *chunk)
 {
     gsize n;
     g_autofree char *path = chunk_path(folder, meta, at);
-    g_autofree guint8 *packed = read_file(path, litho_zarr_most_packed(meta, samples), &n);
-    *is_missing = packed && n == 0;
+    g_autofree guint8 *packed =
+        read_file(path, litho_zarr_most_packed(meta, samples), &n, &chunk->changed_ns);
+    chunk->is_missing = packed && n == 0;
     return packed && n > 0 ? litho_zarr_unpack(meta, packed, n, samples) : NULL;
 }
 
@@ -103,15 +112,18 @@ static gboolean unpack(gpointer owner, const gint64 at[3], float *out, GError **
     const ZarrArray *self = owner;
     const LithoZarrMeta *m = &self->meta;
     const gsize samples = (gsize)m->chunk[0] * (gsize)m->chunk[1] * (gsize)m->chunk[2];
-    gboolean is_missing;
-    g_autofree guint8 *raw = read_chunk(self->folder, m, at, samples, &is_missing);
+    const gint64 opened_ns = self->array.opened_ns;
+    Chunk chunk;
+    g_autofree guint8 *raw = read_chunk(self->folder, m, at, samples, &chunk);
+    if (opened_ns && chunk.changed_ns > opened_ns)
+        return litho_file_refuse_changed(self->path, error);
     if (raw) {
         litho_zarr_floats(m, raw, samples, out);
         return TRUE;
     }
-    for (gsize k = 0; is_missing && k < samples; k++)
+    for (gsize k = 0; chunk.is_missing && k < samples; k++)
         out[k] = (float)m->fill;
-    return is_missing ||
+    return chunk.is_missing ||
            litho_refuse(error, LITHO_ERROR_FORMAT,
                         "%s: the chunk at (%" PRId64 ", %" PRId64 ", %" PRId64
                         ") cannot be unpacked, the file is damaged; copy it again",
@@ -255,12 +267,13 @@ double *litho_zarr_read_numbers(const char *folder, int rank, const gint64 n[2])
         return NULL;
     const gsize samples = (gsize)m.chunk[1] * (gsize)m.chunk[2];
     double *value = g_new(double, n[0] * n[1]);
-    gboolean good = TRUE, is_missing;
+    gboolean good = TRUE;
+    Chunk chunk;
     for (gint64 p = 0; good && p * m.chunk[1] < n[0]; p++)
         for (gint64 q = 0; good && q * m.chunk[2] < n[1]; q++) {
             const gint64 at[3] = {0, p, q};
-            g_autofree guint8 *raw = read_chunk(folder, &m, at, samples, &is_missing);
-            good = raw || is_missing;
+            g_autofree guint8 *raw = read_chunk(folder, &m, at, samples, &chunk);
+            good = raw || chunk.is_missing;
             if (good)
                 place_numbers(&m, raw, at, n, value);
         }
@@ -375,17 +388,6 @@ static gboolean open_found(ZarrArray *self, LithoSurvey *survey, Found *found, G
         litho_survey_note(survey, "%u arrays have three dimensions; the largest is read: /%s",
                           found->cubes, name);
     return TRUE;
-}
-
-gboolean litho_zarr_is(const char *path)
-{
-    static const char *const marks[] = {".zgroup", ".zarray", ".zmetadata", "zarr.json"};
-    gboolean is_zarr = FALSE;
-    for (guint k = 0; !is_zarr && k < G_N_ELEMENTS(marks); k++) {
-        g_autofree char *mark = g_build_filename(path, marks[k], NULL);
-        is_zarr = g_file_test(mark, G_FILE_TEST_IS_REGULAR);
-    }
-    return is_zarr;
 }
 
 LithoArray *litho_zarr_open(LithoSurvey *survey, const char *path, GError **error)
