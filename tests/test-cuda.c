@@ -166,6 +166,7 @@ static void test_example(void)
     if (!gpu_or_skip())
         return;
     g_autoptr(LithoCube) in = random_cube(23, 17, 61);
+    in->live[5 * 17 + 4] = 0;
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_template);
     LithoTemplateParams *params = litho_flow_step(flow, 0)->params;
@@ -182,6 +183,8 @@ static void test_example(void)
         g_assert_nonnull(litho_cube_host(gpu, NULL));
         gint64 n = litho_box_count(cpu->held) * sizeof(float);
         g_assert_cmpmem(gpu->samples, n, cpu->samples, n);
+        n /= litho_box_size(cpu->held, 2) * (gint64)sizeof(float);
+        g_assert_cmpmem(gpu->live, n, cpu->live, n);
     }
     LithoStage stages[LITHO_TIMINGS_STAGES];
     guint n = litho_timings_snapshot(timings, stages, G_N_ELEMENTS(stages));

@@ -56,6 +56,7 @@ static gboolean stage_mean(Plan *p, const LithoPass *pass, LithoRun *run, GError
     g_autoptr(LithoCube) mean = litho_cube_new_box(&p->grid, pass->region, error);
     if (!mean)
         return FALSE;
+    litho_cube_inherit(mean, pass->in); // a dead trace of the input is one of the result
     litho_run_begin(run, "mean", "inlines");
     for (gint64 i = pass->region.lo[0]; i < pass->region.hi[0]; i++) {
         for (gint64 j = pass->region.lo[1]; j < pass->region.hi[1]; j++)

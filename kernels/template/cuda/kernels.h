@@ -13,14 +13,30 @@ typedef struct LithoTemplateBox {
     long long lo[3], n[3];
 } LithoTemplateBox;
 
-// Inlines [first, first + count) of box `b`: mean over live traces i-h..i+h of `in` (box `a`).
-// `live` has one byte a trace of `a`; `n_inline` is the grid's size.
-int litho_template_mean(float *out, LithoTemplateBox b, long long first, long long count,
-                        const float *in, const unsigned char *live, LithoTemplateBox a,
-                        long long n_inline, int h, cudaStream_t stream);
-// out (box b) = gain * mean (box a) in box `r`, which both contain.
-int litho_template_gain(float *out, LithoTemplateBox b, const float *mean, LithoTemplateBox a,
-                        LithoTemplateBox r, float gain, cudaStream_t stream);
+// Means over live traces i - halfwidth .. i + halfwidth of `in`, for inlines [first, first + count)
+// of `out`.
+typedef struct LithoTemplateMean {
+    float *out;
+    LithoTemplateBox out_box;
+    const float *in;
+    const unsigned char *live; // a byte a trace of `in`
+    LithoTemplateBox in_box;
+    long long first, count;
+    long long n_inline; // of the grid
+    int halfwidth;
+} LithoTemplateMean;
+
+// out = gain * mean in `region`, which both boxes contain.
+typedef struct LithoTemplateGain {
+    float *out;
+    LithoTemplateBox out_box;
+    const float *mean;
+    LithoTemplateBox mean_box, region;
+    float gain;
+} LithoTemplateGain;
+
+int litho_template_mean(const LithoTemplateMean *task, cudaStream_t stream);
+int litho_template_gain(const LithoTemplateGain *task, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

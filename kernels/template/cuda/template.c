@@ -7,8 +7,8 @@
 #include "kernels/template/template.h"
 #include "kernels/template/cuda/kernels.h"
 
-// Samples of the mean a chunk may hold: 2^28 * 51 additions at most, about 10 ms.
-enum { CHUNK = 1 << 28 };
+// Samples of the mean a chunk may hold: 2^27 * 101 additions at most, about 10 ms.
+enum { CHUNK = 1 << 27 };
 
 typedef struct Plan {
     LithoGrid grid;
@@ -68,15 +68,21 @@ static gboolean stage_mean(Plan *p, const LithoPass *pass, const float *in, Lith
         return FALSE;
     const gint64 inline_samples = litho_box_size(box, 1) * litho_box_size(box, 2);
     const gint64 step = MAX(CHUNK / inline_samples, 1);
+    LithoTemplateMean mean = {.out = p->mean.data,
+                              .out_box = dense(box),
+                              .in = in,
+                              .live = p->live.data,
+                              .in_box = dense(pass->in->held),
+                              .n_inline = p->grid.axis[0].n,
+                              .halfwidth = params->halfwidth};
     litho_run_begin(run, "mean", "inlines");
     for (gint64 i = box.lo[0]; i < box.hi[0]; i += step) {
         const gint64 n = MIN(step, box.hi[0] - i);
+        mean.first = i;
+        mean.count = n;
         litho_cuda_mark(p->context, "mean", LITHO_STAGE_COMPUTE, 8.0 * n * inline_samples,
                         (2.0 * params->halfwidth + 1) * n * inline_samples);
-        if (!LITHO_CUDA(litho_template_mean(p->mean.data, dense(box), i, n, in, p->live.data,
-                                            dense(pass->in->held), p->grid.axis[0].n,
-                                            params->halfwidth, stream),
-                        error) ||
+        if (!LITHO_CUDA(litho_template_mean(&mean, stream), error) ||
             !litho_cuda_step(p->context, run, i + n - box.lo[0], litho_box_size(box, 0), error))
             return FALSE;
     }
@@ -85,12 +91,10 @@ static gboolean stage_mean(Plan *p, const LithoPass *pass, const float *in, Lith
     return TRUE;
 }
 
-static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+// The context is entered.
+static gboolean run_pass(Plan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    Plan *p = data;
     const LithoTemplateParams *params = pass->params;
-    if (!litho_cuda_enter(p->context, error))
-        return FALSE;
     const float *in = litho_cuda_input(p->context, pass->in, run, error);
     float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
     if (!out)
@@ -101,11 +105,25 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     const gint64 n = litho_box_count(pass->region);
     litho_cuda_mark(p->context, "gain", LITHO_STAGE_COMPUTE, 8.0 * n, n);
-    return LITHO_CUDA(litho_template_gain(out, dense(pass->out->held), p->mean.data,
-                                          dense(p->mean_box), dense(pass->region),
-                                          (float)params->gain, litho_cuda_stream(p->context)),
-                      error) &&
+    const LithoTemplateGain gain = {.out = out,
+                                    .out_box = dense(pass->out->held),
+                                    .mean = p->mean.data,
+                                    .mean_box = dense(p->mean_box),
+                                    .region = dense(pass->region),
+                                    .gain = (float)params->gain};
+    return LITHO_CUDA(litho_template_gain(&gain, litho_cuda_stream(p->context)), error) &&
            litho_cuda_finish(p->context, run, error);
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    Plan *p = data;
+    if (!litho_cuda_enter(p->context, error))
+        return FALSE;
+    const gboolean ok = run_pass(p, pass, run, error);
+    if (!ok) // launches that read this call's memory must be over
+        cudaStreamSynchronize(litho_cuda_stream(p->context));
+    return ok;
 }
 
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
