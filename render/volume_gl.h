@@ -15,7 +15,8 @@ typedef struct LithoTile {
     LithoCover clean; // equal to what the parts say now
     LithoCover fresh; // filled since litho_volume_begin()
     gpointer share;   // LithoGlShare handle, or NULL
-    const struct LithoBackend *share_backend;
+    const struct LithoBackend *share_backend; // that gave it or refused it, and its device
+    int share_device;
     gboolean share_refused;
     guint64 used; // clock of the last use
 } LithoTile;

@@ -278,6 +278,19 @@ static void copy_folded(LithoVolume *volume, LithoTile *tile, const LithoCube *c
     volume->info.host_bytes += litho_box_bytes(box);
 }
 
+// Forgets the handle of another device than the buffer's, or its refusal.
+static void turn_to(LithoTile *tile, const LithoBuffer *buffer)
+{
+    if (tile->share_backend == buffer->backend && tile->share_device == buffer->device)
+        return;
+    if (tile->share)
+        tile->share_backend->gl->release(tile->share);
+    tile->share = NULL;
+    tile->share_refused = FALSE;
+    tile->share_backend = buffer->backend;
+    tile->share_device = buffer->device;
+}
+
 // Device to device; FALSE = not possible, go through the host.
 static gboolean copy_shared(LithoVolume *volume, LithoTile *tile, const LithoCube *cube)
 {
@@ -286,15 +299,11 @@ static gboolean copy_shared(LithoVolume *volume, LithoTile *tile, const LithoCub
         !litho_box_contains(tile->box, cube->held))
         return FALSE;
     g_autoptr(GError) error = NULL;
-    if (tile->share && tile->share_backend != buffer->backend) {
-        tile->share_backend->gl->release(tile->share);
-        tile->share = NULL;
-        tile->share_refused = FALSE;
-    }
-    if (!tile->share && !tile->share_refused) {
-        tile->share_backend = buffer->backend;
+    turn_to(tile, buffer);
+    if (tile->share_refused)
+        return FALSE;
+    if (!tile->share)
         tile->share = buffer->backend->gl->acquire(buffer->device, tile->texture, &error);
-    }
     const LithoBox *b = &cube->held;
     gint64 at[3], count[3];
     for (int k = 0; k < 3; k++) { // texel order: sample, crossline, inline
@@ -319,17 +328,11 @@ void litho_tile_flush(LithoVolume *volume, LithoTile *tile)
         g_strlcpy(volume->info.why_not, error->message, sizeof volume->info.why_not);
 }
 
-static gboolean can_share(const LithoTile *tile, const LithoCube *cube)
-{
-    return cube->device && cube->device->backend->gl && !tile->folded && !tile->share_refused &&
-           litho_box_contains(tile->box, cube->held);
-}
-
 // Samples of one part inside `box`. Returns what was written, which is the part's whole box when it
 // went device to device; empty on failure.
 LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box)
 {
-    if (can_share(tile, cube) && copy_shared(volume, tile, cube))
+    if (copy_shared(volume, tile, cube))
         return cube->held;
     g_autoptr(GError) error = NULL;
     if (!litho_cube_host(cube, &error)) {

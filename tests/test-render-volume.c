@@ -254,12 +254,13 @@ static void test_slice_layout(void)
 // A "device" whose memory is the host's; it counts what is asked of it.
 static struct {
     gboolean refuse, fail, mapped;
+    int index; // of the last handle
     int acquired, released, filled, flushed, downloaded;
 } device;
 
 static gpointer fake_acquire(int index, guint texture, GError **error)
 {
-    (void)index;
+    device.index = index;
     if (device.refuse) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "this context is not on the device");
         return NULL;
@@ -271,7 +272,7 @@ static gpointer fake_acquire(int index, guint texture, GError **error)
 static gboolean fake_fill(gpointer handle, const LithoBuffer *buffer, const gint64 at[3],
                           const gint64 count[3], GError **error)
 {
-    if (device.fail) {
+    if (device.fail || buffer->device != device.index) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "the copy failed");
         return FALSE;
     }
@@ -379,6 +380,30 @@ static void test_share(void)
     litho_volume_free(reference);
 }
 
+// A result of another device than the last one's reaches the texture without the host, too.
+static void test_other_device(void)
+{
+    if (gl_missing())
+        return;
+    g_autoptr(LithoCube) host = fixture_events(16, 20, 30, 0);
+    LithoVolume *volume = litho_volume_new();
+    LithoVolumeInfo info;
+    memset(&device, 0, sizeof device);
+    for (int k = 0; k < 4; k++) {
+        g_autoptr(LithoCube) cube = on_device(host, litho_box_full(&host->grid));
+        cube->device->device = k % 2;
+        device.refuse = k == 1; // a refusal is of that device at that time
+        litho_volume_begin(volume);
+        litho_volume_put(volume, cube);
+        g_assert_true(litho_volume_update(volume, NULL, 0, -1));
+        litho_volume_info(volume, &info);
+        g_assert_true(info.shared == (k != 1));
+    }
+    g_assert_cmpint(device.acquired, ==, 3);
+    litho_volume_free(volume);
+    g_assert_cmpint(device.released, ==, device.acquired);
+}
+
 // Property: with a real device a result that never left it arrives in the texture bit by bit equal.
 // With a software context on a machine with a GPU the share is refused and the fall-back must draw
 // the same picture.
@@ -444,6 +469,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render-volume/budget", test_budget);
     g_test_add_func("/render-volume/slice-layout", test_slice_layout);
     g_test_add_func("/render-volume/share", test_share);
+    g_test_add_func("/render-volume/other-device", test_other_device);
     g_test_add_func("/render-volume/cuda", test_cuda);
     const int status = test_run();
     gl_end();
