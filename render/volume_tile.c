@@ -226,34 +226,41 @@ void litho_tile_reset_unpack(void)
     glPixelStorei(GL_UNPACK_SKIP_IMAGES, 0);
 }
 
-static void copy_chunk(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box)
+// Through a pixel buffer, or from our own memory where GL has none to map or has lost what it
+// mapped. FALSE: nothing is copied.
+static gboolean copy_chunk(LithoVolume *volume, LithoTile *tile, const LithoCube *cube,
+                           LithoBox box)
 {
-    gsize bytes = litho_box_bytes(box);
+    const gsize bytes = litho_box_bytes(box);
+    g_autofree float *own = NULL;
     float *pixels = map_pixels(volume, bytes);
-    if (pixels) {
+    if (pixels)
         gather(cube, box, pixels);
-        glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
-        glTexSubImage3D(GL_TEXTURE_3D, 0, box.lo[2] - tile->box.lo[2], box.lo[1] - tile->box.lo[1],
-                        box.lo[0] - tile->box.lo[0], litho_box_size(box, 2), litho_box_size(box, 1),
-                        litho_box_size(box, 0), GL_RED, GL_FLOAT, NULL);
-        volume->info.host_bytes += bytes;
+    if (!pixels || !glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER)) {
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        own = g_try_malloc(bytes);
+        if (!own)
+            return FALSE;
+        gather(cube, box, own);
     }
+    glTexSubImage3D(GL_TEXTURE_3D, 0, box.lo[2] - tile->box.lo[2], box.lo[1] - tile->box.lo[1],
+                    box.lo[0] - tile->box.lo[0], litho_box_size(box, 2), litho_box_size(box, 1),
+                    litho_box_size(box, 0), GL_RED, GL_FLOAT, own);
+    volume->info.host_bytes += bytes;
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    return TRUE;
 }
 
 // Splits along the longest of inline and crossline until a piece fits a pixel buffer.
-static void copy_host(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box)
+static gboolean copy_host(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box)
 {
     int axis = litho_box_size(box, 0) > 1 ? 0 : 1;
-    if (litho_box_bytes(box) <= CHUNK_BYTES || litho_box_size(box, axis) == 1) {
-        copy_chunk(volume, tile, cube, box);
-        return;
-    }
+    if (litho_box_bytes(box) <= CHUNK_BYTES || litho_box_size(box, axis) == 1)
+        return copy_chunk(volume, tile, cube, box);
     gint64 middle = (box.lo[axis] + box.hi[axis]) / 2;
     LithoBox first = box, second = box;
     first.hi[axis] = second.lo[axis] = middle;
-    copy_host(volume, tile, cube, first);
-    copy_host(volume, tile, cube, second);
+    return copy_host(volume, tile, cube, first) && copy_host(volume, tile, cube, second);
 }
 
 // A folded texture has no boxes: whole rows of the linear order are written, run by run.
@@ -343,7 +350,7 @@ LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *
     litho_tile_flush(volume, tile); // parts below have come from the device
     if (tile->folded)
         copy_folded(volume, tile, cube, box);
-    else
-        copy_host(volume, tile, cube, box);
+    else if (!copy_host(volume, tile, cube, box))
+        return (LithoBox){0}; // it stays dirty, and is tried again
     return box;
 }

@@ -69,6 +69,45 @@ static void test_boxes(void)
     litho_volume_free(parts);
 }
 
+static void *map_nothing(GLenum target, GLintptr offset, GLsizeiptr bytes, GLbitfield access)
+{
+    (void)target, (void)offset, (void)bytes, (void)access;
+    return NULL;
+}
+
+static void *(*true_map)(GLenum target, GLintptr offset, GLsizeiptr bytes, GLbitfield access);
+static GLboolean (*true_unmap)(GLenum target);
+
+static GLboolean unmap_and_lose(GLenum target)
+{
+    glBufferData(target, 4, NULL, GL_STREAM_DRAW); // what was written is gone
+    return GL_FALSE;
+}
+
+// Where GL has no memory to map, or loses what was written to it, the samples go without a pixel
+// buffer: a box that counts as filled shows them.
+static void test_no_pixel_buffers(void)
+{
+    if (gl_missing())
+        return;
+    g_autoptr(LithoCube) now = fixture_events(16, 20, 30, 0.1);
+    LithoVolume *whole = gl_volume_with(now);
+    true_map = epoxy_glMapBufferRange;
+    true_unmap = epoxy_glUnmapBuffer;
+    for (int k = 0; k < 2; k++) {
+        LithoVolume *volume = litho_volume_new();
+        epoxy_glMapBufferRange = k == 0 ? map_nothing : true_map;
+        epoxy_glUnmapBuffer = k == 1 ? unmap_and_lose : true_unmap;
+        litho_volume_put(volume, now);
+        g_assert_true(litho_volume_update(volume, NULL, 0, -1));
+        epoxy_glMapBufferRange = true_map;
+        epoxy_glUnmapBuffer = true_unmap;
+        g_assert_cmpfloat(differs_from(volume, whole, &now->grid), ==, 0);
+        litho_volume_free(volume);
+    }
+    litho_volume_free(whole);
+}
+
 // An inline of a newer result in a filled volume: the other slices on screen are the same but for a
 // line, which alone is copied (a slice sent again is 16 or 24 KiB) and counts as a change when
 // somebody asks; the picture is that of the whole newer cube all the same.
@@ -464,6 +503,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     gl_begin();
     g_test_add_func("/render-volume/boxes", test_boxes);
+    g_test_add_func("/render-volume/no-pixel-buffers", test_no_pixel_buffers);
     g_test_add_func("/render-volume/lines", test_lines);
     g_test_add_func("/render-volume/flat", test_flat);
     g_test_add_func("/render-volume/budget", test_budget);
