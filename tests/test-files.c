@@ -246,6 +246,26 @@ static void test_bare_grid(void)
     g_clear_error(&error);
 }
 
+// Property: a bin that was assumed is told as assumed again when the result is read, line numbers
+// are not lost by it, and one that was given is stated.
+static void test_rsf_assumed_bins(void)
+{
+    g_autoptr(LithoCube) cube = bare_cube();
+    g_autofree char *npy = in_folder("bins.npy"), *rsf = in_folder("bins.rsf");
+    save(cube, npy, &forced);
+    for (int k = 0; k < 2; k++) {
+        const LithoOpenOptions options = {.dx = k * 30, .dy = k * 20};
+        g_autoptr(LithoCube) in = load(npy, &options);
+        in->grid.axis[1].first = 301;
+        save(in, rsf, &forced);
+        g_autoptr(LithoCube) out = load(rsf, NULL);
+        g_assert_cmpint(out->grid.xy_source, ==, k ? LITHO_FROM_FILE : LITHO_FROM_ASSUMED);
+        g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&out->grid, 1), k ? 20 : 25, 1e-9);
+        g_assert_cmpfloat(out->grid.axis[1].first, ==, 301);
+        g_assert_cmpfloat(out->grid.axis[1].step, ==, in->grid.axis[1].step);
+    }
+}
+
 static void test_npy_types(void)
 {
     g_autoptr(LithoCube) cube = bare_cube();
@@ -630,6 +650,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/bare-grid", test_bare_grid);
     g_test_add_func("/files/npy-types", test_npy_types);
     g_test_add_func("/files/bare-depths", test_bare_depths);
+    g_test_add_func("/files/rsf-assumed-bins", test_rsf_assumed_bins);
     g_test_add_func("/files/rsf-habits", test_rsf_habits);
     g_test_add_func("/files/long-traces", test_long_traces);
     g_test_add_func("/files/target", test_target);

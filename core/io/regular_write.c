@@ -76,13 +76,14 @@ static void add_number(GString *text, const char *key, double value)
                            g_ascii_formatd(digits, sizeof digits, "%.15g", value));
 }
 
-// Distances on axes 2 and 3, as Madagascar's programs want them; line numbers and map coordinates
-// in keys of our own, which they carry along.
+// Distances on axes 2 and 3, as Madagascar's programs want them, without a unit where nobody has
+// stated them; line numbers and map coordinates in keys of our own, which they carry along.
 char *litho_rsf_text(const LithoWriter *w)
 {
     static const char *const xy[6] = {"x_origin",      "y_origin",     "x_inline_step",
                                       "y_inline_step", "x_xline_step", "y_xline_step"};
     const LithoGrid *g = &w->grid;
+    const gboolean stated = g->has_xy && g->xy_source != LITHO_FROM_ASSUMED;
     GString *text = g_string_new("# written by Lithoscope\n");
     for (const char *p = w->note; p && *p;) { // no line of the note may become a key
         gsize n = strcspn(p, "\n");
@@ -105,8 +106,10 @@ char *litho_rsf_text(const LithoWriter *w)
         add_number(text, key, 0);
         g_snprintf(key, sizeof key, "d%d", rsf);
         add_number(text, key, litho_grid_spacing(g, axis));
-        g_string_append_printf(text, "\tlabel%d=\"%s\" unit%d=\"m\"\n", rsf,
-                               axis ? "Crossline" : "Inline", rsf);
+        g_string_append_printf(text, "\tlabel%d=\"%s\"", rsf, axis ? "Crossline" : "Inline");
+        if (stated)
+            g_string_append_printf(text, " unit%d=\"m\"", rsf);
+        g_string_append_c(text, '\n');
         g_snprintf(key, sizeof key, "line_first%d", rsf);
         add_number(text, key, g->axis[axis].first);
         g_snprintf(key, sizeof key, "line_step%d", rsf);
@@ -114,7 +117,7 @@ char *litho_rsf_text(const LithoWriter *w)
     }
     const double v[6] = {g->origin[0],      g->origin[1],     g->inline_step[0],
                          g->inline_step[1], g->xline_step[0], g->xline_step[1]};
-    for (int k = 0; k < 6 && g->has_xy && g->xy_source != LITHO_FROM_ASSUMED; k++)
+    for (int k = 0; k < 6 && stated; k++)
         add_number(text, xy[k], v[k]);
     g_autofree char *base = g_path_get_basename(w->data_path);
     const char *prefix = w->sample_order == LITHO_ORDER_BIG ? "xdr" : "native";
