@@ -469,6 +469,30 @@ def a_program_that_never_reads_can_be_cancelled():
 
 
 @test
+def a_program_that_tells_without_end_can_be_cancelled():
+    cube()
+    folder = own("noisy", command=["sh", "-c", "echo > begun; exec cat /dev/zero >&2"])
+    p = subprocess.Popen([CLI, "--operators", folder, "run", "own", "-i", "in.npy", "-o", "never.npy", "--progress", "none"],
+                         stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not os.path.exists("noisy/begun"):
+        assert time.monotonic() < until and p.poll() is None, p.stderr.read()
+        time.sleep(0.01)
+    p.send_signal(signal.SIGTERM)
+    p.communicate(timeout=30)
+    assert p.returncode == 3 and not glob.glob("never*")
+
+
+# A whole answer is one, however soon the program ends behind it.
+@test
+def a_program_may_end_behind_its_answer():
+    data = cube()
+    for more in ("break", "o.close(); import time; time.sleep(0.3); break"):
+        cli("--operators", own("ends", more=more), "run", "own", "-i", "in.npy", "-o", "ends.npy", "--force")
+        assert np.array_equal(np.load("ends.npy"), data)
+
+
+@test
 def the_example_of_the_page_works_as_it_is_written():
     source = os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     page = open(os.path.join(source, "docs/external.md"), encoding="utf-8").read()

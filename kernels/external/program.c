@@ -171,9 +171,10 @@ static void look_at_told(ExternalProgram *p)
         g_string_erase(p->told, 0, (gssize)(p->told->len - TOLD_BYTES));
 }
 
+// Reads what it tells; one that tells without end is left for a look at the cancel button.
 static void hear(ExternalProgram *p)
 {
-    while (p->err >= 0) {
+    for (int n = 0; p->err >= 0 && n < PIECES; n++) {
         const ssize_t got = read(p->err, p->piece, PIECE);
         if (got < 0 && errno == EINTR)
             continue;
@@ -296,7 +297,7 @@ static gboolean listen_to(Exchange *x, GError **error)
             return TRUE;
         x->closed = got <= 0;
         if (x->closed)
-            return (x->whole && x->last) || refuse_end(x, error);
+            return x->whole || refuse_end(x, error);
         if (!x->talk->take(x->talk->data, p->piece, (gsize)got, error)) {
             g_prefix_error(error, _("the program '%s' "), p->name);
             return FALSE;
@@ -315,7 +316,9 @@ static gboolean step(const Exchange *x, LithoRun *run, GError **error)
 
 gboolean external_program_is_alive(ExternalProgram *p)
 {
-    return p->in >= 0 && !has_ended(p, 0);
+    struct pollfd out = {.fd = p->out}; // its end is told without being asked for
+    return p->in >= 0 && !has_ended(p, 0) &&
+           !(poll(&out, 1, 0) > 0 && out.revents & (POLLHUP | POLLERR));
 }
 
 // One that still runs with its output closed is ended; its answer is whole.
@@ -335,7 +338,7 @@ gboolean external_program_talk(ExternalProgram *p, const ExternalTalk *talk, gbo
     while (!x.whole || !x.given || (last && !x.closed)) {
         if (!step(&x, run, error))
             return FALSE;
-        struct pollfd fds[] = {{.fd = p->out, .events = POLLIN},
+        struct pollfd fds[] = {{.fd = x.closed ? -1 : p->out, .events = POLLIN},
                                {.fd = p->err, .events = POLLIN},
                                {.fd = x.given ? -1 : p->in, .events = POLLOUT}};
         if (poll(fds, G_N_ELEMENTS(fds), WAIT_MS) <= 0)

@@ -23,7 +23,7 @@ typedef struct ExternalTalk {
 // `name` names it in sentences; `python` is put before PYTHONPATH, NULL = nothing is.
 ExternalProgram *external_program_start(char *const *command, const char *folder, const char *name,
                                         const char *python, GError **error);
-// FALSE when it has ended, or reads no more.
+// FALSE when it has ended, reads no more, or has closed its output.
 gboolean external_program_is_alive(ExternalProgram *program);
 // Writes and reads at once until all was given and the answer is whole. `last`: its input is closed
 // behind the bytes, and it must end by itself with status 0. FALSE: the program is of no use any
