@@ -588,7 +588,7 @@ static void test_phases_text(void)
 
 // Property: a change is on disk a while later, all changes of that while at once; flush() writes
 // now; without a key nothing is written; an unreadable folder is told once, and again when writing
-// has worked meanwhile.
+// has worked meanwhile; what flush() could not write is no less dirty, and is written later.
 static void test_state_writer(void)
 {
     static const LithoStateWriterFuncs writer_funcs = {desk_text, desk_is_open, desk_failed};
@@ -620,10 +620,17 @@ static void test_state_writer(void)
             wait_until_settled(writer);
         }
         g_assert_cmpuint(desk.n_failed, ==, round);
+        desk.number = 10 + round;
+        litho_state_writer_touched(writer);
+        g_test_expect_message("Lithoscope", G_LOG_LEVEL_WARNING, "*sessions*");
+        litho_state_writer_flush(writer);
+        g_test_assert_expected_messages();
+        g_assert_true(litho_state_writer_is_dirty(writer));
+        g_assert_cmpuint(desk.n_failed, ==, round);
         g_assert_cmpint(g_unlink(folder), ==, 0);
         g_assert_cmpint(g_rename(aside, folder), ==, 0);
-        litho_state_writer_touched(writer);
         wait_until_settled(writer);
+        g_assert_cmpint(saved_number("desk"), ==, 10 + round);
     }
     litho_state_remove("desk");
     litho_state_writer_free(writer);

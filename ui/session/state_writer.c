@@ -38,16 +38,21 @@ static gpointer write_text(LithoRun *run, gpointer data, GError **error)
     return litho_state_write(w->key, w->text, w->stamp, error) ? g_strdup(w->key) : NULL;
 }
 
+// A session that cannot be saved is told once, not once a second.
+static void tell(LithoStateWriter *writer, const GError *error)
+{
+    if (error && !writer->failed)
+        writer->funcs->failed(error, writer->owner);
+    writer->failed = error != NULL;
+}
+
 static void written(gpointer answer, const GError *error, gpointer data, gpointer owner)
 {
     LithoStateWriter *writer = owner;
     (void)data;
     g_free(answer);
     writer->writing = FALSE;
-    // A session that cannot be saved is told once, not once a second.
-    if (error && !writer->failed)
-        writer->funcs->failed(error, writer->owner);
-    writer->failed = error != NULL;
+    tell(writer, error);
     if (writer->dirty)
         litho_state_writer_touched(writer);
 }
@@ -81,9 +86,13 @@ void litho_state_writer_flush(LithoStateWriter *writer)
     if (!writer->key || !writer->dirty)
         return;
     g_autofree char *text = writer->funcs->text(writer->owner);
-    if (!litho_state_write(writer->key, text, g_get_monotonic_time(), &error))
+    if (litho_state_write(writer->key, text, g_get_monotonic_time(), &error))
+        writer->dirty = FALSE;
+    else // a window that closes shows it no more
         g_warning("%s", error->message);
-    writer->dirty = FALSE;
+    tell(writer, error);
+    if (writer->dirty)
+        litho_state_writer_touched(writer);
 }
 
 void litho_state_writer_set_key(LithoStateWriter *writer, const char *key)

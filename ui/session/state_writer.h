@@ -19,7 +19,8 @@ void litho_state_writer_free(LithoStateWriter *writer);
 // Name of the session from litho_state_key(); NULL = nothing is open. Copied.
 void litho_state_writer_set_key(LithoStateWriter *writer, const char *key);
 void litho_state_writer_touched(LithoStateWriter *writer); // the session changed
-void litho_state_writer_flush(LithoStateWriter *writer);   // now, without a thread
+// Writes now, without a thread. What cannot be written is told, stays dirty and is tried again.
+void litho_state_writer_flush(LithoStateWriter *writer);
 gboolean
 litho_state_writer_is_dirty(const LithoStateWriter *writer); // changed since it was written
 gboolean litho_state_writer_is_settled(const LithoStateWriter *writer); // all of it is on disk
