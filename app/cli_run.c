@@ -547,7 +547,8 @@ static gboolean check_numbers(Options *o, GError **error)
     if (o->journal && o->no_journal)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--journal and --no-journal exclude each other");
-    return litho_cli_threads(o->threads, error) && litho_cli_judge_numbers(&o->judge, error);
+    return litho_cli_threads(o->threads, error) && litho_cli_judge_numbers(&o->judge, error) &&
+           litho_cli_progress_check(o->progress, error); // before there are processes to stop
 }
 
 // Checks volumes, input and output together: one sentence names all that is missing.
@@ -601,8 +602,7 @@ static int start(Options *o, LithoFlow *flow, char **words)
     const char *form = o->progress ? o->progress : "auto";
     if (peers && peers->peers.rank != 0)
         form = "none";
-    if (!litho_cli_progress_init(&progress, form, &run, &error))
-        return litho_cli_misused("run", error);
+    litho_cli_progress_init(&progress, form, &run, NULL); // check_numbers() has seen to the form
     o->watched = progress.talks;
     gboolean ok = run_flow(flow, words, o, peers, &run, &error);
     litho_cli_progress_end(&progress);

@@ -190,20 +190,30 @@ static void on_progress(const LithoProgress *p, gpointer data)
     fflush(stderr);
 }
 
+// -1: there is no such form.
+static int form_of(const char *name)
+{
+    static const char *const names[] = {"none", "auto", "plain", "jsonl"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+        if (strcmp(name, names[k]) == 0)
+            return (int)k;
+    return -1;
+}
+
+gboolean litho_cli_progress_check(const char *form, GError **error)
+{
+    return !form || form_of(form) >= 0 ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--progress is '%s'; it must be auto, plain, jsonl or none", form);
+}
+
 gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, LithoRun *run,
                                  GError **error)
 {
-    static const char *const names[] = {"none", "auto", "plain", "jsonl"};
     memset(progress, 0, sizeof *progress);
-    progress->form = -1;
-    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
-        if (strcmp(form, names[k]) == 0)
-            progress->form = (int)k;
-    if (progress->form < 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("--progress is '%s'; it must be auto, plain, jsonl or none"), form);
+    if (!litho_cli_progress_check(form, error))
         return FALSE;
-    }
+    progress->form = form_of(form);
     if (progress->form == FORM_LINE && !isatty(STDERR_FILENO))
         progress->form = FORM_SLOW;
     progress->last_us = progress->form == FORM_SLOW ? g_get_monotonic_time() : 0;

@@ -26,6 +26,8 @@ typedef struct LithoCliProgress {
     double start_ms; // private
 } LithoCliProgress;
 
+// FALSE (LITHO_ERROR_PARAMETER): `form` is none of those below. NULL is fine.
+gboolean litho_cli_progress_check(const char *form, GError **error);
 // `form`: "auto" (a line that is rewritten when stderr is a terminal, else a line every 10 s),
 // "plain" (a line every second), "jsonl" (an object a line), "none". FALSE sets
 // LITHO_ERROR_PARAMETER. Listens to signals; one at a time per process. Fills run's cancel and progress.
