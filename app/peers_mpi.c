@@ -5,8 +5,10 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include "app/cli.h"
 #include "app/peers.h"
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/text.h"
 
 enum { TAG_SLAB = 1, TAG_GO };
@@ -15,19 +17,17 @@ enum {
     LARGE = 1 << 20, // bytes of a message that both sides wait for together
 };
 
-// Polls, so that a cancel is seen. `moving`: both sides are at it, and every call of MPI_Test() may
-// move a piece of some 32 KB, so that no time is slept away. Else no core spins: it polls often at
-// first, for an answer that is on its way, then every 0.2 ms, far below any slab's time.
+// Polls until the message is there or gone, TRUE, or the run is cancelled. `moving`: both sides are
+// at it, and every call of MPI_Test() may move a piece of some 32 KB, so that no time is slept away.
+// Else no core spins: it polls often at first, for an answer that is on its way, then every 0.2 ms,
+// far below any slab's time.
 static gboolean wait_for(MPI_Request *request, gboolean moving, LithoRun *run)
 {
     enum { LONGEST_US = 200 };
     int done = 0, wait_us = 1;
     while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-        if (!litho_run_checkpoint(run)) {
-            MPI_Cancel(request);
-            MPI_Request_free(request);
+        if (!litho_run_checkpoint(run))
             return FALSE;
-        }
         if (moving) {
             sched_yield();
             continue;
@@ -38,21 +38,53 @@ static gboolean wait_for(MPI_Request *request, gboolean moving, LithoRun *run)
     return done != 0;
 }
 
-// One message of up to INT_MAX bytes.
+// A send that has begun cannot be taken back, and MPI reads its bytes to the end: the other side has
+// said that it is there, so that the end is near. Where it is not, this process is of no use.
+static void finish_sending(MPI_Request *request)
+{
+    const gint64 until = g_get_monotonic_time() + LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC;
+    int done = 0;
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+        if (g_get_monotonic_time() > until) {
+            litho_outputs_abandon();
+            MPI_Abort(MPI_COMM_WORLD, LITHO_EXIT_CANCELLED);
+        }
+        sched_yield();
+    }
+}
+
+// One message of up to INT_MAX bytes. A short one is sent from a copy, which stays with MPI when
+// the run is cancelled before anybody has asked for it: the process ends soon.
 static gboolean send_bytes(const void *bytes, int n, int to, int tag, gboolean moving,
                            LithoRun *run)
 {
     MPI_Request request;
-    return MPI_Isend(bytes, n, MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
-           wait_for(&request, moving, run);
+    void *copy = n < LARGE ? g_memdup2(bytes, (gsize)n) : NULL;
+    if (MPI_Isend(copy ? copy : bytes, n, MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
+        MPI_SUCCESS) {
+        g_free(copy);
+        return FALSE;
+    }
+    const gboolean done = wait_for(&request, moving, run);
+    if (!done && !copy)
+        finish_sending(&request);
+    if (done)
+        g_free(copy);
+    return done;
 }
 
+// Behind a cancel `bytes` is the caller's again: MPI has given the message up, or has put it there.
 static gboolean receive_bytes(void *bytes, int n, int from, int tag, gboolean moving,
                               LithoRun *run)
 {
     MPI_Request request;
-    return MPI_Irecv(bytes, n, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
-           wait_for(&request, moving, run);
+    if (MPI_Irecv(bytes, n, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
+        return FALSE;
+    if (wait_for(&request, moving, run))
+        return TRUE;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return FALSE;
 }
 
 // A large message begins when the receiver has said that it is there.

@@ -370,11 +370,8 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
         litho_cube_unref(cube);
         if (error)
             fail(s, error);
-        if (!ok) {
-            if (s->options->peers && (s->rank != 0 || s->together))
-                litho_peers_fail(s->options->peers, s->error);
+        if (!ok)
             return FALSE;
-        }
         g_mutex_lock(&s->lock);
         s->taken = slab + 1;
         g_cond_broadcast(&s->changed);
@@ -409,6 +406,9 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     gboolean ok = take_up(s, writer);
     for (guint k = 0; k < lanes; k++)
         g_thread_join(threads[k]);
+    // Behind the lanes, which talk to the others themselves where all compute together.
+    if (!ok && s->options->peers && (s->rank != 0 || s->together))
+        litho_peers_fail(s->options->peers, s->error);
     for (guint k = 0; k < n; k++) {
         litho_engine_free(engines[k]);
         g_mutex_clear(&busy[k]);
