@@ -18,9 +18,9 @@ enum {
 };
 
 // Polls until the message is there or gone, TRUE, or the run is cancelled. `moving`: both sides are
-// at it, and every call of MPI_Test() may move a piece of some 32 KB, so that no time is slept away.
-// Else no core spins: it polls often at first, for an answer that is on its way, then every 0.2 ms,
-// far below any slab's time.
+// at it, and every call of MPI_Test() may move a piece of some 32 KB, so that no time is slept
+// away. Else no core spins: it polls often at first, for an answer that is on its way, then every
+// 0.2 ms, far below any slab's time.
 static gboolean wait_for(MPI_Request *request, gboolean moving, LithoRun *run)
 {
     enum { LONGEST_US = 200 };
@@ -38,8 +38,8 @@ static gboolean wait_for(MPI_Request *request, gboolean moving, LithoRun *run)
     return done != 0;
 }
 
-// A send that has begun cannot be taken back, and MPI reads its bytes to the end: the other side has
-// said that it is there, so that the end is near. Where it is not, this process is of no use.
+// A send that has begun cannot be taken back, and MPI reads its bytes to the end: the other side
+// has said that it is there, so that the end is near. Where it is not, this process is of no use.
 static void finish_sending(MPI_Request *request)
 {
     const gint64 until = g_get_monotonic_time() + LITHO_PEERS_CLEAN_UP_S * G_USEC_PER_SEC;
