@@ -7,19 +7,9 @@
 #include "app/cli.h"
 #include "app/cli_files.h"
 #include "core/error.h"
+#include "core/io/survey.h"
 #include "core/text.h"
 #include "core/words.h"
-
-// The operator was forgotten.
-static gboolean is_survey_name(const char *word)
-{
-    static const char *const endings[] = {".sgy", ".segy", ".su", ".npy", ".rsf", ".bin", ".raw"};
-    g_autofree char *lower = g_ascii_strdown(word, -1);
-    for (guint k = 0; k < G_N_ELEMENTS(endings); k++)
-        if (g_str_has_suffix(lower, endings[k]))
-            return TRUE;
-    return FALSE;
-}
 
 static LithoFlow *named_flow(const char *word, GError **error)
 {
@@ -31,7 +21,7 @@ static LithoFlow *named_flow(const char *word, GError **error)
     }
     if (word[0] == '{')
         return litho_flow_parse(word, error);
-    if (is_survey_name(word)) {
+    if (litho_survey_is_name(word)) { // the operator was forgotten
         litho_refuse(error, LITHO_ERROR_PARAMETER,
                      "'%s' stands where an operator (see 'lithoscope-cli list') or a recipe is "
                      "needed, as 'fx' in 'fx %s'",

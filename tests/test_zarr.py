@@ -482,4 +482,28 @@ def names_lead_nowhere():
     read("h.zarr")  # the first character counts: "0.0.0"
 
 
+# Property: a velocity cube is one in whatever format the program reads, as an operator's word that was forgotten is told by
+# any survey's name.
+@test
+def velocities_are_read():
+    shutil.rmtree("v.zarr", ignore_errors=True)
+    n = (4, 5, 30)
+    put(Path("v.zarr") / ".zarray", {**meta2(), "shape": n, "chunks": n})
+    put(Path("v.zarr") / "0.0.0", b"".join(struct.pack("<f", 2000 + 10 * k) for _, _, k in product(*map(range, n))))
+    cli("convert", "-i", "v.zarr", "-o", "v.npy", "--force")
+    cli("synth", "planes", "inlines=4", "xlines=5", "samples=40", "-o", "v.sgy", "--no-truth", "--force")
+    words = ["run", "migrate", "nz=10", "velocity_dz=10", "-i", "v.sgy", "--backend", "cpu", "--progress", "none", "--force"]
+    for name in ("v.npy", "v.zarr"):
+        cli(*words, f"velocity={name}", "-o", f"m-{name}.npy")
+    assert Path("m-v.npy.npy").read_bytes() == Path("m-v.zarr.npy").read_bytes()
+    assert "stands where an operator" in cli("run", "v.zarr", "-o", "x.npy", status=2).stderr
+
+
+# Property: a table of velocities in Latin-1 is read as text, and its words are told as whole letters.
+@test
+def tables_in_latin_1_are_told():
+    Path("v.txt").write_bytes("Tiefe in Füßen (feet), größer als sonst üblich, müßig zu sagen\n".encode("latin-1"))
+    r = cli("run", "migrate", "nz=10", "velocity=v.txt", "-i", "v.sgy", "-o", "x.npy", status=1)
+    assert "the heading 'Tiefe in Füßen (feet)" in r.stderr and "names feet" in r.stderr, r.stderr
+
 run()

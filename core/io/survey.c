@@ -71,8 +71,7 @@ static gboolean has_suffix(const char *path, const char *suffix)
     return n > m && g_ascii_strcasecmp(path + n - m, suffix) == 0;
 }
 
-static gboolean kind_of(const char *path, const LithoOpenOptions *options, LithoFileKind *kind,
-                        GError **error)
+gboolean litho_file_kind_of_name(const char *path, LithoFileKind *kind)
 {
     static const struct {
         const char *suffix;
@@ -82,15 +81,29 @@ static gboolean kind_of(const char *path, const LithoOpenOptions *options, Litho
         {".su", LITHO_FILE_SU},    {".npy", LITHO_FILE_NPY},   {".rsf", LITHO_FILE_RSF},
         {".bin", LITHO_FILE_RAW},  {".raw", LITHO_FILE_RAW},
     };
-    if (litho_array_is(path)) {
-        *kind = LITHO_FILE_ARRAY;
-        return TRUE;
-    }
     for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++)
         if (has_suffix(path, suffixes[k].suffix)) {
             *kind = suffixes[k].kind;
             return TRUE;
         }
+    return FALSE;
+}
+
+gboolean litho_survey_is_name(const char *path)
+{
+    LithoFileKind kind;
+    return litho_file_kind_of_name(path, &kind) || litho_array_is(path);
+}
+
+static gboolean kind_of(const char *path, const LithoOpenOptions *options, LithoFileKind *kind,
+                        GError **error)
+{
+    if (litho_array_is(path)) {
+        *kind = LITHO_FILE_ARRAY;
+        return TRUE;
+    }
+    if (litho_file_kind_of_name(path, kind))
+        return TRUE;
     if (has_suffix(path, ".npz")) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                     _("%s is an .npz archive; save the cube alone as .npy"), path);

@@ -107,6 +107,9 @@ LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun 
 // other crosslines or samples, or NULL, is of no use and no error.
 LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, const LithoCube *near,
                                   LithoRun *run, GError **error);
+// TRUE where `path` names a survey: its ending is that of a format read here, or it is the file or
+// folder of one that is told by its first bytes (HDF5, netCDF, Zarr). Any thread.
+gboolean litho_survey_is_name(const char *path);
 // FALSE with a sentence: the stamp of a file or store (core/stamp.h) is no longer that of the
 // opening.
 gboolean litho_survey_unchanged(const LithoSurvey *survey, GError **error);

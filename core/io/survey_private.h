@@ -137,6 +137,9 @@ void litho_survey_judge_interval(LithoSurvey *survey);
 gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
                              const char *format, ...) G_GNUC_PRINTF(4, 5);
 
+// The format that a name ends in (".sgy"). FALSE: none of those that names tell.
+gboolean litho_file_kind_of_name(const char *path, LithoFileKind *kind);
+
 // --- readers of one format --------------------------------------------------------------------
 // Each fills survey->files with one file and, for the regular ones, grid and table.
 

@@ -24,22 +24,8 @@ typedef struct Place {
 
 static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
 {
-    static const struct {
-        const char *suffix;
-        LithoFileKind kind;
-    } suffixes[] = {
-        {".sgy", LITHO_FILE_SEGY}, {".segy", LITHO_FILE_SEGY}, {".su", LITHO_FILE_SU},
-        {".npy", LITHO_FILE_NPY},  {".rsf", LITHO_FILE_RSF},   {".bin", LITHO_FILE_RAW},
-        {".raw", LITHO_FILE_RAW},
-    };
-    gsize n = strlen(path);
-    for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++) {
-        gsize m = strlen(suffixes[k].suffix);
-        if (n > m && g_ascii_strcasecmp(path + n - m, suffixes[k].suffix) == 0) {
-            *kind = suffixes[k].kind;
-            return TRUE;
-        }
-    }
+    if (litho_file_kind_of_name(path, kind))
+        return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                 _("%s: the format follows the name: .sgy .segy .su .npy .rsf .bin .raw"), path);
     return FALSE;

@@ -581,19 +581,9 @@ double litho_migrate_model_depth(const LithoMigrateModel *model, LithoColumn col
 
 // --- loading ----------------------------------------------------------------------------------
 
-static gboolean is_cube_name(const char *path)
-{
-    static const char *const endings[] = {".sgy", ".segy", ".su", ".npy", ".rsf", ".bin", ".raw"};
-    g_autofree char *lower = g_ascii_strdown(path, -1);
-    for (guint k = 0; k < G_N_ELEMENTS(endings); k++)
-        if (g_str_has_suffix(lower, endings[k]))
-            return TRUE;
-    return FALSE;
-}
-
 static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **error)
 {
-    if (!is_cube_name(path))
+    if (!litho_survey_is_name(path))
         return model_table(path, error);
     g_autoptr(LithoCube) cube = litho_cube_load(path, NULL, run, error);
     return cube ? litho_migrate_model_from_cube(cube, run, error) : NULL;
