@@ -74,6 +74,14 @@ gsize litho_contents_mark(const char *text, gsize length)
     return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+char *litho_contents_to_text(const char *bytes, gsize length, GError **error)
+{
+    const char *text = bytes + litho_contents_mark(bytes, length);
+    return g_utf8_validate(text, -1, NULL)
+               ? g_strdup(text)
+               : g_convert(text, -1, "UTF-8", "ISO-8859-1", NULL, NULL, error);
+}
+
 char *litho_contents_load_text(const char *path, gsize most, GError **error)
 {
     gsize length = 0;
@@ -84,9 +92,5 @@ char *litho_contents_load_text(const char *path, gsize most, GError **error)
         litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not text", path);
         return NULL;
     }
-    const gsize mark = litho_contents_mark(text, length);
-    memmove(text, text + mark, length - mark + 1);
-    if (g_utf8_validate(text, -1, NULL))
-        return g_steal_pointer(&text);
-    return g_convert(text, -1, "UTF-8", "ISO-8859-1", NULL, NULL, error);
+    return litho_contents_to_text(text, length, error);
 }

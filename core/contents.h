@@ -13,5 +13,7 @@ char *litho_contents_load(const char *path, gsize most, gsize *length, GError **
 // The text of a file, as UTF-8 without a byte order mark, likewise: other bytes are taken for
 // Latin-1 (comments of old programs), a 0 byte is an error.
 char *litho_contents_load_text(const char *path, gsize most, GError **error);
+// `length` bytes of such a text, with a 0 behind them and none among them, likewise; g_free().
+char *litho_contents_to_text(const char *bytes, gsize length, GError **error);
 // Bytes of the byte order mark that some editors write in front of a text: 3 or 0.
 gsize litho_contents_mark(const char *text, gsize length);

@@ -13,6 +13,8 @@
 #include "core/text.h"
 #include "kernels/migrate/place.h"
 
+enum { SHOWN = 40 }; // letters of a line in a sentence
+
 struct LithoMigrateModel {
     gint refs;
     guint n; // points of the table; 1 for a constant, 0 for a cube
@@ -219,10 +221,10 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
         two = end != second && end[strspn(end, " \t\r,;")] == 0;
     }
     if (!two || !isfinite(z)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    _("%s, line %u: '%.40s' is not a depth (m) and a velocity (m/s)"), path, line,
-                    text);
-        return FALSE;
+        g_autofree char *shown = litho_text_plain(text, SHOWN);
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "%s, line %u: '%s' is not a depth (m) and a velocity (m/s)", path, line,
+                            shown);
     }
     if (!is_velocity(v)) {
         litho_refuse(error, LITHO_ERROR_PARAMETER,
@@ -254,10 +256,9 @@ static gboolean table_heading(const char *path, const char *text, GError **error
         why = _("names feet; lines of depth (m) and velocity (m/s) are needed");
     else if (*words == 'v')
         why = _("names the velocity first; lines of depth (m) and velocity (m/s) are needed");
-    if (why)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, _("%s: the heading '%.40s' %s"), path,
-                    text, why);
-    return !why;
+    g_autofree char *shown = litho_text_plain(text, SHOWN);
+    return !why || litho_refuse(error, LITHO_ERROR_FORMAT, "%s: the heading '%s' %s", path, shown,
+                                why);
 }
 
 static LithoMigrateModel *model_table(const char *path, GError **error)
@@ -276,9 +277,12 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
             path);
         return NULL;
     }
+    g_autofree char *text = litho_contents_to_text(content, length, error);
+    if (!text)
+        return NULL;
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) velocity = g_array_new(FALSE, FALSE, sizeof(double));
-    g_auto(GStrv) lines = g_strsplit(content + litho_contents_mark(content, length), "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     GError *problem = NULL;
     for (guint k = 0; lines[k]; k++) {
         char *comment = strchr(lines[k], '#');
