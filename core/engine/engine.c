@@ -367,6 +367,13 @@ static int threads_of(const LithoWalk *walk)
     return litho_run_threads(&(LithoRun){.threads = walk->threads});
 }
 
+// Bytes of a pass over the region, which a volume instead of the result may take from a larger box.
+static guint64 pass_memory(const LithoImpl *impl, const LithoWalkStep *l, int threads)
+{
+    return impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
+                        litho_volume_box(l->volume, &l->out, l->region), threads);
+}
+
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
 {
     const int threads = threads_of(walk);
@@ -375,8 +382,7 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
-            bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
-                                  litho_volume_box(l->volume, &l->out, l->region), threads);
+            bytes += pass_memory(impl, l, threads);
         if (impl && impl->volume_memory && l->volume && l->has_in)
             bytes += impl->volume_memory(&l->in, l->step->params, l->volume, l->region);
     }
@@ -406,10 +412,9 @@ char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk,
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (!impl || !impl->memory || !impl->less_memory)
             continue;
-        const LithoGrid *in = l->has_in ? &l->in : NULL;
-        guint64 bytes = impl->memory(in, l->step->params, l->known, l->region, threads);
-        clause = impl->less_memory(in, l->step->params, l->known, bytes > over ? bytes - over : 0,
-                                   threads);
+        const guint64 bytes = pass_memory(impl, l, threads);
+        clause = impl->less_memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
+                                   bytes > over ? bytes - over : 0, threads);
     }
     return clause;
 }
