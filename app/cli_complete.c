@@ -68,7 +68,7 @@ static const struct {
     {"in-format", "ibm ieee float64 int8 int16 int24 int32 uint8 uint16 uint24 uint32"},
     {"missing", "omit dead"},
     {"duplicates", "first last mean"},
-    {"dtype", "float32 float64 int16"},
+    {"dtype", "float32 float64 ibm int8 int16 int32 uint8 uint16 uint32"},
     {"show", "output removed similarity"},
     {"completion", "bash zsh fish"},
 };

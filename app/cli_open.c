@@ -219,7 +219,9 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
          _("Raw files: inlines, crosslines, samples; SEG-Y without line numbers: N1,N2"),
          "N1,N2,N3"},
         {"dtype", 0, 0, G_OPTION_ARG_CALLBACK, on_dtype,
-         _("Raw files: float32, float64, int16 (float32 when not given)"), "TYPE"},
+         _("Raw files: float32, float64, ibm, int8 to int32, uint8 to uint32 (float32 when not "
+           "given)"),
+         "TYPE"},
         {"inline-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte,
          _("Trace header byte of the inline number"), "BYTE"},
         {"xline-byte", 0, 0, G_OPTION_ARG_CALLBACK, on_byte,

@@ -277,6 +277,14 @@ static void test_npy(void)
     g_autofree char *path = write_npy("<i2", "(3,)", "False", small, 6);
     g_autofree double *x = litho_npy_read(path, 1, 3, shape, NULL);
     g_assert_true(shape[0] == 3 && x[0] == -5 && x[1] == 0 && x[2] == 32000);
+    const gint32 large[2] = {-2147483647, 16777217}; // beyond float32's whole numbers
+    g_autofree char *of_int32 = write_npy("<i4", "(2,)", "False", large, 8);
+    g_autofree double *y = litho_npy_read(of_int32, 1, 2, shape, NULL);
+    g_assert_true(y[0] == -2147483647 && y[1] == 16777217);
+    const guint32 larger[1] = {4294967295u};
+    g_autofree char *of_uint32 = write_npy("<u4", "(1,)", "False", larger, 4);
+    g_autofree double *z = litho_npy_read(of_uint32, 1, 1, shape, NULL);
+    g_assert_true(z[0] == 4294967295.0);
 }
 
 // Property: nothing is believed that a header says: products that wrap, more numbers than the file

@@ -21,7 +21,8 @@ static gboolean type_code(const char *type, int *format, LithoOrder *order)
         {"float32", LITHO_FORMAT_IEEE},  {"float64", LITHO_FORMAT_DOUBLE},
         {"int16", LITHO_FORMAT_INT16},   {"int32", LITHO_FORMAT_INT32},
         {"int8", LITHO_FORMAT_INT8},     {"uint8", LITHO_FORMAT_UINT8},
-        {"uint16", LITHO_FORMAT_UINT16}, {"ibm", LITHO_FORMAT_IBM},
+        {"uint16", LITHO_FORMAT_UINT16}, {"uint32", LITHO_FORMAT_UINT32},
+        {"ibm", LITHO_FORMAT_IBM},
     };
     *order = litho_order_native();
     if (*type == '>')
@@ -196,7 +197,8 @@ static gboolean read_kind(LithoTraceFile *file, gint64 n[3], int *axes, GError *
             type[k] = descr[1 + k];
     if (!type_code(type, &file->format, &file->sample_order))
         return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                            "%s holds NumPy type '%s'; float32, float64 and int16 are read",
+                            "%s holds NumPy type '%s'; float32, float64 and integers of 8, 16 "
+                            "and 32 bits are read",
                             file->path, type);
     if (!parse_shape(value_of(header, "shape"), n, axes))
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
@@ -226,6 +228,21 @@ gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOp
 
 // --- arrays that are no cubes -------------------------------------------------------------------
 
+// A number that float32 would round; `single` is its value as one.
+static double exact(const LithoTraceFile *file, const guint8 *raw, float single)
+{
+    switch (file->format) {
+    case LITHO_FORMAT_DOUBLE:
+        return litho_get_f64(raw, file->sample_order);
+    case LITHO_FORMAT_INT32:
+        return litho_get_i32(raw, file->sample_order);
+    case LITHO_FORMAT_UINT32:
+        return (guint32)litho_get_i32(raw, file->sample_order);
+    default:
+        return single;
+    }
+}
+
 // The numbers behind the header, a part at a time.
 static gboolean read_doubles(const LithoTraceFile *file, double *out, gint64 count, GError **error)
 {
@@ -237,12 +254,9 @@ static gboolean read_doubles(const LithoTraceFile *file, double *out, gint64 cou
         const gint64 n = MIN(count - at, PART);
         if (!litho_file_read_all(file, raw, n * bytes, file->first + at * bytes, error))
             return FALSE;
-        if (file->format != LITHO_FORMAT_DOUBLE)
-            litho_decode(raw, file->format, file->sample_order, single, n);
+        litho_decode(raw, file->format, file->sample_order, single, n);
         for (gint64 k = 0; k < n; k++)
-            out[at + k] = file->format == LITHO_FORMAT_DOUBLE
-                              ? litho_get_f64(raw + 8 * k, file->sample_order)
-                              : single[k];
+            out[at + k] = exact(file, raw + bytes * k, single[k]);
     }
     return TRUE;
 }
@@ -315,7 +329,9 @@ gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     const char *type = options->dtype ? options->dtype : "float32";
     if (!type_code(type, &file.format, &file.sample_order)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("--dtype %s is not known; float32, float64 and int16 are"), type);
+                    _("--dtype %s is not known; float32, float64, ibm, int8, int16, int32, uint8, "
+                      "uint16 and uint32 are"),
+                    type);
         goto fail;
     }
     if (options->endian)
