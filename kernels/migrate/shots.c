@@ -6,20 +6,27 @@
 
 #include "core/error.h"
 #include "core/io/survey.h"
+#include "core/memory.h"
 #include "core/text.h"
 
-static LithoShots *shots_new(guint n, gint64 traces)
+static void *new_list(gsize n, gsize size, GError **error)
+{
+    return litho_memory_new(n, size, "places of the traces", error);
+}
+
+// `traces` is 0 where their order says which shot they are of.
+static LithoShots *shots_new(guint n, gint64 traces, GError **error)
 {
     LithoShots *shots = g_new0(LithoShots, 1);
     shots->n = n;
-    shots->shot = g_new0(LithoShot, n);
-    if (traces > 0) {
-        shots->first = g_new0(gint64, n + 1);
-        shots->trace = g_new(gint64, traces);
-        shots->row = g_new(int, traces);
-        shots->column = g_new(int, traces);
-    }
-    return shots;
+    if ((shots->shot = new_list(n, sizeof *shots->shot, error)) &&
+        (traces == 0 || ((shots->first = new_list(n + 1, sizeof *shots->first, error)) &&
+                         (shots->trace = new_list(traces, sizeof *shots->trace, error)) &&
+                         (shots->row = new_list(traces, sizeof *shots->row, error)) &&
+                         (shots->column = new_list(traces, sizeof *shots->column, error)))))
+        return shots;
+    litho_shots_free(shots);
+    return NULL;
 }
 
 void litho_shots_free(LithoShots *shots)
@@ -47,14 +54,14 @@ LithoShotTraces litho_shots_traces(const LithoShots *shots, guint shot)
 
 // Every inline of the input is the record of one shot along a 2-D line; sources move one inline
 // spacing a shot.
-static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in)
+static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in, GError **error)
 {
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     const LithoMigrateParams *p = &job->params;
     const double dx = job->cells.dx / job->ratio;
     double move = p->dy > 0 ? p->dy : litho_grid_spacing(&in->grid, LITHO_INLINE);
-    LithoShots *shots = shots_new(ni, ni * nj);
-    for (gint64 i = 0; i < ni; i++) {
+    LithoShots *shots = shots_new(ni, ni * nj, error);
+    for (gint64 i = 0; shots && i < ni; i++) {
         shots->shot[i].x = (p->source_x + i * move) / dx;
         shots->first[i + 1] = (i + 1) * nj;
         for (gint64 j = 0; j < nj; j++) {
@@ -103,16 +110,18 @@ typedef struct Places {
     guint outside;
 } Places;
 
-static void places_init(Places *p, gint64 traces)
+// places_clear() follows, also where there is no memory.
+static gboolean places_init(Places *p, gint64 traces, GError **error)
 {
-    *p = (Places){g_new(int, traces),
-                  g_new(int, traces),
-                  g_new(int, traces),
-                  g_array_new(FALSE, FALSE, sizeof(LithoShot)),
-                  g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
-                  0};
+    *p = (Places){.shots = g_array_new(FALSE, FALSE, sizeof(LithoShot)),
+                  .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)};
+    if (!(p->of = new_list(traces, sizeof *p->of, error)) ||
+        !(p->row = new_list(traces, sizeof *p->row, error)) ||
+        !(p->column = new_list(traces, sizeof *p->column, error)))
+        return FALSE;
     for (gint64 k = 0; k < traces; k++)
         p->of[k] = -1;
+    return TRUE;
 }
 
 static void places_clear(Places *p)
@@ -159,9 +168,11 @@ static gboolean read_places(const LithoMigrateJob *job, const LithoCube *in, Pla
     return TRUE;
 }
 
-static LithoShots *shots_of_places(const Places *p, gint64 traces)
+static LithoShots *shots_of_places(const Places *p, gint64 traces, GError **error)
 {
-    LithoShots *shots = shots_new(p->shots->len, traces);
+    LithoShots *shots = shots_new(p->shots->len, traces, error);
+    if (!shots)
+        return NULL;
     shots->outside = p->outside;
     memcpy(shots->shot, p->shots->data, shots->n * sizeof *shots->shot);
     for (gint64 k = 0; k < traces; k++)
@@ -215,10 +226,9 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
     }
     Places places;
     LithoShots *shots = NULL;
-    places_init(&places, traces);
-    if (read_places(job, in, &places, run, error)) {
+    if (places_init(&places, traces, error) && read_places(job, in, &places, run, error)) {
         if (places.shots->len > 0)
-            shots = shots_of_places(&places, traces);
+            shots = shots_of_places(&places, traces, error);
         else
             litho_refuse(
                 error, LITHO_ERROR_GEOMETRY,
@@ -228,11 +238,14 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
                 job->image.axis[0].n);
     }
     places_clear(&places);
-    if (shots) {
-        shots->source = source_of(job, in);
-        litho_survey_ref(in->survey);
-        shots->source.live = g_memdup2(in->live, traces);
+    guint8 *live = shots ? new_list(traces, 1, error) : NULL;
+    if (!live) {
+        litho_shots_free(shots);
+        return NULL;
     }
+    shots->source = source_of(job, in);
+    litho_survey_ref(in->survey);
+    shots->source.live = memcpy(live, in->live, traces);
     return shots;
 }
 
@@ -287,13 +300,14 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, Lit
     if (in->survey && !is_one_source(job, in, p->geometry == LITHO_MIGRATE_LINE, error))
         return NULL;
     if (p->geometry == LITHO_MIGRATE_LINE) {
-        shots = line_shots(job, in);
+        shots = line_shots(job, in, error);
     } else {
-        shots = shots_new(1, 0);
-        shots->shot[0] = (LithoShot){p->source_x / (job->cells.dx / job->ratio),
-                                     p->source_y / (job->cells.dy / job->ratio)};
+        shots = shots_new(1, 0, error);
+        if (shots)
+            shots->shot[0] = (LithoShot){p->source_x / (job->cells.dx / job->ratio),
+                                         p->source_y / (job->cells.dy / job->ratio)};
     }
-    for (guint k = 0; k < shots->n; k++) {
+    for (guint k = 0; shots && k < shots->n; k++) {
         const LithoShot *s = &shots->shot[k];
         if (s->x >= 0 && s->y >= 0 && s->x <= job->image.axis[1].n - 1 &&
             s->y <= job->image.axis[0].n - 1)
