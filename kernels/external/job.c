@@ -22,7 +22,6 @@ G_STATIC_ASSERT(G_BYTE_ORDER == G_LITTLE_ENDIAN); // samples pass as they lie in
 enum { LONGEST_LINE = 4096 };
 
 typedef struct Plan {
-    LithoGrid grid;
     ExternalProgram *program; // or NULL: the next pass starts it
     // Ready in its place where passes are given up (a slider moves), so that none of them waits for
     // an interpreter to start; or NULL.
@@ -384,7 +383,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     (void)known;
     (void)run;
     Plan *p = g_new0(Plan, 1);
-    p->grid = *in;
+    (void)in;
     if (ensure_program(p, panel_of(params), error))
         return p;
     g_free(p);

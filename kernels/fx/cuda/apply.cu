@@ -123,7 +123,7 @@ __device__ static inline const float2 *taps_of(const LithoFxGroup &g, const Lith
 
 // --- centred predictions ------------------------------------------------------------------------
 
-// For blocks that are not square: load_taps() has left their shape before the taps.
+// Predictions with blocks that are not square; load_taps() has left their shape before the taps.
 template <int ROWS>
 __device__ static void predict_any(const float2 *at, int pitch, const float2 *taps, float2 *out)
 {

@@ -13,8 +13,8 @@ enum { MOST_WINDOWS = 65535 };
 // Transform of the input's arrived traces while the rest is on its way.
 typedef struct Forward {
     FxJob *job;
-    int first, windows; // time windows
-    gint64 done;        // traces
+    int windows; // of time
+    gint64 done; // traces
 } Forward;
 
 // The first `n` transforms of a batch through cuFFT, which plans none of one sample: that is its
@@ -186,7 +186,7 @@ gboolean fx_forward(FxJob *job, GError **error)
     choose_kept(job);
     if (!forward_memory(job, error))
         return FALSE;
-    Forward f = {.job = job, .first = p->first, .windows = p->last - p->first + 1};
+    Forward f = {.job = job, .windows = p->last - p->first + 1};
     const double traces = (double)fx_held_traces(job), units = traces * f.windows;
     litho_run_begin(job->run, "time FFT", "traces");
     // Bytes: every sample once, every bin of the band once.

@@ -46,7 +46,6 @@ typedef struct Level {
     float *quiet;         // noise_map_quiet()
     float *median, *bare; // per frequency: of all coefficients, without real ones
     char *tables;         // what the host knows beforehand
-    gsize table_bytes;
     cufftHandle fft;
     LithoCudaArray room, work, floor;
 } Level;
