@@ -113,11 +113,11 @@ void litho_report_layer(LithoReport *report, const char *key, const char *label,
                         LithoCube *cube);
 // FALSE when there is no such number.
 gboolean litho_report_get(LithoReport *report, const char *key, double *value);
-// Copies; free the arrays' elements with litho_curve_clear(). Order of first appearance.
+// Copies in the order of first appearance; g_array_unref() frees what their elements own.
 GArray *litho_report_numbers(LithoReport *report); // of LithoNumber
-GArray *litho_report_curves(LithoReport *report);  // of LithoCurve, clears its elements itself
-GArray *litho_report_shapes(LithoReport *report);  // of LithoShape, likewise
-GArray *litho_report_layers(LithoReport *report);  // of LithoLayer, likewise
+GArray *litho_report_curves(LithoReport *report);  // of LithoCurve
+GArray *litho_report_shapes(LithoReport *report);  // of LithoShape
+GArray *litho_report_layers(LithoReport *report);  // of LithoLayer
 // Grows with every change: tells a view whether there is something new.
 guint litho_report_serial(LithoReport *report);
 // From now on what is told to `report` is told to `to` as well; NULL ends it. References `to`.

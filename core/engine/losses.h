@@ -12,6 +12,8 @@
 //   whole and the output holds nothing like it. Windows of 32 samples of two neighbours are
 //   correlated over lags of up to 6 samples; the greatest correlation squared, less that of windows
 //   32 samples apart, which no event shares, is the square of the common share.
+//
+// Thread-safety: values of their maker; any thread.
 
 enum { LITHO_LOSS_BANDS = 8 };
 

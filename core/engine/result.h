@@ -5,7 +5,8 @@
 #include "core/report.h"
 
 // A result is made by a pass of the worker (core/engine/worker.h): parts of an output, or why there
-// are none. Reference-counted; its maker writes it until it is published.
+// are none. Reference-counted; its maker writes it until it is published, and any thread may read
+// it from then on.
 
 typedef struct LithoResult {
     guint64 tag;        // of the wish that asked

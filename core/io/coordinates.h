@@ -3,7 +3,8 @@
 #include "core/grid.h"
 #include "core/io/survey.h"
 
-// Axes told by named coordinates, as netCDF and Zarr keep them.
+// Axes told by named coordinates, as netCDF and Zarr keep them. Thread-safety: the thread that
+// opens the survey; functions of numbers alone are pure.
 
 // First value and step of `n` coordinates. FALSE: fewer than two, or not evenly spaced (1e-3 of a
 // step).

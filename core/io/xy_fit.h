@@ -3,7 +3,7 @@
 #include <glib.h>
 
 // x, y = origin + i * di + j * dj fitted to points by least squares. Sums only: points are added
-// one by one, relative to the first, and never stored.
+// one by one, relative to the first, and never stored. Thread-safety: one thread a fit.
 typedef struct LithoXyFit {
     gint64 n;
     double base[4];                 // i, j, x, y of the first point

@@ -7,6 +7,8 @@
 
 // Zarr 2 and 3, as MDIO uses it: a folder for each array, a JSON text that tells how it is stored,
 // and a file for each chunk. https://zarr-specs.readthedocs.io
+//
+// Thread-safety: any thread; what takes a survey belongs to the thread that opens it.
 
 typedef enum {
     LITHO_ZARR_PLAIN,

@@ -39,7 +39,7 @@ typedef struct WpTiling {
     WpDesign design;
     int scales;                          // K >= 1
     double a[WP_MAX_SCALES + 2];         // radial transition k = 1..K+1 runs from a[k] to b[k];
-    double b[WP_MAX_SCALES + 2];         //   K+1 is the top one, where the residual box begins
+    double b[WP_MAX_SCALES + 2];         // transition K+1 is where the residual box begins
     WpDirections dir[WP_MAX_SCALES + 1]; // of scale 1..K
     float step[WP_STEP_NODES];           // S(t) of wp_step()
     float bump[WP_BUMP_TERMS];           // power series of the angular bump, see wp_bump()
