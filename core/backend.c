@@ -240,6 +240,6 @@ const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, 
     const LithoImpl *impl = device.backend->impl ? device.backend->impl(op) : NULL;
     if (!impl)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, _("%s does not run on %s; use %s"),
-                    op->title, device.backend->title, _("the CPU"));
+                    litho_text(op->title), litho_text(device.backend->title), _("the CPU"));
     return impl;
 }

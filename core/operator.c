@@ -154,7 +154,7 @@ gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, cons
 {
     if (op->needs_input && !in) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, _("%s needs an input cube"),
-                    op->title);
+                    litho_text(op->title));
         return FALSE;
     }
     return !op->check || op->check(in, params, known, error);
