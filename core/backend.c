@@ -194,11 +194,7 @@ gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *t
 {
     if (device.backend->memory)
         return device.backend->memory(device.index, free_bytes, total, error);
-    LithoDeviceInfo info;
-    if (!device.backend->device_info(device.index, &info, error))
-        return FALSE;
-    *free_bytes = litho_memory_available();
-    *total = MAX(info.memory_total, *free_bytes);
+    *free_bytes = *total = litho_memory_available();
     return TRUE;
 }
 
