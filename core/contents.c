@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/contents.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
@@ -9,39 +8,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/text.h"
-
-static char *refuse_errno(const char *verb, const char *path, GError **error)
-{
-    const int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
-                g_strerror(code));
-    return NULL;
-}
 
 // Reads up to `size` bytes; a file that shrinks meanwhile is shorter.
 static char *read_bytes(int fd, const char *path, gsize size, gsize *length, GError **error)
 {
     g_autofree char *bytes = g_try_malloc(size + 1);
-    gsize done = 0;
     if (!bytes) {
         litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for the %zu bytes of %s", size, path);
         return NULL;
     }
-    while (done < size) {
-        const gssize got = read(fd, bytes + done, size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return refuse_errno("read", path, error);
-        if (got == 0)
-            break;
-        done += got;
+    const gint64 done = litho_read_at(fd, bytes, (gint64)size, 0);
+    if (done < 0) {
+        litho_refuse_errno(error, "read", path);
+        return NULL;
     }
     bytes[done] = '\0';
     if (length)
-        *length = done;
+        *length = (gsize)done;
     return g_steal_pointer(&bytes);
 }
 
@@ -51,10 +37,12 @@ char *litho_contents_load(const char *path, gsize most, gsize *length, GError **
     const int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     char *bytes = NULL;
     struct stat info;
-    if (fd < 0)
-        return refuse_errno("open", path, error);
+    if (fd < 0) {
+        litho_refuse_errno(error, "open", path);
+        return NULL;
+    }
     if (fstat(fd, &info) < 0)
-        refuse_errno("examine", path, error);
+        litho_refuse_errno(error, "examine", path);
     else if (!S_ISREG(info.st_mode))
         litho_refuse(error, LITHO_ERROR_FORMAT, "%s is %s; a regular file is needed", path,
                      S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");

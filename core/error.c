@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/error.h"
 
+#include <errno.h>
 #include <gio/gio.h>
 
 #include "core/text.h"
@@ -19,5 +20,13 @@ gboolean litho_refuse(GError **error, LithoErrorCode code, const char *format, .
     g_autofree char *text = litho_text_vprintf(litho_text(format), args);
     va_end(args);
     g_set_error_literal(error, LITHO_ERROR, code, text);
+    return FALSE;
+}
+
+gboolean litho_refuse_errno(GError **error, const char *verb, const char *path)
+{
+    const int code = errno;
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
+                g_strerror(code));
     return FALSE;
 }

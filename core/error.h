@@ -23,5 +23,8 @@ typedef enum {
 // Fills `error` and gives FALSE: return litho_refuse(error, LITHO_ERROR_PARAMETER, "...", ...);
 gboolean litho_refuse(GError **error, LithoErrorCode code, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
+// Fills `error` with what errno says (G_IO_ERROR) and gives FALSE: "cannot open a.sgy: ...". `verb`
+// is one of "open", "read", "write", "create", "examine".
+gboolean litho_refuse_errno(GError **error, const char *verb, const char *path);
 // TRUE when `error` is the result of cancelling and not of a failure. NULL is FALSE.
 gboolean litho_error_is_cancelled(const GError *error);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/mix.h"
 
@@ -157,16 +158,10 @@ static gboolean read_member(const char *root, const Member *m, guint8 *out, gsiz
 {
     g_autofree char *path = *m->name ? g_build_filename(root, m->name, NULL) : g_strdup(root);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    gsize done = 0;
-    while (fd >= 0 && done < n) {
-        const gssize got = pread(fd, out + done, n - done, at + (gint64)done);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            break;
-        done += got > 0 ? (gsize)got : 0;
-    }
+    const gboolean good = fd >= 0 && litho_read_at(fd, out, (gint64)n, at) == (gint64)n;
     if (fd >= 0)
         close(fd);
-    return done == n;
+    return good;
 }
 
 // Bytes `at` to `at` + `n` - 1 of the whole. FALSE: they cannot be read.

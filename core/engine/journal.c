@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/io/survey_private.h"
@@ -498,25 +499,14 @@ guint litho_journal_pieces(const LithoJournal *j)
     return j->pieces->len;
 }
 
-static gboolean read_all(int fd, void *bytes, gint64 n, gint64 at)
-{
-    for (gint64 done = 0; done < n;) {
-        const ssize_t got = pread(fd, (char *)bytes + done, (size_t)(n - done), at + done);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return FALSE;
-        done += MAX(got, 0);
-    }
-    return TRUE;
-}
-
 LithoCube *litho_journal_piece(LithoJournal *j, guint k, const LithoGrid *grid, LithoBox box)
 {
     const Piece *p = &g_array_index(j->pieces, Piece, k);
     const gint64 bytes = piece_samples_bytes(p), traces = piece_traces(p);
     g_autoptr(LithoCube) cube =
         litho_box_equal(p->box, box) ? litho_cube_new_box(grid, box, NULL) : NULL;
-    if (cube && read_all(j->fd, cube->samples, bytes, p->start) &&
-        read_all(j->fd, cube->live, traces, p->start + bytes) &&
+    if (cube && litho_read_at(j->fd, cube->samples, bytes, p->start) == bytes &&
+        litho_read_at(j->fd, cube->live, traces, p->start + bytes) == traces &&
         litho_writer_hash((const guint8 *)cube->samples, bytes) == p->samples &&
         litho_writer_hash(cube->live, traces) == p->live)
         return g_steal_pointer(&cube);

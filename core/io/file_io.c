@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/io/survey_private.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdarg.h>
@@ -10,17 +9,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
-
-static gboolean errno_error(const char *path, const char *verb, GError **error)
-{
-    int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
-                g_strerror(code));
-    return FALSE;
-}
 
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
 {
@@ -28,10 +20,10 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
     // Not blocking, so that a pipe by that name cannot hang the program.
     file->fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     if (file->fd < 0)
-        return errno_error(path, "open", error);
+        return litho_refuse_errno(error, "open", path);
     struct stat info;
     if (fstat(file->fd, &info) < 0)
-        return errno_error(path, "examine", error);
+        return litho_refuse_errno(error, "examine", path);
     const gboolean is_zarr = S_ISDIR(info.st_mode) && litho_is_store(path);
     if (S_ISDIR(info.st_mode) && !is_zarr)
         return litho_foreign_refuse_folder(path, error);
@@ -40,7 +32,7 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
                             "%s is a device or pipe, a regular file is needed", path);
     if (!(is_zarr ? litho_stamp_take(path, &file->stamp, error)
                   : litho_stamp_take_open(file->fd, &file->stamp) ||
-                        errno_error(path, "examine", error)))
+                        litho_refuse_errno(error, "examine", path)))
         return FALSE;
     file->size = file->stamp.bytes;
     file->id = (LithoFileId){info.st_dev, info.st_ino};
@@ -66,22 +58,12 @@ void litho_file_close(LithoTraceFile *file)
 gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                        GError **error)
 {
-    gint64 done = 0;
     if (file->array)
         return litho_array_read_bytes(file->array, buffer, n, at, error);
-    while (done < n) {
-        ssize_t got = pread(file->fd, (char *)buffer + done, n - done, at + done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            errno_error(file->path, "read", error);
-            return -1;
-        }
-        if (got == 0)
-            break;
-        done += got;
-    }
-    return done;
+    const gint64 got = litho_read_at(file->fd, buffer, n, at);
+    if (got < 0)
+        litho_refuse_errno(error, "read", file->path);
+    return got;
 }
 
 gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
@@ -125,9 +107,9 @@ gboolean litho_file_refuse_changed(const char *path, GError **error)
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
 {
     LithoStamp now;
-    if (!(file->stamp.listing
-              ? litho_stamp_take(file->path, &now, error)
-              : litho_stamp_take_open(file->fd, &now) || errno_error(file->path, "examine", error)))
+    if (!(file->stamp.listing ? litho_stamp_take(file->path, &now, error)
+                              : litho_stamp_take_open(file->fd, &now) ||
+                                    litho_refuse_errno(error, "examine", file->path)))
         return FALSE;
     return litho_stamp_equal(&now, &file->stamp) || litho_file_refuse_changed(file->path, error);
 }

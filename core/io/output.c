@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/io/survey_private.h"
 #include "core/text.h"
@@ -39,14 +40,6 @@ static GMutex lock;
 static GHashTable *inputs; // LithoFileId -> count
 static GHashTable *own;    // LithoFileId of finished outputs -> NULL
 static char *unfinished[MAX_OPEN]; // `temp` of outputs; NULL = free. Atomic
-
-static gboolean errno_error(const char *verb, const char *path, GError **error)
-{
-    int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), _("cannot %s %s: %s"), verb, path,
-                g_strerror(code));
-    return FALSE;
-}
 
 // --- registry -----------------------------------------------------------------------------------
 
@@ -128,7 +121,7 @@ static char *follow_links(const char *path, GError **error)
     }
     g_free(target);
     errno = ELOOP;
-    errno_error("write", path, error);
+    litho_refuse_errno(error, "write", path);
     return NULL;
 }
 
@@ -160,7 +153,7 @@ static gboolean check_folder(const char *path, GError **error)
     if (access(inside, W_OK | X_OK) == 0)
         return TRUE;
     if (errno != ENOENT)
-        return errno_error("write", path, error);
+        return litho_refuse_errno(error, "write", path);
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
                 _("cannot write %s: there is no folder %s"), path, folder);
     return FALSE;
@@ -292,7 +285,7 @@ static gboolean open_temp(LithoOutput *o, GError **error)
     o->fd = g_mkstemp_full(o->temp, O_RDWR | O_CLOEXEC, 0666);
     if (o->fd < 0) {
         g_clear_pointer(&o->temp, g_free);
-        return errno_error("write", o->path, error); // the temporary name would only puzzle
+        return litho_refuse_errno(error, "write", o->path); // the temporary name would only puzzle
     }
     flock(o->fd, LOCK_EX | LOCK_NB); // where it fails, the process id alone must do
     replace_unfinished(NULL, o->temp);
@@ -320,7 +313,7 @@ static gboolean open_lasting(LithoOutput *o, LithoResume how, GError **error)
         return FALSE;
     o->fd = g_open(o->temp, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (o->fd < 0)
-        return errno_error("write", o->path, error);
+        return litho_refuse_errno(error, "write", o->path);
     if (flock(o->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, _("another process is writing %s"),
                     o->path);
@@ -328,7 +321,7 @@ static gboolean open_lasting(LithoOutput *o, LithoResume how, GError **error)
     }
     o->kept = FALSE;
     return how == LITHO_RESUME_KEPT || ftruncate(o->fd, 0) == 0 ||
-           errno_error("write", o->path, error);
+           litho_refuse_errno(error, "write", o->path);
 }
 
 static LithoOutput *output_new(const char *path, LithoReplace replace, const LithoResume *how,
@@ -404,7 +397,7 @@ gboolean litho_output_write_at(LithoOutput *o, const void *bytes, gint64 n, gint
     g_mutex_unlock(&o->order);
     errno = code;
     if (code)
-        return errno_error("write", o->path, error);
+        return litho_refuse_errno(error, "write", o->path);
     // The disk begins now with what the fsync at the end would wait for.
     if (n >= EARLY)
         sync_file_range(o->fd, at, n, SYNC_FILE_RANGE_WRITE);
@@ -413,15 +406,7 @@ gboolean litho_output_write_at(LithoOutput *o, const void *bytes, gint64 n, gint
 
 gboolean litho_output_read_at(LithoOutput *o, void *bytes, gint64 n, gint64 at)
 {
-    for (gint64 done = 0; done < n;) {
-        const ssize_t got = pread(o->fd, (char *)bytes + done, n - done, at + done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return FALSE;
-        done += got;
-    }
-    return TRUE;
+    return litho_read_at(o->fd, bytes, n, at) == n;
 }
 
 gboolean litho_output_write(LithoOutput *o, const void *bytes, gsize n, GError **error)
@@ -454,7 +439,7 @@ static gboolean move_into_place(LithoOutput *o, GError **error)
     if (failed && !force && (errno == EINVAL || errno == ENOSYS)) // not every file system can
         failed = access(o->target, F_OK) == 0 ? (errno = EEXIST, -1) : rename(o->temp, o->target);
     if (failed)
-        return errno_error("create", o->path, error);
+        return litho_refuse_errno(error, "create", o->path);
     o->finished = TRUE;
     sync_folder(o->target);
     return TRUE;
@@ -466,11 +451,11 @@ gboolean litho_output_finish(LithoOutput *o, GError **error)
     if (o->finished)
         return TRUE;
     if (fsync(o->fd) < 0 || fstat(o->fd, &info) < 0)
-        return errno_error("write", o->path, error);
+        return litho_refuse_errno(error, "write", o->path);
     int failed = close(o->fd); // network file systems tell of a full disk here
     o->fd = -1;
     if (failed && errno != EINTR)
-        return errno_error("write", o->path, error);
+        return litho_refuse_errno(error, "write", o->path);
     if (!move_into_place(o, error))
         return FALSE;
     LithoFileId id = id_of(&info);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "core/error.h"
 #include "core/io/chunks.h"
 #include "core/io/coordinates.h"
@@ -77,15 +78,9 @@ static guint8 *read_file(const char *path, gsize most, gsize *n, gint64 *changed
     guint8 *bytes = good ? g_try_malloc((gsize)info.st_size) : NULL;
     if (good)
         *changed_ns = (gint64)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-    while (bytes && *n < (gsize)info.st_size) {
-        const ssize_t got = pread(fd, bytes + *n, (gsize)info.st_size - *n, (off_t)*n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            g_clear_pointer(&bytes, g_free);
-        else
-            *n += (gsize)got;
-    }
+    if (bytes && litho_read_at(fd, bytes, info.st_size, 0) != info.st_size)
+        g_clear_pointer(&bytes, g_free);
+    *n = bytes ? (gsize)info.st_size : 0;
     close(fd);
     return bytes;
 }
