@@ -70,19 +70,11 @@ gboolean litho_session_number_is_newest(LithoSession *self, const char *key)
     return litho_figures_is_newest(self->figures, key);
 }
 
-static gboolean has_enabled_step(const LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        if (litho_flow_step(flow, k)->enabled)
-            return TRUE;
-    return FALSE;
-}
-
 const char *litho_session_figures_missing(LithoSession *self)
 {
     if (self->preview)
         return _("The figures follow when the file is open.");
-    if (!litho_session_grid(self) || !has_enabled_step(self->flow))
+    if (!litho_session_grid(self) || !litho_flow_has_work(self->flow))
         return NULL; // nobody expects figures of a result
     if (litho_results_is_own(self->results, litho_session_result(self)))
         return NULL;
