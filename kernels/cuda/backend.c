@@ -10,9 +10,7 @@
 #include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
-enum { MAX_DEVICES = 64 };
-
-static int ordinals[MAX_DEVICES]; // CUDA's number of our device k
+static int ordinals[LITHO_CUDA_DEVICES]; // CUDA's number of our device k
 
 // Architectures with real code in this module, ascending; PTX of the last is in it too.
 static const int archs[] = {LITHO_GPU_ARCHS};
@@ -117,7 +115,7 @@ static void find_devices(LithoBackend *backend)
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
     cudaGetLastError();
-    for (int k = 0; status == cudaSuccess && k < MIN(count, MAX_DEVICES); k++) {
+    for (int k = 0; status == cudaSuccess && k < MIN(count, LITHO_CUDA_DEVICES); k++) {
         int major = 0, minor = 0;
         if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, k) == cudaSuccess &&
             cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, k) == cudaSuccess &&

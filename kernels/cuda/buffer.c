@@ -10,8 +10,6 @@
 #include "core/text.h"
 #include "kernels/cuda/cuda.h"
 
-enum { MAX_DEVICES = 64 };
-
 // Allocation order: one stream per device that nothing else uses.
 typedef struct Heap {
     GMutex lock;
@@ -19,7 +17,7 @@ typedef struct Heap {
     cudaMemPool_t pool;
 } Heap;
 
-static Heap heaps[MAX_DEVICES];
+static Heap heaps[LITHO_CUDA_DEVICES];
 static guint64 limit; // bytes that all jobs together may take of a device, 0 = all; atomic
 
 void litho_cuda_limit_memory(guint64 bytes)
@@ -152,7 +150,7 @@ void litho_cuda_free(int device, void *data)
 
 void litho_cuda_link(int reader, int owner)
 {
-    static guint8 asked[MAX_DEVICES][MAX_DEVICES];
+    static guint8 asked[LITHO_CUDA_DEVICES][LITHO_CUDA_DEVICES];
     if (__atomic_exchange_n(&asked[reader][owner], 1, __ATOMIC_RELAXED))
         return;
     Heap *heap = heap_of(owner, NULL);

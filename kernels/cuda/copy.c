@@ -12,7 +12,6 @@
 #include "kernels/cuda/cuda.h"
 
 enum {
-    MAX_DEVICES = 64,
     PIECES = 4,
     PIECE = 4 << 20, // floats; 16 MiB: 0.3 ms on the bus, long beside a copy's fixed 10 us
     THREADS = 16,    // 8, 12, 16 on a host of 16: 33, 46, 51 GB/s of the link's 55
@@ -26,7 +25,7 @@ typedef struct Ring {
     gboolean ready;
 } Ring;
 
-static Ring rings[MAX_DEVICES][2]; // [device][0 up, 1 down]
+static Ring rings[LITHO_CUDA_DEVICES][2]; // [device][0 up, 1 down]
 
 static gboolean ring_prepare(Ring *ring, GError **error)
 {

@@ -35,6 +35,8 @@ gboolean litho_cuda_check_library(int status, const char *library, const char *c
 
 // --- devices ----------------------------------------------------------------------------------
 
+enum { LITHO_CUDA_DEVICES = 64 }; // the most of one machine that are used
+
 // Makes `device` (our index, 0..n_devices-1) current in the calling thread. Device code compiled
 // for other cards is left out of our count, so index and CUDA ordinal may differ.
 gboolean litho_cuda_use(int device, GError **error);
