@@ -81,7 +81,7 @@ static void test_rough(void)
 
 // Property: where the noise grows along the traces the SNR that is told is the true one within its
 // interval, and no setting is found that loses. Patch follows the noise by itself: it gains next to
-// nothing. Nothing was tried.
+// nothing, and leaves so little that the level may not tell it. Nothing was tried.
 static void test_varying(void)
 {
     static const char *const cases[][2] = {
@@ -101,10 +101,12 @@ static void test_varying(void)
         g_test_message("%s %s: expected %.2f (%.2f to %.2f), true %.2f, found %.2f", cases[k][0],
                        cases[k][1], now->expected_snr_db, now->expected_low_db,
                        now->expected_high_db, now->snr_db, s.find.found.snr_db);
-        g_assert_false(now->is_unsure);
-        g_assert_cmpfloat(fabs(now->expected_snr_db - now->snr_db), <, 1);
-        g_assert_cmpfloat(now->expected_low_db, <, now->snr_db);
-        g_assert_cmpfloat(now->expected_high_db, >, now->snr_db);
+        g_assert_true(follows || !now->is_unsure);
+        if (!now->is_unsure) {
+            g_assert_cmpfloat(fabs(now->expected_snr_db - now->snr_db), <, 1);
+            g_assert_cmpfloat(now->expected_low_db, <, now->snr_db);
+            g_assert_cmpfloat(now->expected_high_db, >, now->snr_db);
+        }
         g_assert_cmpuint(s.find.trials, >, 5);
         g_assert_cmpfloat(s.find.found.snr_db - now->snr_db, >, -0.05);
         if (follows)

@@ -15,10 +15,11 @@ enum {
     WIDE = LITHO_PATCH_WIDE,
     PLACE = WIDE * WIDE * WIDE, // samples
     STEP = (WIDE - SMALL) / 2,  // from one small window of a place to the next
-    ACROSS = 4,                 // places along an axis of traces, at most
+    ACROSS = 3,                 // places along an axis of traces, at most
     DOWN = 6,                   // along time
     FEWEST = 8,                 // places that tell
-    FOLDS = 27,                 // small windows of a place
+    FOLDS = 27,                 // small windows of a place,
+    RULED = 4,                  // of so many of which one is asked for the rule
     EVERY = 5,                  // of so many coefficients one is asked for the level
 };
 #define WIDE_PAYS 1.85
@@ -198,14 +199,14 @@ static float power_at(const Size *s, const Room *r, int window, int i, int j, in
            r->noise[f];
 }
 
-// Both rules in windows that look() has transformed.
+// Both rules in some of the windows that look() has transformed.
 static void look_at_rules(const Size *s, const Room *r, Seen *seen)
 {
     const int n = s->n;
     for (int f = 0; f < s->nf; f++) {
         const double times = (f == 0 || f == s->nf - 1 ? 1 : 2) * r->noise[f];
-        for (int k = 0; k < s->windows * n * n && r->noise[f] > 0; k++) {
-            const int w = k / (n * n), i = k / n % n, j = k % n;
+        for (int k = 0; k < s->windows / RULED * n * n && r->noise[f] > 0; k++) {
+            const int w = k / (n * n) * RULED, i = k / n % n, j = k % n;
             const float own = power_at(s, r, w, i, j, f);
             const float near = power_at(s, r, w, i - 1, j, f) + power_at(s, r, w, i + 1, j, f) +
                                power_at(s, r, w, i, j - 1, f) + power_at(s, r, w, i, j + 1, f) +
