@@ -64,6 +64,8 @@ typedef struct LithoParam {
     double step;       // slider and spin step; 0 = 1 for int, 1/100 of the slider range
     bool log;          // slider moves in ratios
     bool advanced;     // folded away in the panel
+    bool by_data;      // `special` lets the operator choose by the data, and tell its choice
+                       // (litho_report_used)
     LithoParamRole role;
     int stage;                // first stage that must run again when this changes (0 = plan)
     const char *when;         // "mode=shot|demigrate geometry=headers": the row matters only while

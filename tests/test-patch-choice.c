@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/settled.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/levels.h"
 #include "kernels/patch/choice.h"
@@ -177,6 +178,29 @@ static void test_same(void)
     }
 }
 
+// Property: figures that compare runs hold the choices that the first run told: parameters left to
+// the data get them, those that are given stay, and so does all of an operator that stands twice.
+static void test_settled(void)
+{
+    g_autoptr(LithoFlow) flow = make_flow("threshold=2.5"), given = make_flow("window=12");
+    const LithoPatchParams used = {.window = 24, .rule = LITHO_PATCH_ENERGY}, asked = {0};
+    LithoReport *report = litho_report_new();
+    patch_choice_report(&asked, &used, report);
+    g_assert_true(litho_flow_has_choices(flow));
+    g_autoptr(LithoFlow) settled = litho_flow_settled(flow, report);
+    const LithoPatchParams *p = litho_flow_step(settled, 0)->params;
+    g_assert_cmpint(p->window, ==, 24);
+    g_assert_cmpint(p->rule, ==, LITHO_PATCH_ENERGY);
+    g_assert_cmpfloat(p->threshold, ==, 2.5);
+    g_assert_false(litho_flow_has_choices(settled));
+    g_autoptr(LithoFlow) kept = litho_flow_settled(given, report);
+    g_assert_cmpint(((LithoPatchParams *)litho_flow_step(kept, 0)->params)->window, ==, 12);
+    litho_flow_append(flow, &litho_operator_patch);
+    g_autoptr(LithoFlow) twice = litho_flow_settled(flow, report);
+    g_assert_cmpint(((LithoPatchParams *)litho_flow_step(twice, 0)->params)->window, ==, 0);
+    litho_report_unref(report);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -186,5 +210,6 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-choice/given", test_given);
     g_test_add_func("/patch-choice/bursts", test_bursts);
     g_test_add_func("/patch-choice/same", test_same);
+    g_test_add_func("/patch-choice/settled", test_settled);
     return g_test_run();
 }

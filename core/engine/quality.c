@@ -8,6 +8,7 @@
 #include "core/engine/probe.h"
 #include "core/engine/quality_sums.h"
 #include "core/engine/quality_unknown.h"
+#include "core/engine/settled.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -91,9 +92,9 @@ static void on_progress(const LithoProgress *progress, gpointer data)
 }
 
 static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
-                           const LithoBox *area, Runs *runs, GError **error)
+                           const LithoBox *area, Runs *runs, LithoReport *report, GError **error)
 {
-    LithoRun one = {0};
+    LithoRun one = {.report = report};
     if (runs->whole) {
         one.cancel = runs->whole->cancel;
         one.threads = runs->whole->threads;
@@ -396,7 +397,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     if (!make_probe(judge, ask, c, runs->whole, error))
         return FALSE;
     g_autoptr(LithoCube) moved =
-        run_flow(judge->probed, ask->flow, judge->sum, region_of(c), runs, error);
+        run_flow(judge->probed, c->flow, judge->sum, region_of(c), runs, NULL, error);
     if (!moved)
         return FALSE;
     LithoQualityCase weighted = *c;
@@ -520,7 +521,7 @@ static gboolean ask_fold(LithoJudge *judge, const LithoQualityAsk *ask, const Li
 {
     g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
     g_autoptr(LithoCube) out =
-        in ? run_flow(judge->hidden, flow, in, region_of(c), runs, error) : NULL;
+        in ? run_flow(judge->hidden, flow, in, region_of(c), runs, NULL, error) : NULL;
     if (out)
         add_hidden(ask, c, out, fold, h);
     return out != NULL;
@@ -531,7 +532,7 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
                              GError **error)
 {
     gboolean fills;
-    g_autoptr(LithoFlow) flow = filling_flow(ask->flow, &fills);
+    g_autoptr(LithoFlow) flow = filling_flow(c->flow, &fills);
     Hidden h = {0};
     for (guint fold = 0; fold < folds; fold++)
         if (!ask_fold(judge, ask, c, flow, fold, runs, &h, error))
@@ -608,6 +609,19 @@ LithoQuality litho_quality_unknown(void)
     };
 }
 
+// The flow as it is; what the data chose in it stays so in the runs behind it, which take *settled.
+static LithoCube *run_plain(LithoJudge *judge, LithoQualityCase *c, Runs *runs, LithoFlow **settled,
+                            GError **error)
+{
+    LithoReport *report = litho_flow_has_choices(c->flow) ? litho_report_new() : NULL;
+    LithoCube *out = run_flow(judge->plain, c->flow, c->in, region_of(c), runs, report, error);
+    if (out && report)
+        c->flow = *settled = litho_flow_settled(c->flow, report);
+    if (report)
+        litho_report_unref(report);
+    return out;
+}
+
 gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
                          LithoQuality *quality, GError **error)
 {
@@ -637,8 +651,9 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         *quality = q;
         return TRUE;
     }
+    g_autoptr(LithoFlow) settled = NULL;
     const double start = litho_now_ms();
-    LithoCube *out = run_flow(judge->plain, ask->flow, c.in, region_of(&c), &runs, error);
+    LithoCube *out = run_plain(judge, &c, &runs, &settled, error);
     if (!out)
         return FALSE;
     q.seconds = (litho_now_ms() - start) * 1e-3;

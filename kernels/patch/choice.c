@@ -473,6 +473,8 @@ void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *
         return;
     if (litho_patch_is_automatic(asked))
         litho_report_used(report, "patch", "window", used->window);
+    if (asked->rule == LITHO_PATCH_AUTOMATIC)
+        litho_report_used(report, "patch", "rule", used->rule);
     if (asked->rule != used->rule && used->rule == LITHO_PATCH_ENERGY)
         litho_report_remark(report, "patch: the noise is strong and events bend; the energy of "
                                     "neighbouring coefficients decides (rule=energy)");

@@ -77,14 +77,14 @@ static const LithoParam rows[] = {
             N_("Coefficients below this many standard deviations of the noise are removed, and "
                "filling stops there: more removes more noise and more signal; 3 suits windows of "
                "16, 2.7 of 24.")),
-    PATCH_INT(window, .label = N_("Window"), .special_text = N_("automatic"), .unit = N_("samples"),
-              .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32, .step = 2,
-              .stage = LEVEL,
+    PATCH_INT(window, .label = N_("Window"), .special_text = N_("automatic"), .by_data = true,
+              .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32,
+              .step = 2, .stage = LEVEL,
               .doc = N_("Edge of the cube of traces and samples that is transformed: 16 follows "
                         "curved events, 24 is better where events are plane or cross; automatic "
                         "takes the one that samples of the survey speak for.")),
     PATCH_CHOICE(rule, N_("automatic") "\0" N_("single") "\0" N_("energy") "\0",
-                 .label = N_("Rule"), .stage = FILTER, .when = "mode=denoise|both",
+                 .label = N_("Rule"), .stage = FILTER, .by_data = true, .when = "mode=denoise|both",
                  .doc =
                      N_("Judges every coefficient by itself (single), or by its energy with its "
                         "six neighbours, which keeps more of weak curved events in strong noise; "
