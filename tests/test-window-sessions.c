@@ -222,12 +222,12 @@ static const char *name_of_row(const char *key)
 }
 
 // Property: on a line the filter's window is longer than the row says, and the row says which
-// lengths are in use; on a cube they are the row's own, and it says nothing. The row of an axis
-// says the window in use, cut to the survey.
+// lengths are in use; on a cube they are the row's own, and it says that it is automatic. The row
+// of an axis says the window in use, cut to the survey.
 static void test_window_of_line(void)
 {
     static const char *const names[] = {"line.sgy", "whole.sgy"};
-    static const char *const rows[] = {"Window\nhere 24 traces, 24 samples", "Window"};
+    static const char *const rows[] = {"Window\nhere 24 traces, 24 samples", "Window\nautomatic"};
     static const int inlines[] = {1, 10}; // of the survey: no window is longer
     for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
         g_autofree char *path = gui_path(&gui, names[k]);

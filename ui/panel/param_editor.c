@@ -567,8 +567,8 @@ static void show_words(LithoParamEditor *self, gboolean special)
         gtk_label_set_markup(GTK_LABEL(self->name), name);
         return;
     }
-    g_autofree char *markup =
-        litho_words_below(litho_text(row->label), litho_text(row->special_text));
+    g_autofree char *markup = litho_words_below(
+        litho_text(row->label), *self->note ? self->note : litho_text(row->special_text));
     litho_label_keep_room(self->name, markup, NAME_WIDTH);
     if (special && isfinite(self->used))
         gtk_label_set_markup(GTK_LABEL(self->name), markup);

@@ -102,8 +102,9 @@ static gboolean is_part(const LithoParam *part, const LithoParam *whole)
 }
 
 // The numbers that stand for `whole` where its parts are left to it and the operator takes others,
-// with their units, "24 traces, 24 samples"; "" where all are its own. g_free().
-static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const LithoParam *whole)
+// with their units, "24 traces, 24 samples"; "" where all are `own`, the one in use. g_free().
+static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const LithoParam *whole,
+                           double own)
 {
     GString *text = g_string_new(NULL);
     LithoCube *in = litho_session_input(self->session);
@@ -114,7 +115,7 @@ static char *other_numbers(LithoParamPanel *self, const LithoStep *step, const L
         char number[64];
         // Windows that the survey cuts short are told by their own rows.
         if (!is_part(row, whole) || !litho_param_special(row, step->params) || !isfinite(used) ||
-            used <= litho_param_get(whole, step->params))
+            used <= own)
             continue;
         litho_param_format_used(row, used, in && in->grid.is_depth, number, sizeof number);
         g_string_append_printf(text, "%s%s", text->len ? ", " : "", number);
@@ -132,9 +133,12 @@ static void load_notes(LithoParamPanel *self)
     for (guint k = 0; k < self->editors->len; k++) {
         LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
         const LithoParam *row = litho_param_editor_declaration(editor);
-        if (row->special_text || row->type != LITHO_PARAM_INT)
+        if (row->type != LITHO_PARAM_INT)
             continue;
-        g_autofree char *others = other_numbers(self, step, row);
+        const double own = litho_param_special(row, step->params)
+                               ? litho_param_editor_used(editor)
+                               : litho_param_get(row, step->params);
+        g_autofree char *others = other_numbers(self, step, row, own);
         // TRANSLATORS: under a length, what it is on these data: "here 24 traces, 24 samples".
         g_autofree char *note = *others ? g_strdup_printf(_("here %s"), others) : g_strdup("");
         litho_param_editor_set_note(editor, note);
