@@ -223,6 +223,32 @@ static void test_parts(void)
     }
 }
 
+// Property: a survey that is measured in one piece, and one that is measured part by part, give the
+// same samples where cells lie across the borders of parts: 96 inlines are two parts and three
+// cells.
+static void test_across(void)
+{
+    g_autoptr(LithoCube) cube = make_cube(96, 96, 260);
+    const LithoPatchParams p = patch_settings("window=16 faults=off");
+    Parts parts = {.cube = cube};
+    g_autoptr(LithoMeasured) measured = measure(&parts, 0, &p);
+    LithoCube *out[2];
+    for (int k = 0; k < 2; k++) {
+        g_autoptr(LithoFlow) flow = make_flow("patch");
+        g_autoptr(GError) error = NULL;
+        LithoStep *step = litho_flow_step(flow, 0);
+        *(LithoPatchParams *)step->params = p;
+        step->measured = k ? litho_measured_ref(measured) : NULL;
+        LithoEngine *engine = litho_engine_new(litho_device_cpu());
+        out[k] = litho_engine_run(engine, flow, cube, NULL, NULL, &error);
+        g_assert_no_error(error);
+        litho_engine_free(engine);
+    }
+    patch_assert_part(out[0], out[1]);
+    litho_cube_unref(out[0]);
+    litho_cube_unref(out[1]);
+}
+
 // Property: what was measured stands in the recipe to the bit and is used from there; it goes when
 // a parameter changes that it depends on, stays when another changes, and is refused on a survey of
 // another size.
@@ -319,6 +345,7 @@ int main(int argc, char **argv)
     folder = g_dir_make_tmp("lithoscope-XXXXXX", NULL);
     g_test_add_func("/patch-measure/slabs", test_slabs);
     g_test_add_func("/patch-measure/parts", test_parts);
+    g_test_add_func("/patch-measure/across", test_across);
     g_test_add_func("/patch-measure/recipe", test_recipe);
     g_test_add_func("/patch-measure/volume", test_volume);
     g_test_add_func("/patch-measure/cancel", test_cancel);

@@ -458,13 +458,17 @@ gboolean patch_levels_measure(PatchLevels *l, const LithoPatchGeometry *g, const
 
 // --- part by part --------------------------------------------------------------------------------
 
-// Part `k` of `n` along an axis: cells of all sizes that local levels have, and windows, lie in
-// one. Cells are placed in single precision, which may be a trace lower.
+// Part `k` of `n` along an axis: the boxes of cells, and windows, lie in one. Those of the largest
+// cells are the parts; smaller ones lie across their borders. Cells are placed in single precision,
+// which may be a trace lower.
 static void part_along(const Measuring *m, int axis, int k, int n, LithoBox *box)
 {
     const double step = (double)m->grid->axis[axis].n / n;
+    const double cell = 2 * (double)m->l->table.step[axis];
+    const double across = cell < 2 * step - 1 ? cell + 1 : 0;
+    const double longest = MAX(m->window[axis], across);
     box->lo[axis] = (gint64)((k - 0.5) * step) - 1;
-    box->hi[axis] = (gint64)((k + 1.5) * step) + MAX(m->window[axis] - (gint64)step, 0) + 1;
+    box->hi[axis] = (gint64)((k + 1.5) * step + MAX(longest - step, 0)) + 1;
 }
 
 static int parts_along(const LithoGrid *grid, int axis)
