@@ -10,6 +10,7 @@
 #include "core/measured.h"
 #include "kernels/kernels.h"
 #include "tests/patch_common.h"
+#include "tests/quality_cubes.h"
 
 enum { N_IL = 64, N_XL = 64, N_T = 192 };
 
@@ -126,6 +127,19 @@ static void test_alike(void)
     }
 }
 
+// Property: events that missing traces spread over all wavenumbers are no louder noise: cells stay
+// the survey's own.
+static void test_missing(void)
+{
+    enum { FINE = 16 }; // of the version
+    g_auto(Cubes) c = quality_make("survey", "inlines=64 xlines=64 samples=256 seed=1 snr=20");
+    g_autoptr(LithoMeasured) measured = measure(c.noisy);
+    gsize n;
+    guint32 version;
+    memcpy(&version, litho_measured_bytes(measured, &n), sizeof version);
+    g_assert_cmpuint(version & FINE, ==, 0);
+}
+
 // Samples of a run with these bytes in the recipe; NULL: refused.
 static LithoCube *run_with(const LithoMeasured *measured, gconstpointer bytes, gsize n,
                            const LithoCube *in)
@@ -175,6 +189,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/patch-bands/follows", test_follows);
     g_test_add_func("/patch-bands/alike", test_alike);
+    g_test_add_func("/patch-bands/missing", test_missing);
     g_test_add_func("/patch-bands/recipe", test_recipe);
     return g_test_run();
 }

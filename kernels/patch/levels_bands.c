@@ -25,6 +25,10 @@ enum { LOUDER_CELLS = 10 };
 // less, what all frequencies have in common is a broad-band event, as a first break is.
 static const double BROAD = 0.4, NO_EVENT = 0.7;
 
+// Missing traces spread events over all wavenumbers, by about their share of the mean power in the
+// mean and several times that in places.
+static const double SPREAD = 4, MOST_SPREAD = 0.2, NONE_MISSING = 1e-4;
+
 static double ramp(double x, double from, double to)
 {
     return CLAMP((x - from) / (to - from), 0, 1);
@@ -52,12 +56,22 @@ static double of_loudest(const NoiseCells *c, int f, int cell, double loudest)
     return loudest > 0 ? log10(fmax(c->power[at_of(c, f, cell)] / loudest, 1e-30)) : -30;
 }
 
-// Sureness, 0 to 1, that quiet wavenumbers of a cell hold noise and no leak of events. `is_known`:
-// there is louder noise at the frequency.
-static double is_noise(const NoiseCells *c, int f, int cell, gboolean is_known)
+// Share of the traces that are missing, of the windows that lie inside: those at faces hold fewer.
+static double missing_of(const LithoNoiseWindows *job)
+{
+    g_autofree float *share = g_memdup2(job->share, job->windows * sizeof *share);
+    const double inside =
+        litho_select_kth(share, job->windows, job->windows - 1 - job->windows / 4);
+    return 1 - inside > NONE_MISSING ? 1 - inside : 0;
+}
+
+// Sureness, 0 to 1, that quiet wavenumbers of a cell hold noise and no leak of events. `spread`: so
+// much of the mean power may be leak by missing traces. `is_known`: there is louder noise at the
+// frequency.
+static double is_noise(const NoiseCells *c, int f, int cell, double spread, gboolean is_known)
 {
     const double known = is_known ? KNOWN : 1;
-    return ramp(c->part[at_of(c, f, cell)], known * SOME, known * MUCH) *
+    return ramp(c->part[at_of(c, f, cell)] - spread, known * SOME, known * MUCH) *
            ramp(of_loudest(c, f, cell, loudest_of(c, cell)), LEAK, CLEAR);
 }
 
@@ -122,8 +136,8 @@ static gboolean any_above(const float *x, int n, float limit)
 // The number of frequencies at which the noise of a cell is louder; marks in `found` those at which
 // it is beyond what all of them have in common. over[frequency]: power over the faintest. `by` and
 // `sorted` are scratch.
-static int find_louder(const NoiseCells *c, int cell, const float *over, float *by, float *sorted,
-                       guint8 *found)
+static int find_louder(const NoiseCells *c, int cell, double spread, const float *over, float *by,
+                       float *sorted, guint8 *found)
 {
     const int nf = c->nf;
     int louder = 0;
@@ -133,7 +147,7 @@ static int find_louder(const NoiseCells *c, int cell, const float *over, float *
         by[f] = over[f] > 0 ? 0.5f * logf(over[f]) : 0;
     const double common = fmax(in_common(by, nf, sorted), 0) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
-        const double noise = by[f] > LOUDER ? is_noise(c, f, cell, FALSE) : 0;
+        const double noise = by[f] > LOUDER ? is_noise(c, f, cell, spread, FALSE) : 0;
         louder += noise * by[f] > LOUDER;
         for (int g = MAX(f - 1, 0); g <= MIN(f + 1, nf - 1); g++)
             found[g] |= noise * (by[f] - common) > LOUDER;
@@ -144,12 +158,13 @@ static int find_louder(const NoiseCells *c, int cell, const float *over, float *
 PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 {
     PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
+    const double spread = fmin(SPREAD * missing_of(whole), MOST_SPREAD);
     const NoiseCells *c = &b.cells;
     g_autofree float *over = over_faint(c), *by = g_new(float, c->nf);
     g_autofree float *sorted = g_new(float, c->nf);
     int louder = 0;
     for (int cell = 0; cell < c->all; cell++)
-        louder += find_louder(c, cell, over + (gsize)cell * c->nf, by, sorted, b.found);
+        louder += find_louder(c, cell, spread, over + (gsize)cell * c->nf, by, sorted, b.found);
     b.vary = louder >= LOUDER_CELLS;
     return b;
 }
@@ -189,7 +204,7 @@ static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level
     for (int f = 0; f < nf; f++) {
         const double own = to[f] - all;
         to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
-                                  (own > 0 ? is_noise(c, f, cell, b->found[f]) : 1));
+                                  (own > 0 ? is_noise(c, f, cell, 0, b->found[f]) : 1));
     }
 }
 
