@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/flow.h"
 #include "core/operator.h"
 #include "kernels/patch/patch.h"
 #include "tests/patch_cubes.h"
@@ -19,6 +20,15 @@ static inline LithoPatchParams patch_settings(const char *words)
         if (**word)
             g_assert_true(litho_operator_set(op, &p, *word, NULL));
     return p;
+}
+
+// A flow of the filter alone. The caller frees it.
+static inline LithoFlow *patch_flow(const char *words)
+{
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_patch);
+    *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(words);
+    return flow;
 }
 
 // Window that a report tells where it was left automatic; 0 = none.

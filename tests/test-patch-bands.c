@@ -47,14 +47,6 @@ static LithoCube *run(LithoFlow *flow, const LithoCube *in, LithoReport *report,
     return out;
 }
 
-static LithoFlow *make_flow(const char *words)
-{
-    LithoFlow *flow = litho_flow_new();
-    litho_flow_append(flow, &litho_operator_patch);
-    *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(words);
-    return flow;
-}
-
 static gboolean tells_places(LithoReport *report)
 {
     g_autoptr(GPtrArray) remarks = litho_report_remarks(report);
@@ -74,7 +66,7 @@ static void test_follows(void)
     for (int c = 0; c < 2; c++) {
         g_autoptr(LithoCube) noise = local_noise(colours[c], c == 0 ? CORNER : BURST, 8);
         g_autoptr(LithoCube) in = patch_sum(clean, noise);
-        g_autoptr(LithoFlow) flow = make_flow("faults=off");
+        g_autoptr(LithoFlow) flow = patch_flow("faults=off");
         g_autoptr(GError) error = NULL;
         LithoReport *report = litho_report_new();
         g_autoptr(LithoCube) out = run(flow, in, report, &error);
@@ -144,7 +136,7 @@ static void test_missing(void)
 static LithoCube *run_with(const LithoMeasured *measured, gconstpointer bytes, gsize n,
                            const LithoCube *in)
 {
-    g_autoptr(LithoFlow) flow = make_flow("faults=off window=16");
+    g_autoptr(LithoFlow) flow = patch_flow("faults=off window=16");
     g_autoptr(GError) error = NULL;
     litho_flow_step(flow, 0)->measured =
         litho_measured_new(litho_measured_key(measured), litho_measured_text(measured), bytes, n);
@@ -164,7 +156,7 @@ static void test_recipe(void)
     g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, N_IL, N_XL, N_T);
     g_autoptr(LithoCube) noise = local_noise(PATCH_LOW, CORNER, 8);
     g_autoptr(LithoCube) in = patch_sum(clean, noise);
-    g_autoptr(LithoFlow) flow = make_flow("faults=off window=16");
+    g_autoptr(LithoFlow) flow = patch_flow("faults=off window=16");
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoMeasured) measured = measure(in);
     gsize n;

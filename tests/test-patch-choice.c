@@ -133,14 +133,6 @@ static LithoCube *run_flow(LithoFlow *flow, const LithoCube *in, const LithoBox 
     return out;
 }
 
-static LithoFlow *make_flow(const char *words)
-{
-    LithoFlow *flow = litho_flow_new();
-    litho_flow_append(flow, &litho_operator_patch);
-    *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(words);
-    return flow;
-}
-
 // Property: an automatic window and rule give the samples of those that they take, in any region,
 // the window told beside the result; so does what was measured part by part, which the recipe
 // keeps.
@@ -156,7 +148,7 @@ static void test_same(void)
         const LithoPatchParams p = patch_settings(""), own = chosen(in, "");
         g_autofree char *words = g_strdup_printf(
             "window=%d rule=%s", own.window, own.rule == LITHO_PATCH_ENERGY ? "energy" : "single");
-        g_autoptr(LithoFlow) automatic = make_flow(""), given = make_flow(words);
+        g_autoptr(LithoFlow) automatic = patch_flow(""), given = patch_flow(words);
         LithoReport *report = litho_report_new();
         g_autoptr(LithoCube) whole = run_flow(automatic, in, NULL, report);
         g_autoptr(LithoCube) other = run_flow(given, in, NULL, NULL);
@@ -182,7 +174,7 @@ static void test_same(void)
 // the data get them, those that are given stay, and so does all of an operator that stands twice.
 static void test_settled(void)
 {
-    g_autoptr(LithoFlow) flow = make_flow("threshold=2.5"), given = make_flow("window=12");
+    g_autoptr(LithoFlow) flow = patch_flow("threshold=2.5"), given = patch_flow("window=12");
     const LithoPatchParams used = {.window = 24, .rule = LITHO_PATCH_ENERGY}, asked = {0};
     LithoReport *report = litho_report_new();
     patch_choice_report(&asked, &used, report);

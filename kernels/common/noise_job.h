@@ -265,10 +265,10 @@ static inline gint64 noise_map_rank(const NoiseJob *job)
 // The power that NOISE_QUIET of a window's wavenumbers do not exceed, and their mean:
 // [2][band][window]. g_free().
 float *noise_map_quiet(const NoiseJob *job, int threads);
-// Where the noise varies at all frequencies, noise->map of noise_map_quiet(). Before
+// Sets noise->map from noise_map_quiet() where the noise varies at all frequencies. Comes before
 // noise_conclude(), which asks for it; noise->ends is known.
 void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise);
-// What varies beyond that, noise->bands; noise->sigma is known.
+// Sets noise->bands where the noise varies beyond noise->map; noise->sigma is known.
 void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *noise);
 // Power of the noise in each window by noise->map: [window], 0 where a window tells nothing.
 // g_free().

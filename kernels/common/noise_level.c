@@ -330,8 +330,8 @@ static double power_over_all(const NoiseJob *job, const float *power)
     return mean;
 }
 
-// That level over the median as the map has it: half of the windows may hold a hundredth of the
-// power of the others. Events add to the median where they are and to nothing else, so that
+// Ratio of the level to the median, as the map has it: half of the windows may hold a hundredth of
+// the power of the others. Events add to the median where they are and to nothing else, so that
 // varying noise has this ratio at most, at all frequencies. Where nine in ten of them are beyond
 // the map's by more, events vary.
 static double ratio_of_map(const NoiseJob *job, const LithoNoise *noise, double most)

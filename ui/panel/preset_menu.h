@@ -15,8 +15,8 @@ GtkWidget *litho_preset_menu_button(const LithoPresetMenu *menu);
 // Lists the user's sets of `op`: `names` and those that cannot be read, of char *.
 void litho_preset_menu_list(LithoPresetMenu *menu, const LithoOperator *op, const GPtrArray *names,
                             const GPtrArray *unreadable);
-// As the popover's buttons do; FALSE: the popover says why. Saving under a name that is taken needs
-// two calls.
+// Work of the popover's buttons; FALSE: the popover says why. Saving under a name that is taken
+// needs two calls.
 gboolean litho_preset_menu_save(LithoPresetMenu *menu, const char *name);
 gboolean litho_preset_menu_rename(LithoPresetMenu *menu, const char *from, const char *to);
 gboolean litho_preset_menu_remove(LithoPresetMenu *menu, const char *name);
