@@ -124,6 +124,37 @@ static void test_bar(void)
     gui_activate(&gui, "win.maximise(0)");
 }
 
+// Property: the menu of a view opens by the Menu key with all of its rows in sight, changes the
+// display, and gives the keyboard back to the view.
+static void test_menu(void)
+{
+    LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_XLINE);
+    const LithoWiggle before = look()->wiggle;
+    if (!gui_can_type()) {
+        g_test_skip("no xdotool");
+        return;
+    }
+    gtk_widget_grab_focus(GTK_WIDGET(view));
+    gui_type_into(&gui, NULL, "key Menu", 0.8);
+    GtkWidget *popover = gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER_MENU);
+    g_assert_nonnull(popover);
+    GtkWidget *rows = gui_find_type(popover, GTK_TYPE_STACK);
+    int least;
+    gtk_widget_measure(rows, GTK_ORIENTATION_VERTICAL, -1, &least, NULL, NULL, NULL);
+    g_assert_cmpint(gtk_widget_get_height(gtk_popover_get_child(GTK_POPOVER(popover))), >=, least);
+    gui_screenshot(&gui, "display-menu");
+    gui_type_into(&gui, NULL, "key Down Down Down Return", 0.5);
+    g_assert_cmpint(look()->wiggle, !=, before);
+    g_assert_null(gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER_MENU));
+    g_assert_true(gtk_root_get_focus(GTK_ROOT(gui.window)) == GTK_WIDGET(view));
+    gui_activate(&gui, "win.wiggle");
+    gui_activate(&gui, "win.wiggle");
+    gui_type_into(&gui, NULL, "key shift+F10", 0.8);
+    g_assert_nonnull(gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER_MENU));
+    gui_type_into(&gui, NULL, "key Escape", 0.5);
+    g_assert_null(gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER_MENU));
+}
+
 // --- history ------------------------------------------------------------------------------------
 
 static GtkWidget *history_popover(void)
@@ -627,6 +658,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/display/gain", test_gain);
     g_test_add_func("/display/bar", test_bar);
+    g_test_add_func("/display/menu", test_menu);
     g_test_add_func("/display/history", test_history);
     g_test_add_func("/display/area", test_area);
     g_test_add_func("/display/dips", test_dips);

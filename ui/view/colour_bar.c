@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/colour_bar.h"
 #include "core/text.h"
+#include "ui/view/view_menu.h"
 
 #include <math.h>
 
@@ -85,19 +86,6 @@ static void on_map(GtkButton *button, GtkWidget *popover)
     gtk_popover_popdown(GTK_POPOVER(popover));
 }
 
-static gboolean drop(gpointer popover)
-{
-    gtk_widget_unparent(popover);
-    g_object_unref(popover);
-    return G_SOURCE_REMOVE;
-}
-
-// Not at once: what was chosen is still on its way through the popover.
-static void on_closed(GtkPopover *popover)
-{
-    g_idle_add(drop, g_object_ref(popover));
-}
-
 void litho_colour_menu_open(GtkWidget *parent, LithoRect at, LithoSession *session)
 {
     GtkWidget *popover = gtk_popover_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -114,10 +102,7 @@ void litho_colour_menu_open(GtkWidget *parent, LithoRect at, LithoSession *sessi
     gtk_actionable_set_action_name(GTK_ACTIONABLE(load), "win.colours-load");
     gtk_box_append(GTK_BOX(box), load);
     gtk_popover_set_child(GTK_POPOVER(popover), box);
-    gtk_widget_set_parent(popover, parent);
     gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_LEFT);
-    gtk_popover_set_pointing_to(GTK_POPOVER(popover),
-                                &(GdkRectangle){(int)at.x, (int)at.y, (int)at.w, (int)at.h});
-    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), NULL);
-    gtk_popover_popup(GTK_POPOVER(popover));
+    litho_popover_open_at(popover, parent,
+                          &(GdkRectangle){(int)at.x, (int)at.y, (int)at.w, (int)at.h});
 }

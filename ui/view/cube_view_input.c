@@ -8,8 +8,10 @@
 //   double, Enter     maximise                       drag a slice of the scene with Ctrl: move it
 //   drag the colour bar: its end nearer to the press is the clip; click on it: maps by name
 //   middle drag, Shift+drag in the scene: pan       drag with the area tool on: its rectangle
+//   secondary button, Menu, Shift+F10: the view's menu
 #include "ui/view/camera.h"
 #include "ui/view/cube_view_private.h"
+#include "ui/view/view_menu.h"
 
 #include <math.h>
 
@@ -314,6 +316,16 @@ static void on_pressed(GtkGestureClick *click, int n, double x, double y, LithoC
         g_signal_emit_by_name(self, "maximise");
 }
 
+// At the release: a popover that opened at the press would get a release without its press.
+static void on_menu(GtkGestureClick *click, int n, double x, double y, LithoCubeView *self)
+{
+    (void)click;
+    (void)n;
+    gtk_widget_grab_focus(GTK_WIDGET(self));
+    if (litho_session_grid(self->session))
+        litho_view_menu_open(GTK_WIDGET(self), self->axis, x, y);
+}
+
 // --- keyboard -----------------------------------------------------------------------------------
 
 static gboolean move_divider(LithoCubeView *self, double by)
@@ -372,6 +384,14 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
     case GDK_KEY_KP_Enter:
         g_signal_emit_by_name(self, "maximise");
         return TRUE;
+    case GDK_KEY_Menu:
+    case GDK_KEY_F10:
+        if (key == GDK_KEY_F10 && !(state & GDK_SHIFT_MASK))
+            return FALSE;
+        litho_view_menu_open(GTK_WIDGET(self), self->axis,
+                             gtk_widget_get_width(GTK_WIDGET(self)) / 2,
+                             gtk_widget_get_height(GTK_WIDGET(self)) / 2);
+        return TRUE;
     default:
         return FALSE;
     }
@@ -400,6 +420,11 @@ void litho_cube_view_input_init(LithoCubeView *self)
     GtkGesture *click = gtk_gesture_click_new();
     g_signal_connect(click, "pressed", G_CALLBACK(on_pressed), self);
     gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(click));
+
+    GtkGesture *menu = gtk_gesture_click_new();
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(menu), GDK_BUTTON_SECONDARY);
+    g_signal_connect(menu, "released", G_CALLBACK(on_menu), self);
+    gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(menu));
 
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);

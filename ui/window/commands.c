@@ -154,6 +154,7 @@ static const struct {
     {N_("Slices"), N_("Step ten slices"), "<Shift>Up <Shift>Down"},
     {N_("Slices"), N_("First and last slice"), "Home End"},
     {N_("Slices"), N_("Maximise and restore"), "Return"},
+    {N_("Slices"), N_("Menu of the view"), "Menu <Shift>F10"},
     {N_("Slices"), N_("Turn the 3-D scene"), "Left Right Up Down"},
     {N_("Slices"), N_("Move the 3-D scene"), "<Shift>Left <Shift>Right <Shift>Up <Shift>Down"},
     {N_("Slices"), N_("Drag a boundary of a model"), "Page_Up Page_Down"},
