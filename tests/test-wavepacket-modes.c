@@ -434,7 +434,7 @@ static void test_regions(void)
                             theirs->samples, sizeof(float) * litho_box_count(parts[k]));
             litho_engine_free(b.engine); // or the next part comes from what is kept
             b.engine = litho_engine_new(litho_device_cpu());
-            if (k % 2 == 0) {
+            if (k == 0) { // the second part comes behind another one
                 g_autoptr(LithoCube) before =
                     litho_engine_run(b.engine, b.flow, in, &parts[0], &b.run, &error);
                 g_assert_no_error(error);
