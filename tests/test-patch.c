@@ -240,6 +240,8 @@ static void test_regions(void)
                                  "sigma=0.5 window=12 overlap=3",
                                  "sigma=0.5 window=24 rule=energy overlap=2",
                                  "sigma=0.5 window=28 overlap=2",
+                                 "sigma=0.5 window=24",
+                                 "sigma=0.5 window=20 overlap=3 faults=off",
                                  "mode=fill iterations=3",
                                  "mode=both iterations=3 sigma=0.4",
                                  "mode=fill iterations=3 sigma=0.4"};

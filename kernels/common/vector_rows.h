@@ -6,19 +6,31 @@
 // of a whole row would be simpler to write, but where registers hold less, GCC 12 compares and
 // moves its lanes one by one, ten times as slowly. Files that include this are compiled for several
 // instruction sets (isa.h).
+//
+// With LITHO_SIDE_BY_SIDE a row is one part as wide as a register, of whatever lanes stand side by
+// side; an axis still is LITHO_ROW rows.
 #include "kernels/common/clones.h"
 
 #ifndef LITHO_ROW
 #define LITHO_ROW 16
 #endif
-#if defined(__AVX512F__) && LITHO_ROW % 16 == 0
+#ifdef LITHO_SIDE_BY_SIDE
+#define LITHO_DIVIDES(lanes) 1
+#else
+#define LITHO_DIVIDES(lanes) (LITHO_ROW % (lanes) == 0)
+#endif
+#if defined(__AVX512F__) && LITHO_DIVIDES(16)
 #define LITHO_LANES 16
-#elif defined(__AVX__) && LITHO_ROW % 8 == 0
+#elif defined(__AVX__) && LITHO_DIVIDES(8)
 #define LITHO_LANES 8
 #else
 #define LITHO_LANES 4
 #endif
+#ifdef LITHO_SIDE_BY_SIDE
+enum { LITHO_PARTS = 1 };
+#else
 enum { LITHO_PARTS = LITHO_ROW / LITHO_LANES };
+#endif
 
 // Parts are passed between inlined functions only: how a call would pass them is of no concern.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -93,6 +105,7 @@ LITHO_INLINE void litho_transpose_square(LithoPart x[LITHO_LANES])
 }
 #undef LITHO_EXCHANGE
 
+#ifndef LITHO_SIDE_BY_SIDE
 // Lane k of x[i] and lane i of x[k] change places: squares on the diagonal by themselves, the
 // others in pairs.
 LITHO_INLINE void litho_transpose(LithoRow x[LITHO_ROW])
@@ -115,6 +128,7 @@ LITHO_INLINE void litho_transpose(LithoRow x[LITHO_ROW])
             }
         }
 }
+#endif
 
 // --- transforms --------------------------------------------------------------------------------
 
@@ -217,6 +231,7 @@ LITHO_INLINE void litho_fft_rows(LithoRow *re, LithoRow *im, int step)
     }
 }
 
+#ifndef LITHO_SIDE_BY_SIDE
 // First axis, then second; the plane comes out as [second wavenumber] of first wavenumbers.
 LITHO_INLINE void litho_fft_plane(LithoRow re[LITHO_ROW], LithoRow im[LITHO_ROW])
 {
@@ -225,6 +240,7 @@ LITHO_INLINE void litho_fft_plane(LithoRow re[LITHO_ROW], LithoRow im[LITHO_ROW]
     litho_transpose(im);
     litho_fft_rows(re, im, 1);
 }
+#endif
 
 LITHO_INLINE LithoPart litho_load_part(const float *from)
 {

@@ -346,16 +346,24 @@ LITHO_PATCH_FN float litho_patch_least(float least)
     return fmaxf(least * least, 1e-30f);
 }
 
-// Rule 4: the square of what |F| must reach at frequency `bin` of a window about `centre`. With a
+// Rule 4: the square of what |F| must reach where the noise has standard deviation `sigma`. With a
 // threshold of 0 `least` alone counts. Never 0: powers are divided by it. Where the levels have a
 // shape, a wavenumber's limit is this times the shape, and `least` is left to the caller.
+LITHO_PATCH_FN float litho_patch_limit_of(const LithoPatchGeometry *g,
+                                          const LithoPatchLevels *levels, float sigma,
+                                          float threshold, float least, float share)
+{
+    const float factor = threshold * threshold * share * (float)g->energy;
+    return fmaxf(factor * sigma * sigma, levels->shape ? 1e-30f : litho_patch_least(least));
+}
+
+// That at frequency `bin` of a window about `centre`.
 LITHO_PATCH_FN float litho_patch_limit(const LithoPatchGeometry *g, const LithoPatchLevels *levels,
                                        const float centre[3], int bin, float threshold, float least,
                                        float share)
 {
     const float sigma = threshold > 0 ? litho_patch_level(levels, centre, bin) : 0;
-    const float factor = threshold * threshold * share * (float)g->energy;
-    return fmaxf(factor * sigma * sigma, levels->shape ? 1e-30f : litho_patch_least(least));
+    return litho_patch_limit_of(g, levels, sigma, threshold, least, share);
 }
 
 // Operations of a window: transforms there and back, and the threshold.

@@ -50,8 +50,6 @@ static inline int patch_strip_length(const LithoPatchAxis *time, int pairs)
 void patch_column_limits(const PatchColumn *column, int k, float *limits);
 // Places of `count` samples from t0 on in a trace, mirrored at the faces.
 void patch_column_times(const PatchColumn *column, int t0, int count, int *at);
-// Samples at `count` such places of a trace of the window; zeros where absent.
-void patch_column_load(const PatchColumn *column, int trace, const int *at, int count, float *to);
 
 // Filters the column; scratch memory of a thread is aligned to 64 bytes. Windows of 12, 16, 20, 24,
 // 28 and 32 samples along all three axes have code of their own (column_rows.h).

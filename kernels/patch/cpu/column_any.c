@@ -35,7 +35,7 @@ static void load_window(const PatchColumn *c, int k, float *to)
     patch_column_times(c, litho_patch_start(axis[2], k), n, at);
     for (int il = 0; il < axis[0].length; il++)
         for (int xl = 0; xl < axis[1].length; xl++, to += n) {
-            patch_column_load(c, il * axis[1].length + xl, at, n, to);
+            patch_load(c->rows[il * axis[1].length + xl], at, n, to);
             const float w = c->taper[0][il] * c->taper[1][xl];
             for (int t = 0; t < n; t++)
                 to[t] *= w * c->taper[2][t];

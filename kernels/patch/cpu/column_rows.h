@@ -12,6 +12,7 @@
 // After core/grid.h, which calls an axis LITHO_INLINE.
 #include "kernels/common/isa.h"
 #include "kernels/common/vector_rows.h"
+#include "kernels/patch/cpu/pairs.h"
 
 enum { N = LITHO_ROW, BINS = N / 2 + 1, HALVES = N / 4 + 1 };
 
@@ -72,12 +73,6 @@ LITHO_INLINE V last_lane(const LithoRow x, int p)
     return __builtin_shufflevector(x[(p + PARTS - 1) % PARTS], x[p], LAST);
 }
 
-// Zero where x is not finite.
-LITHO_INLINE V clean(V x)
-{
-    return litho_keep(x - x == 0, x);
-}
-
 // --- time ----------------------------------------------------------------------------------------
 
 // Windows 2 * pair and 2 * pair + 1 of the traces of inline il, tapered. `at`: places of their
@@ -94,7 +89,7 @@ LITHO_INLINE void load_plane(const PatchColumn *c, int pair, const int *at, int 
         if (row && inside) {
             row += t0;
         } else {
-            patch_column_load(c, il * N + xl, at, second + N, copy);
+            patch_load(row, at, second + N, copy);
             row = copy;
         }
         for (int p = 0; p < PARTS; p++) {
@@ -162,35 +157,6 @@ LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scra
 }
 
 // --- space ---------------------------------------------------------------------------------------
-
-// Twice the spectra of the two windows at k, from the common spectrum Z there and at -k.
-typedef struct Both {
-    V ar, ai, br, bi;
-} Both;
-
-LITHO_INLINE Both separate(V re, V im, V re_opposite, V im_opposite)
-{
-    return (Both){re + re_opposite, im - im_opposite, im + im_opposite, re_opposite - re};
-}
-
-LITHO_INLINE Both masked(Both x, M a, M b)
-{
-    return (Both){litho_keep(a, x.ar), litho_keep(a, x.ai), litho_keep(b, x.br),
-                  litho_keep(b, x.bi)};
-}
-
-// Z at k of what is kept, and at -k (in the order of k).
-LITHO_INLINE void join(Both x, V *re, V *im)
-{
-    *re = x.ar - x.bi;
-    *im = x.ai + x.br;
-}
-
-LITHO_INLINE void join_opposite(Both x, V *re, V *im)
-{
-    *re = x.ar + x.bi;
-    *im = x.br - x.ai;
-}
 
 // Lanes whose power reaches the limit.
 LITHO_INLINE M reaches(V power, float limit, const V *shape, float least)

@@ -335,15 +335,16 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
         const LithoPatchGeometry small = litho_patch_fault_geometry(&g);
         const LithoBox box = litho_patch_first_pass(&g, p, region);
         return result + 4 * litho_box_count(box) +
-               MAX(patch_sweep_bytes(&g, box), patch_faults_bytes(&small, region, threads));
+               MAX(patch_sweep_bytes(&g, box, p->rule, FALSE, threads),
+                   patch_faults_bytes(&small, region, threads));
     }
     if (p->mode == LITHO_PATCH_DENOISE)
-        return result + patch_sweep_bytes(&g, region);
+        return result + patch_sweep_bytes(&g, region, p->rule, FALSE, threads);
     const LithoPatchBlocks blocks = litho_patch_blocks(in);
     const LithoBox frame = litho_patch_largest_frame(in);
     const guint64 more = result + patch_fill_kept_bytes(in, region, litho_memory_to_keep());
     return (blocks.n[0] * blocks.n[1] > 1 ? more : 0) + 12 * litho_box_count(frame) +
-           patch_sweep_bytes(&g, frame);
+           patch_sweep_bytes(&g, frame, p->rule, TRUE, threads);
 }
 
 // A survey in one piece is measured first, and what stays on the threads' heaps stays; of slabs it

@@ -25,6 +25,8 @@ typedef struct PatchRoom {
 } PatchRoom;
 
 void patch_room_clear(PatchRoom *room);
+// `*room` made as large as asked for, its content lost then; NULL: no memory.
+void *patch_room_take(void **room, gsize *had, gsize bytes);
 
 typedef struct PatchSweep {
     LithoPatchGeometry g;
@@ -50,5 +52,40 @@ typedef struct PatchSweep {
 
 // FALSE: cancelled, or no memory. Progress is told in columns of windows of all passes.
 gboolean patch_sweep(PatchSweep *sweep, LithoRun *run, GError **error);
-// Bytes of work memory for a region.
-guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
+// --- inside a sweep ------------------------------------------------------------------------------
+
+// Windows that reach a region: along the inline and the crossline axis, inclusive, and pairs of
+// them along time, pair1 exclusive.
+typedef struct PatchExtent {
+    int first[2], last[2];
+    int pair0, pair1;
+} PatchExtent;
+
+PatchExtent patch_extent(const LithoPatchGeometry *g, LithoBox region);
+
+typedef struct PatchTables {
+    float *taper[3]; // of a window, aligned to 64 bytes
+    float *norm[3];  // 1 / sum of w^2 along each axis, of the region
+} PatchTables;
+
+void patch_tables_init(PatchTables *tables, const PatchSweep *sweep);
+void patch_tables_clear(PatchTables *tables);
+
+// Traces of window `place` along `axis` that lie in the region, relative to its start.
+void patch_clip(const PatchSweep *sweep, int axis, int place, int *lo, int *hi);
+// Bits of the inlines of a column's windows in which traces are to be made.
+guint64 patch_wanted_inlines(const PatchSweep *sweep, const int place[2]);
+// Share of a column's taper on traces that are there.
+float patch_share(const PatchSweep *sweep, const float *const taper[2], const int place[2]);
+// Squares of the thresholds of a window: bins of them, for |F|^2.
+void patch_limits(const PatchSweep *sweep, const int place[3], float share, float *limits);
+// Samples at `count` places of a trace, zero where they are not finite; zeros where it is NULL.
+void patch_load(const float *row, const int *at, int count, float *to);
+
+// Bytes of strips, where columns are filtered one by one.
+guint64 patch_columns_bytes(const LithoPatchGeometry *g, LithoBox region);
+
+// Bytes of work memory for a region, with a rule, LITHO_PATCH_SINGLE, ...; `fills`: of the sweeps
+// of a filling.
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region, int rule, gboolean fills,
+                          int threads);

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define LITHO_ROW 12
+#define PATCH_PLANES(part) patch_planes12_##part
+#include "kernels/patch/cpu/planes_rows.h"

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define LITHO_ROW 16
+#define PATCH_PLANES(part) patch_planes16_##part
+#include "kernels/patch/cpu/planes_rows.h"
