@@ -10,68 +10,8 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "kernels/common/clones.h"
+#include "kernels/patch/cpu/faults_rows.h"
 #include "kernels/patch/cpu/goes_on.h"
-
-enum {
-    W = LITHO_PATCH_FAULT_TRACES,
-    K = W * W, // wavenumbers of a window
-    AROUND = LITHO_PATCH_FAULT_AROUND,
-    BESIDE = LITHO_PATCH_FAULT_BESIDE,
-    EDGE = LITHO_PATCH_FAULT_EDGE,
-    TILE_IL = 20, // of a tile's output
-    TILE_XL = 36,
-    MADE_IL = TILE_IL + 2 * AROUND, // traces that windows are added up on
-    MADE_XL = TILE_XL + 2 * AROUND,
-    ROWS = MADE_IL + 2 * EDGE,    // traces that are transformed
-    VECTOR = 16,                  // lanes
-    LANES = MADE_XL + 2 * EDGE,   // 48: no vector is in part beyond, so that all lanes are alike
-    WINDOW_ROWS = ROWS - (W - 1), // windows whose quartiles are found; BESIDE fewer are filtered
-    LEAD = 16,                    // numbers before the first lane of a row of windows
-    ROOM = LEAD + LANES + 16,     // lanes beyond the ends are read and written, and mean nothing
-    BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
-    NEAR = 2 * AROUND + 1, // traces of an axis, and windows along time, whose energies count
-};
-
-typedef float Lane[ROOM] __attribute__((aligned(64)));
-
-// Complex numbers of a row.
-typedef struct Row {
-    Lane re, im;
-} Row;
-
-// A row from lane 0 on, to be read and to be written.
-typedef struct From {
-    const float *re, *im;
-} From;
-typedef struct To {
-    float *re, *im;
-} To;
-
-// Made of a window along time: sums of windows, and their energies.
-typedef struct Made {
-    Lane re[BINS][MADE_IL], im[BINS][MADE_IL];
-    Lane energy[MADE_IL];
-} Made;
-
-// Rows and lanes that a tile needs: a slice of the survey needs few of one of them.
-typedef struct Size {
-    int made_il, made_xl; // traces that windows are added up on
-    int rows, lanes;      // traces that are transformed; lanes in whole vectors
-} Size;
-
-typedef struct Scratch {
-    Size size;
-    Lane time[LITHO_PATCH_MAX_WINDOW];
-    Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
-    Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
-    Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
-    Row window[BINS][K];                 // of a row of windows: lane l stands at LEAD + l
-    Row along[BINS][W];                  // transformed along inlines alone, there and back
-    Lane power[BINS][K];                 // in units of the noise
-    Lane factor;                         // of the limits
-    Made made[NEAR];                     // of window k in slot k modulo NEAR
-} Scratch;
 
 // --- transforms along time -----------------------------------------------------------------------
 
@@ -89,8 +29,8 @@ gboolean patch_fault_transforms_init(PatchFaultTransforms *t, int length, GError
         const unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
         t->forward = fftwf_plan_guru_split_dft_r2c(1, &forward, 1, &lanes, s->time[0], s->re[0][0],
                                                    s->im[0][0], flags);
-        t->inverse = fftwf_plan_guru_split_dft_c2r(1, &inverse, 1, &lanes, s->power[0][0],
-                                                   s->power[0][0] + BINS * ROOM, s->time[0], flags);
+        t->inverse = fftwf_plan_guru_split_dft_c2r(1, &inverse, 1, &lanes, s->gated[0][0],
+                                                   s->gated[1][0], s->time[0], flags);
         free(s);
     }
     t->length = length;
@@ -108,249 +48,6 @@ void patch_fault_transforms_clear(PatchFaultTransforms *t)
     if (t->inverse)
         fftwf_destroy_plan(t->inverse);
     *t = (PatchFaultTransforms){0};
-}
-
-// --- windows -------------------------------------------------------------------------------------
-
-#define OUTER 0.382683432365090f // of the taper: sin(pi / 8)
-#define INNER 0.923879532511287f // and sin(3 pi / 8)
-
-// x[i] from lane l + i step on, transformed over i.
-LITHO_INLINE void forward4(const From x[W], int step, const To to[W], int lanes)
-{
-    const float *xr0 = x[0].re, *xr1 = x[1].re + step, *xr2 = x[2].re + 2 * step;
-    const float *xi0 = x[0].im, *xi1 = x[1].im + step, *xi2 = x[2].im + 2 * step;
-    const float *xr3 = x[3].re + 3 * step, *xi3 = x[3].im + 3 * step;
-    float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
-    float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
-    float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
-    for (int l = 0; l < lanes; l++) {
-        const float er = OUTER * xr0[l] + INNER * xr2[l], dr = OUTER * xr0[l] - INNER * xr2[l];
-        const float ei = OUTER * xi0[l] + INNER * xi2[l], di = OUTER * xi0[l] - INNER * xi2[l];
-        const float fr = INNER * xr1[l] + OUTER * xr3[l], gr = INNER * xr1[l] - OUTER * xr3[l];
-        const float fi = INNER * xi1[l] + OUTER * xi3[l], gi = INNER * xi1[l] - OUTER * xi3[l];
-        r0[l] = er + fr;
-        i0[l] = ei + fi;
-        r1[l] = dr + gi;
-        i1[l] = di - gr;
-        r2[l] = er - fr;
-        i2[l] = ei - fi;
-        r3[l] = dr - gi;
-        i3[l] = di + gr;
-    }
-}
-
-// Sums over the windows of a row that hold a trace, of their transforms back along crosslines: lane
-// l takes number i of window l - i. A trace gathers them. Windows that were spread over the traces
-// would be written beside where they are read next, which a processor waits for.
-LITHO_INLINE void gather4(const From x[W], To to, int lanes)
-{
-    const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
-    const float *ai = x[0].im, *bi = x[1].im, *ci = x[2].im, *di = x[3].im;
-    float *restrict re = to.re, *restrict im = to.im;
-    for (int l = 0; l < lanes; l++) {
-        const int m = l - 1, n = l - 2, o = l - 3;
-        re[l] =
-            OUTER * (((ar[l] + cr[l]) + (br[l] + dr[l])) + ((ar[o] - cr[o]) + (bi[o] - di[o]))) +
-            INNER * (((ar[m] - cr[m]) - (bi[m] - di[m])) + ((ar[n] + cr[n]) - (br[n] + dr[n])));
-        im[l] =
-            OUTER * (((ai[l] + ci[l]) + (bi[l] + di[l])) + ((ai[o] - ci[o]) - (br[o] - dr[o]))) +
-            INNER * (((ai[m] - ci[m]) + (br[m] - dr[m])) + ((ai[n] + ci[n]) - (bi[n] + di[n])));
-    }
-}
-
-// Adds `scale` times the transform of x back along inlines to four rows.
-LITHO_INLINE void inverse4(const From x[W], float scale, const To to[W], int lanes)
-{
-    const float outer = OUTER * scale, inner = INNER * scale;
-    const float *ar = x[0].re, *br = x[1].re, *cr = x[2].re, *dr = x[3].re;
-    const float *ai = x[0].im, *bi = x[1].im, *ci = x[2].im, *di = x[3].im;
-    float *restrict r0 = to[0].re, *restrict r1 = to[1].re, *restrict r2 = to[2].re;
-    float *restrict i0 = to[0].im, *restrict i1 = to[1].im, *restrict i2 = to[2].im;
-    float *restrict r3 = to[3].re, *restrict i3 = to[3].im;
-    for (int l = 0; l < lanes; l++) {
-        const float er = ar[l] + cr[l], fr = br[l] + dr[l], gr = ar[l] - cr[l], hr = br[l] - dr[l];
-        const float ei = ai[l] + ci[l], fi = bi[l] + di[l], gi = ai[l] - ci[l], hi = bi[l] - di[l];
-        r0[l] += outer * (er + fr);
-        i0[l] += outer * (ei + fi);
-        r1[l] += inner * (gr - hi);
-        i1[l] += inner * (gi + hr);
-        r2[l] += inner * (er - fr);
-        i2[l] += inner * (ei - fi);
-        r3[l] += outer * (gr + hi);
-        i3[l] += outer * (gi - hr);
-    }
-}
-
-LITHO_INLINE To lanes_of(Row *window)
-{
-    return (To){window->re + LEAD, window->im + LEAD};
-}
-
-LITHO_INLINE From lanes_in(const Row *window)
-{
-    return (From){window->re + LEAD, window->im + LEAD};
-}
-
-// |z|^2 in units of the noise.
-LITHO_INLINE void powers4(From z, const float *noise, float *restrict power, int lanes)
-{
-    for (int l = 0; l < lanes; l++)
-        power[l] = (z.re[l] * z.re[l] + z.im[l] * z.im[l]) * noise[l];
-}
-
-// Spectra of the row of windows that begins at row `row`, and their powers. All frequencies take a
-// step together: what is read has been written long before.
-LITHO_INLINE void transform_row(Scratch *s, int bins, int row, int lanes)
-{
-    From from[W];
-    To to[W];
-    for (int f = 0; f < bins; f++) {
-        for (int i = 0; i < W; i++) {
-            from[i] = (From){s->re[f][row + i], s->im[f][row + i]};
-            to[i] = (To){s->along[f][i].re, s->along[f][i].im};
-        }
-        forward4(from, 0, to, lanes);
-    }
-    for (int f = 0; f < bins; f++)
-        for (int k = 0; k < W; k++) {
-            for (int i = 0; i < W; i++) {
-                from[i] = (From){s->along[f][k].re, s->along[f][k].im};
-                to[i] = lanes_of(&s->window[f][k * W + i]);
-            }
-            forward4(from, 1, to, lanes);
-        }
-    for (int f = 0; f < bins; f++)
-        for (int k = 0; k < K; k++)
-            powers4(lanes_in(&s->window[f][k]), s->noise[row][f], s->power[f][k], lanes);
-}
-
-// Mean powers of a row of windows at frequency f, without the transforms.
-LITHO_INLINE void mean_powers(const Scratch *s, int f, int row, Lane mean, int lanes)
-{
-    Lane along = {0};
-    for (int i = 0; i < W; i++) {
-        const float w = i == 0 || i == W - 1 ? OUTER * OUTER : INNER * INNER;
-        const float *re = s->re[f][row + i], *im = s->im[f][row + i];
-        for (int l = 0; l < lanes; l++)
-            along[l] += w * (re[l] * re[l] + im[l] * im[l]);
-    }
-    for (int l = 0; l < lanes; l++) {
-        const float outer = along[l] + along[l + 3], inner = along[l + 1] + along[l + 2];
-        mean[l] = (OUTER * OUTER * outer + INNER * INNER * inner) * s->noise[row][f][l];
-    }
-}
-
-// The quartiles of a row of windows.
-LITHO_CLONES static void find_quiet(Scratch *s, int bins, int row, int rank)
-{
-    const int lanes = s->size.lanes;
-    Lane least[LITHO_PATCH_FAULT_RANKS];
-    for (int r = 0; r <= rank; r++)
-        for (int l = 0; l < lanes; l++)
-            least[r][l] = INFINITY;
-    for (int f = 0; f < bins; f++) {
-        Lane mean;
-        mean_powers(s, f, row, mean, lanes);
-        for (int r = 0; r <= rank; r++)
-            for (int l = 0; l < lanes; l++) {
-                const float a = least[r][l], b = mean[l];
-                least[r][l] = a < b ? a : b;
-                mean[l] = a < b ? b : a;
-            }
-    }
-    memcpy(s->quiet[row], least[rank], lanes * sizeof(float));
-}
-
-// Powers in units of the noise at their wavenumbers.
-LITHO_INLINE void apply_shape(Scratch *s, int bins, const float (*shape)[K], int lanes)
-{
-    for (int f = 0; f < bins; f++)
-        for (int k = 0; k < K; k++) {
-            const float by = 1 / shape[f][k];
-            for (int l = 0; l < lanes; l++)
-                s->power[f][k][l] *= by;
-        }
-}
-
-// Wavenumber -k.
-LITHO_INLINE int opposite(int k)
-{
-    return (W - k / W) % W * W + (W - k % W) % W;
-}
-
-// Zeros where the energy of a coefficient and its neighbours is below the limit. One frequency
-// beyond the bins stand the opposite wavenumbers.
-LITHO_INLINE void threshold_row(Scratch *s, int bins, int lanes)
-{
-    for (int f = 0; f < bins; f++)
-        for (int k = 0; k < K; k++) {
-            const float(*power)[ROOM] = s->power[f];
-            const float *below = f > 0 ? s->power[f - 1][k] : s->power[bins > 1][opposite(k)];
-            const float *above =
-                f < bins - 1 ? s->power[f + 1][k] : s->power[bins > 1 ? bins - 2 : 0][opposite(k)];
-            const float *own = power[k], *left = power[k / W * W + (k + W - 1) % W];
-            const float *right = power[k / W * W + (k + 1) % W];
-            const float *up = power[(k + W) % K], *down = power[(k + K - W) % K];
-            const float *limit = s->factor;
-            const To z = lanes_of(&s->window[f][k]);
-            float *restrict re = z.re, *restrict im = z.im;
-            for (int l = 0; l < lanes; l++) {
-                const float near =
-                    ((up[l] + down[l]) + (right[l] + left[l])) + (above[l] + below[l]);
-                const float keep = own[l] + 0.5f * near >= limit[l] ? 1 : 0;
-                re[l] *= keep;
-                im[l] *= keep;
-            }
-        }
-}
-
-// Adds the row of windows to the rows of `made` that they cover.
-LITHO_INLINE void add_row(Scratch *s, int bins, int row, Made *made, int lanes)
-{
-    const float scale = 1.0f / (K * W); // of the transforms, and of the sum of w^2 along both axes
-    Row away;
-    From from[W];
-    To to[W];
-    memset(&away, 0, sizeof away);
-    for (int f = 0; f < bins; f++)
-        for (int k = 0; k < W; k++) {
-            for (int i = 0; i < W; i++)
-                from[i] = lanes_in(&s->window[f][k * W + i]);
-            gather4(from, (To){s->along[f][k].re, s->along[f][k].im}, lanes);
-        }
-    for (int f = 0; f < bins; f++) {
-        for (int i = 0; i < W; i++) {
-            const int at = row + i - EDGE;
-            const gboolean there = at >= 0 && at < s->size.made_il;
-            from[i] = (From){s->along[f][i].re, s->along[f][i].im};
-            to[i] = there ? (To){made->re[f][at], made->im[f][at]} : (To){away.re, away.im};
-        }
-        inverse4(from, scale, to, lanes);
-    }
-}
-
-LITHO_INLINE void filter_lanes(Scratch *s, int bins, int row, const float (*shape)[K], Made *made,
-                               int lanes)
-{
-    transform_row(s, bins, row, lanes);
-    if (shape)
-        apply_shape(s, bins, shape, lanes);
-    threshold_row(s, bins, lanes);
-    add_row(s, bins, row, made, lanes);
-}
-
-// A row of windows from their spectra along time to their sums. Whole tiles have code of their own,
-// and so do slices along inlines.
-LITHO_CLONES static void filter_row(Scratch *s, int bins, int row, const float (*shape)[K],
-                                    Made *made)
-{
-    if (s->size.lanes == LANES)
-        filter_lanes(s, bins, row, shape, made, LANES);
-    else if (s->size.lanes == VECTOR)
-        filter_lanes(s, bins, row, shape, made, VECTOR);
-    else
-        filter_lanes(s, bins, row, shape, made, s->size.lanes);
 }
 
 // --- a tile --------------------------------------------------------------------------------------
@@ -388,6 +85,26 @@ static const float *trace_of(const PatchFaults *of, gint64 il, gint64 xl)
            held.lo[2];
 }
 
+// Samples `at` of VECTOR traces from (il, xl) on, tapered; zeros where they are not held. All are
+// read before any is turned.
+static void load_traces(const Job *job, gint64 il, gint64 xl, const int *at, Lane *to, int lane)
+{
+    const int n = job->of->small.axis[2].length;
+    const gboolean inside = at[n - 1] - at[0] == n - 1;
+    float rows[VECTOR][LITHO_PATCH_MAX_WINDOW];
+    for (int l = 0; l < VECTOR; l++) {
+        const float *x = trace_of(job->of, il, xl + l);
+        if (x && inside)
+            memcpy(rows[l], x + at[0], n * sizeof(float));
+        else
+            for (int t = 0; t < n; t++)
+                rows[l][t] = x ? x[at[t]] : 0;
+    }
+    for (int t = 0; t < n; t++)
+        for (int l = 0; l < VECTOR; l++)
+            to[t][lane + l] = job->taper[t] * rows[l][t];
+}
+
 // Spectra along time of window k, of the traces from (il0, xl0) on.
 static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, int k)
 {
@@ -396,30 +113,56 @@ static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, i
     for (int t = 0; t < time.length; t++)
         at[t] = litho_patch_mirror(time.n, litho_patch_start(time, k) + t);
     for (int i = 0; i < s->size.rows; i++) {
-        for (int j = 0; j < s->size.lanes; j++) {
-            const float *x = trace_of(job->of, il0 + i, xl0 + j);
-            for (int t = 0; t < time.length; t++)
-                s->time[t][j] = x ? job->taper[t] * x[at[t]] : 0;
-        }
+        for (int j = 0; j < s->size.lanes; j += VECTOR)
+            load_traces(job, il0 + i, xl0 + j, at, s->time, j);
         fftwf_execute_split_dft_r2c(job->of->transforms->forward, s->time[0], s->re[0][i],
                                     s->im[0][i]);
     }
 }
 
+// Levels at the crossline cells from `first` on, of windows about `il` and `t`.
+static void interpolate(const LithoPatchLevels *levels, float il, float t, int first, int cells,
+                        int bins, Cells at)
+{
+    float up[2];
+    const int row = litho_patch_cell(levels, 0, il, &up[0]);
+    const int sample = litho_patch_cell(levels, 2, t, &up[1]);
+    for (int f = 0; f < bins; f++)
+        memset(at[f], 0, cells * sizeof(float));
+    for (int corner = 0; corner < 4; corner++) {
+        const int a = corner >> 1, b = corner & 1;
+        const float weight = (a ? up[0] : 1 - up[0]) * (b ? up[1] : 1 - up[1]);
+        for (int c = 0; weight > 0 && c < cells; c++) {
+            const gsize cell =
+                ((gsize)(row + a) * levels->n[1] + first + c) * levels->n[2] + sample + b;
+            for (int f = 0; f < bins; f++)
+                at[f][c] += weight * levels->sigma[cell * levels->bins + f];
+        }
+    }
+}
+
 // Noise of the row of windows that begin at inline `il` and from crossline xl0 on.
-static void find_noise(const Job *job, gint64 il, gint64 xl0, int k, int lanes, Lane noise[BINS])
+static void find_noise(const Job *job, gint64 il, int k, Scratch *s, Lane noise[BINS])
 {
     const PatchFaults *of = job->of;
     const LithoPatchAxis time = of->small.axis[2];
-    const float t = litho_patch_start(time, k) + 0.5f * (time.length - 1);
-    for (int l = 0; l < lanes; l++) {
-        const float centre[3] = {il + 0.5f * (W - 1), xl0 + l + 0.5f * (W - 1), t};
-        const LithoPatchCorners corners = litho_patch_corners(of->levels, centre);
-        for (int f = 0; f < of->small.bins; f++) {
-            const float sigma = litho_patch_level_at(of->levels, &corners, f);
-            noise[f][l] = 1 / fmaxf(sigma * sigma * (float)of->small.energy, 1e-30f);
-        }
+    interpolate(of->levels, il + 0.5f * (W - 1),
+                litho_patch_start(time, k) + 0.5f * (time.length - 1), s->first, s->cells,
+                of->small.bins, s->levels);
+    patch_fault_noise(s, of->small.bins, (float)of->small.energy, noise);
+}
+
+// Cells of the levels at the windows that begin at crossline xl0 and behind.
+static void find_cells(const LithoPatchLevels *levels, gint64 xl0, Scratch *s)
+{
+    for (int l = 0; l < LANES; l++) {
+        s->cell[l] = litho_patch_cell(levels, 1, xl0 + l + 0.5f * (W - 1), &s->share[l]);
+        if (l == 0)
+            s->first = s->cell[0];
+        s->cell[l] -= s->first;
+        s->above[l] = s->cell[l] + (s->share[l] > 0 ? 1 : 0);
     }
+    s->cells = s->above[LANES - 1] + 1;
 }
 
 // Noise and quartiles of all windows, of which the first one begins at (il0, xl0).
@@ -429,21 +172,12 @@ static void judge_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch
     const int bins = job->of->small.bins;
     for (int row = 0; row + W <= s->size.rows; row++) {
         const gboolean begins = litho_patch_fault_begins(axis[0].n, il0 + row);
-        find_noise(job, il0 + row, xl0, k, s->size.lanes, s->noise[row]);
-        find_quiet(s, bins, row, litho_patch_fault_rank(bins));
+        find_noise(job, il0 + row, k, s, s->noise[row]);
+        patch_fault_quiet(s, bins, row, litho_patch_fault_rank(bins));
         for (int l = 0; l < s->size.lanes; l++)
             if (!begins || !litho_patch_fault_begins(axis[1].n, xl0 + l))
                 s->quiet[row][l] = 0;
     }
-}
-
-LITHO_CLONES static void add_quiet(const Scratch *s, int row, Lane sum)
-{
-    memset(sum, 0, sizeof(Lane));
-    for (int a = row - BESIDE; a <= row + BESIDE; a++)
-        for (int b = 0; b <= 2 * BESIDE; b++)
-            for (int l = 0; l < s->size.lanes; l++)
-                sum[l] += s->quiet[a][l + b];
 }
 
 // Factors of the limits of a row of windows, which begin at inline `il` and from crossline xl0 on.
@@ -453,7 +187,7 @@ static void find_factors(const Job *job, gint64 il, gint64 xl0, int row, Scratch
     const LithoPatchAxis *axis = job->of->small.axis;
     const float limit = job->of->limit;
     Lane sum;
-    add_quiet(s, row, sum);
+    patch_fault_add_quiet(s, row, sum);
     memset(s->factor, 0, sizeof(Lane));
     for (int l = BESIDE; l < s->size.lanes; l++) {
         const int n =
@@ -501,7 +235,7 @@ static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch 
     }
     for (int row = BESIDE; row + W <= s->size.rows - BESIDE; row++) {
         find_factors(job, il0 + row, xl0, row, s);
-        filter_row(s, bins, row, job->shape, made);
+        patch_fault_filter(s, bins, row, job->shape, made);
     }
     find_energies(job, il0 + EDGE, xl0 + EDGE, s, made);
 }
@@ -528,7 +262,7 @@ static gboolean find_gate(const Job *job, gint64 il0, gint64 xl0, int k, const S
                     own[l] += s->made[w % NEAR].energy[i + a][l + b];
             for (int l = 0; l < LANES; l++) {
                 sum[l] += own[l];
-                largest[l] = fmaxf(largest[l], own[l]);
+                largest[l] = largest[l] > own[l] ? largest[l] : own[l];
             }
         }
     memset(gate, 0, sizeof(Lane));
@@ -563,10 +297,10 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
     const int n_il = (int)MIN(r.hi[0] - il0, TILE_IL), n_xl = (int)MIN(r.hi[1] - xl0, TILE_XL);
     for (int i = 0; i < n_il; i++) {
         Lane gate;
-        float *re = s->power[0][0], *im = re + BINS * ROOM;
+        float *re = s->gated[0][0], *im = s->gated[1][0];
         if (!find_gate(job, il0, xl0, k, s, i, gate))
             continue;
-        memset(re, 0, 2 * BINS * sizeof(Lane));
+        memset(s->gated, 0, sizeof s->gated);
         for (int f = 0; f < of->small.bins; f++)
             for (int l = 0; l < TILE_XL; l++) {
                 const int from = l + AROUND + EDGE;
@@ -602,6 +336,7 @@ static void run_tile(Job *job, int tile, Scratch *s)
     int first, last;
     s->size = size_of(MIN(r.hi[0] - il0, TILE_IL), MIN(r.hi[1] - xl0, TILE_XL));
     memset(s->time, 0, sizeof s->time); // lanes that this tile does not load
+    find_cells(of->levels, xl0 - AROUND - EDGE, s);
     litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
     const int from = litho_patch_first(time, (int)r.lo[2]);
     const int to = litho_patch_last(time, (int)r.hi[2] - 1);
@@ -684,7 +419,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int
     int tiles[2];
     count_tiles(region, tiles);
     const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
-    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 2 * W + 3 * K) +
-                          WINDOW_ROWS + NEAR * made;
+    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 2) + 2 * 4 * W +
+                          3 * 3 * K + WINDOW_ROWS + NEAR * made;
     return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }
