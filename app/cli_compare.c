@@ -7,6 +7,7 @@
 #include "app/cli_open.h"
 #include "app/operators_table.h"
 #include "app/progress.h"
+#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/io/survey.h"
@@ -126,6 +127,9 @@ static int compare_cubes(const Options *o, char **paths, GError **error)
     printf(_("SNR          %.3f dB\nrelative L2  %.6g\nmax abs      %.6g\ncorrelation  %.6f\n"
              "scale        %.6f\nsamples      %" PRId64 "\n"),
            d.snr_db, d.relative_l2, d.max_abs, d.correlation, d.scale, d.count);
+    g_autofree char *axes = litho_axes_tell_others(&a->grid, &b->grid);
+    if (axes)
+        fprintf(stderr, _("note: %s\n"), axes);
     if (d.left_out > 0)
         fprintf(stderr,
                 _("note: traces left out, because one of the cubes has none there: %" PRId64

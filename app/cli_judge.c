@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/cli_open.h"
+#include "app/progress.h"
 #include "core/axis_names.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
@@ -112,6 +113,11 @@ static gboolean read_reference(const LithoCliJudge *judge, const LithoOpenOption
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "%s has another shape than the input: %s samples, and not %s",
                             judge->reference, theirs, ours);
+    }
+    g_autofree char *axes = litho_axes_tell_others(&part->in->grid, litho_survey_grid(survey));
+    if (axes) {
+        litho_cli_progress_erase();
+        fprintf(stderr, _("note: %s\n"), axes);
     }
     part->reference = litho_survey_read(survey, &part->area, run, error);
     return part->reference != NULL;

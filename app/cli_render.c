@@ -160,6 +160,9 @@ static LithoCube *read_against(const Render *r, const LithoGrid *grid, const Lit
                     r->against, b[0].n, b[1].n, b[2].n, a[0].n, a[1].n, a[2].n);
         return NULL;
     }
+    g_autofree char *axes = litho_axes_tell_others(grid, litho_survey_grid(survey));
+    if (axes)
+        fprintf(stderr, _("note: %s\n"), axes);
     return litho_survey_read(survey, box, run, error);
 }
 

@@ -88,3 +88,35 @@ const char *litho_axis_key(const LithoGrid *grid, int axis)
 {
     return names_of(grid, axis)->key;
 }
+
+static double last_of(const LithoAxis *axis)
+{
+    return axis->first + (double)(axis->n - 1) * axis->step;
+}
+
+static gboolean are_apart(const LithoAxis *a, const LithoAxis *b)
+{
+    const double little = 1e-3 * fabs(a->step);
+    return a->source != LITHO_FROM_ASSUMED && b->source != LITHO_FROM_ASSUMED &&
+           a->counts == b->counts &&
+           (strcmp(a->unit, b->unit) != 0 || fabs(a->first - b->first) > little ||
+            fabs(last_of(a) - last_of(b)) > little);
+}
+
+char *litho_axes_tell_others(const LithoGrid *a, const LithoGrid *b)
+{
+    g_autoptr(GString) list = g_string_new(NULL);
+    for (int k = 0; k < 3; k++) {
+        const LithoAxis *x = &a->axis[k], *y = &b->axis[k];
+        if (!are_apart(x, y))
+            continue;
+        g_autofree char *name = litho_axis_words(a, k);
+        litho_text_add(list, _("%s%s %g to %g%s%s and %g to %g%s%s"), list->len ? "; " : "", name,
+                       x->first, last_of(x), *x->unit ? " " : "", x->unit, y->first, last_of(y),
+                       *y->unit ? " " : "", y->unit);
+    }
+    return list->len == 0 ? NULL
+                          : g_strdup_printf(_("the cubes are compared in the order of their traces "
+                                              "and samples, but their axes differ: %s"),
+                                            list->str);
+}

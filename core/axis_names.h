@@ -25,3 +25,7 @@ const char *litho_axis_short(const LithoGrid *grid, int axis);
 const char *litho_axis_key(const LithoGrid *grid, int axis);
 // FALSE: the axis counts something else than inlines or crosslines.
 gboolean litho_axis_is_line(const LithoGrid *grid, int axis);
+
+// A sentence where two cubes of one shape, which are compared trace by trace, both state axes that
+// differ; NULL where they do not. g_free().
+char *litho_axes_tell_others(const LithoGrid *a, const LithoGrid *b);

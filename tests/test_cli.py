@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -545,6 +546,21 @@ def samples_rounded_to_whole_numbers_are_told():
     assert "rounded" not in cli("convert", "weak.npy", "weak5.sgy").stderr
     said = cli("run", "fx", "-i", "weak.sgy", "-o", "weak-fx.sgy", "--backend", "cpu").stderr
     assert "'convert --format float32' of the input keeps them" in said, said
+
+
+@test
+def cubes_with_other_axes_are_compared_with_a_word():
+    cli("synth", "planes", "inlines=6", "xlines=8", "samples=50", "-o", "here.sgy", "--no-truth")
+    cli("convert", "here.sgy", "here.npy")
+    assert "axes differ" not in cli("compare", "here.sgy", "here.npy").stderr  # which states none
+    data = bytearray(read("here.sgy"))
+    for trace in range(48):
+        at = 3600 + trace * (240 + 200)
+        number = struct.unpack_from(">i", data, at + 188)[0]
+        struct.pack_into(">i", data, at + 188, number + 5)
+    Path("there.sgy").write_bytes(data)
+    said = cli("compare", "here.sgy", "there.sgy").stderr
+    assert re.search(r"their axes differ: inlines \d+ to \d+ and \d+ to \d+", said), said
 
 
 @test

@@ -199,7 +199,7 @@ def checksums_are_checked():
 # Property: the units of coordinates are read as words, too.
 @test
 def units_may_be_words():
-    for name, unit, step in (("time", "milliseconds", 2e-3), ("time", "Microseconds", 2e-6), ("time", "seconds", 2), ("depth", "feet", 0.6096),
+    for name, unit, step in (("time", "milliseconds", 2e-3), ("time", "Microseconds", 2e-6), ("time", "\u00b5s", 2e-6), ("time", "\u03bcs", 2e-6), ("time", "seconds", 2), ("depth", "feet", 0.6096),
                              ("depth", "foot", 0.6096), ("depth", "metres", 2), ("depth", "km", 2000)):
         top = Path("m.mdio")
         shutil.rmtree(top, ignore_errors=True)
@@ -209,6 +209,9 @@ def units_may_be_words():
         line(top / name, range(0, 66, 2), units=unit)
         axis = json.loads(cli("info", top, "--json").stdout)["axes"][2]
         assert abs(axis["step"] / step - 1) < 1e-9 and axis["unit"] == ("m" if name == "depth" else "s"), (unit, axis)
+    line(top / name, range(0, 66, 2), units="furlongs")
+    told = json.loads(cli("info", top, "--json").stdout)["notes"]
+    assert any("the unit 'furlongs' of the samples is not known" in note for note in told), told
 
 
 # Property: a group's largest cube is read, with line numbers and sample interval of its dimensions'
@@ -505,5 +508,9 @@ def tables_in_latin_1_are_told():
     Path("v.txt").write_bytes("Tiefe in Füßen (feet), größer als sonst üblich, müßig zu sagen\n".encode("latin-1"))
     r = cli("run", "migrate", "nz=10", "velocity=v.txt", "-i", "v.sgy", "-o", "x.npy", status=1)
     assert "the heading 'Tiefe in Füßen (feet)" in r.stderr and "names feet" in r.stderr, r.stderr
+    for heading, refused in (("Vertical depth  Velocity", ""), ("depth and velocity, shifted", ""), ("TWT velocity", "names times"), ("Vint depth", "names the velocity first")):
+        Path("v.txt").write_text(heading + "\n0 2000\n1000 2500\n")
+        r = cli("run", "migrate", "nz=10", "velocity=v.txt", "-i", "v.sgy", "-o", "x.npy", "--force", "--dry-run", status=1 if refused else 0)
+        assert refused in r.stderr and ("heading" in r.stderr) == bool(refused), r.stderr
 
 run()

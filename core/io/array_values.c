@@ -92,10 +92,10 @@ gboolean litho_array_values_read(LithoArrayValues *v, const char *path, const ch
     const char *needed = litho_array_values_take(v, a, bytes);
     if (!needed)
         return TRUE;
-    g_autofree char *plain = a->text ? g_utf8_make_valid(a->text, -1) : NULL;
-    char found[64];
+    g_autofree char *plain = a->text ? litho_text_plain(a->text, 30) : NULL;
+    char found[160];
     if (plain)
-        g_snprintf(found, sizeof found, "'%.30s'", plain);
+        g_snprintf(found, sizeof found, "'%s'", plain);
     else if (a->n == 1 && a->number)
         g_snprintf(found, sizeof found, "%g", *a->number);
     else if (a->n == 2 && a->number)

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/io/units.h"
 #include "core/text.h"
 
 gboolean litho_coordinates_even(const double *value, gint64 n, double *first, double *step)
@@ -28,47 +29,40 @@ static gboolean starts_like(const char *name, const char *const *words)
     return FALSE;
 }
 
+static void take(LithoAxis *axis, double first, double step, const char *name)
+{
+    g_autofree char *plain = litho_text_plain(name, 30);
+    axis->first = first;
+    axis->step = step;
+    axis->source = LITHO_FROM_FILE;
+    g_snprintf(axis->evidence, sizeof axis->evidence, _("coordinates '%s'"), plain);
+    const char *end;
+    if (!g_utf8_validate(axis->evidence, -1, &end)) // cut inside a letter
+        axis->evidence[end - axis->evidence] = 0;
+}
+
 gboolean litho_coordinates_samples(const double *value, const char *name, const char *unit,
-                                   LithoGrid *grid)
+                                   LithoSurvey *survey)
 {
     static const char *const depths[] = {"depth", "z", NULL};
-    static const struct {
-        const char *unit;
-        double factor;
-        gboolean is_depth;
-    } units[] = {{"s", 1, FALSE},    {"ms", 1e-3, FALSE}, {"us", 1e-6, FALSE}, {"ns", 1e-9, FALSE},
-                 {"sec", 1, FALSE},  {"m", 1, TRUE},      {"km", 1e3, TRUE},   {"cm", 0.01, TRUE},
-                 {"mm", 1e-3, TRUE}, {"ft", 0.3048, TRUE}};
-    static const struct {
-        const char *begin;
-        double factor;
-        gboolean is_depth;
-    } words[] = {{"second", 1, FALSE},      {"millis", 1e-3, FALSE},  {"msec", 1e-3, FALSE},
-                 {"microsec", 1e-6, FALSE}, {"nanosec", 1e-9, FALSE}, {"meter", 1, TRUE},
-                 {"metre", 1, TRUE},        {"kilomet", 1e3, TRUE},   {"foot", 0.3048, TRUE},
-                 {"feet", 0.3048, TRUE}};
+    LithoGrid *grid = &survey->grid;
     LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
-    double first, step, factor = 0;
+    double first, step;
     if (!litho_coordinates_even(value, axis->n, &first, &step) || step <= 0)
         return FALSE;
     grid->is_depth = starts_like(name, depths);
-    for (guint k = 0; k < G_N_ELEMENTS(units); k++)
-        if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
-            factor = units[k].factor;
-            grid->is_depth = units[k].is_depth;
-        }
-    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
-        if (g_ascii_strncasecmp(unit, words[k].begin, strlen(words[k].begin)) == 0) {
-            factor = words[k].factor;
-            grid->is_depth = words[k].is_depth;
-        }
-    if (factor == 0) // without a unit: no record has samples a tenth of a second apart
+    double factor = litho_file_unit(unit, &grid->is_depth);
+    if (factor == 0) { // no record has samples a tenth of a second apart
         factor = grid->is_depth || step < 0.1 ? 1 : 1e-3;
-    axis->first = first * factor;
-    axis->step = step * factor;
-    axis->source = LITHO_FROM_FILE;
+        g_autofree char *plain = litho_text_plain(unit, 30);
+        if (*unit)
+            litho_survey_note(
+                survey,
+                "the unit '%s' of the samples is not known: a sample interval of %g %s is assumed",
+                plain, grid->is_depth ? step : 1e3 * step * factor, grid->is_depth ? "m" : "ms");
+    }
+    take(axis, first * factor, step * factor, name);
     g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
-    g_snprintf(axis->evidence, sizeof axis->evidence, _("coordinates '%.30s'"), name);
     return TRUE;
 }
 
@@ -78,10 +72,7 @@ gboolean litho_coordinates_lines(const double *value, const char *name, LithoAxi
     if (!litho_coordinates_even(value, axis->n, &first, &step) || first != rint(first) ||
         step != rint(step))
         return FALSE;
-    axis->first = first;
-    axis->step = step;
-    axis->source = LITHO_FROM_FILE;
-    g_snprintf(axis->evidence, sizeof axis->evidence, _("coordinates '%.30s'"), name);
+    take(axis, first, step, name);
     return TRUE;
 }
 

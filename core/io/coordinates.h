@@ -10,10 +10,10 @@
 // step).
 gboolean litho_coordinates_even(const double *value, gint64 n, double *first, double *step);
 // Samples along "twt" or "time" in s, ms, us or ns, "depth" or "z" in m, km, cm, mm or ft, short or
-// as words; `unit` "" = the file does not say. FALSE: the coordinates do not rise evenly; nothing
-// changes.
+// as words (core/io/units.h); `unit` "" = the file does not say; the survey has a note of one that
+// is not known. FALSE: the coordinates do not rise evenly; nothing changes.
 gboolean litho_coordinates_samples(const double *value, const char *name, const char *unit,
-                                   LithoGrid *grid);
+                                   LithoSurvey *survey);
 // Line numbers: whole and evenly spaced; FALSE: they are not, nothing changes.
 gboolean litho_coordinates_lines(const double *value, const char *name, LithoAxis *axis);
 // Tells that the coordinates `name` of an axis were left.

@@ -140,7 +140,7 @@ static void sample_axis(int file, const char *name, LithoSurvey *survey)
     if (!value)
         return;
     text_attribute(file, variable, "units", unit, sizeof unit);
-    if (!litho_coordinates_samples(value, name, unit, &survey->grid))
+    if (!litho_coordinates_samples(value, name, unit, survey))
         litho_coordinates_note(survey, name, TRUE);
 }
 

@@ -4,12 +4,15 @@
 
 #include "core/error.h"
 #include "core/io/survey_private.h"
+#include "core/io/units.h"
 #include "core/text.h"
 
 // Madagascar's RSF: key=value text, of which the last mention of a key counts, and the samples in
 // another file or behind the text after form feed, form feed, end of transmission.
 
 enum { MAX_RSF_HEADER = 1 << 20 };
+// Seconds: no record has samples so far apart.
+#define LONGEST 0.1
 
 static GHashTable *parse_keys(const char *text, gsize n)
 {
@@ -59,32 +62,25 @@ static gboolean get_number(GHashTable *keys, const char *name, int axis, double 
     return TRUE;
 }
 
-// To seconds or metres; 0 for units that are neither.
-static double unit_factor(const char *unit, gboolean *is_time)
+// litho_file_unit() of an axis, with a note of a unit that is not known.
+static double unit_of(LithoSurvey *survey, GHashTable *keys, int rsf_axis, gboolean *is_length)
 {
-    static const struct {
-        const char *unit;
-        double factor;
-        gboolean is_time;
-    } units[] = {
-        {"s", 1, TRUE},     {"sec", 1, TRUE},      {"ms", 1e-3, TRUE},    {"m", 1, FALSE},
-        {"km", 1e3, FALSE}, {"ft", 0.3048, FALSE}, {"kft", 304.8, FALSE},
-    };
-    for (guint k = 0; unit && k < G_N_ELEMENTS(units); k++)
-        if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
-            *is_time = units[k].is_time;
-            return units[k].factor;
-        }
-    return 0;
+    const char *unit = get(keys, "unit", rsf_axis);
+    const double factor = litho_file_unit(unit, is_length);
+    g_autofree char *plain = litho_text_plain(unit ? unit : "", 30);
+    if (factor == 0 && *plain)
+        litho_survey_note(survey, "unit%d=%s is not known and was not used", rsf_axis, plain);
+    return factor;
 }
 
-static void sample_axis(GHashTable *keys, LithoGrid *g)
+static void sample_axis(LithoSurvey *survey, GHashTable *keys)
 {
+    LithoGrid *g = &survey->grid;
     LithoAxis *axis = &g->axis[2];
     const char *label = get(keys, "label", 1);
-    gboolean is_time = TRUE;
-    double factor = unit_factor(get(keys, "unit", 1), &is_time), d = 0;
-    g->is_depth = factor > 0 ? !is_time : label && g_ascii_strncasecmp(label, "depth", 5) == 0;
+    gboolean is_length = FALSE;
+    double factor = unit_of(survey, keys, 1, &is_length), d = 0;
+    g->is_depth = factor > 0 ? is_length : label && g_ascii_strncasecmp(label, "depth", 5) == 0;
     if (factor == 0)
         factor = 1;
     g_strlcpy(axis->unit, g->is_depth ? "m" : "s", sizeof axis->unit);
@@ -92,6 +88,11 @@ static void sample_axis(GHashTable *keys, LithoGrid *g)
         axis->step = d * factor;
         axis->source = LITHO_FROM_FILE;
         g_strlcpy(axis->evidence, "d1", sizeof axis->evidence);
+        if (!g->is_depth && fabs(axis->step) >= LONGEST)
+            litho_survey_note(
+                survey,
+                "d1=%g makes a sample interval of %g s: unit1=ms or a depth was probably meant", d,
+                axis->step);
     }
     if (get_number(keys, "o", 1, &axis->first))
         axis->first *= factor;
@@ -99,14 +100,15 @@ static void sample_axis(GHashTable *keys, LithoGrid *g)
 
 // Axis 2 is the crossline (j), axis 3 the inline (i). With a unit of length they are distances,
 // without one line numbers; our own files say both.
-static void line_axis(GHashTable *keys, int rsf_axis, LithoGrid *g, double step[2], int xy)
+static void line_axis(LithoSurvey *survey, GHashTable *keys, int rsf_axis, double step[2], int xy)
 {
+    LithoGrid *g = &survey->grid;
     LithoAxis *axis = &g->axis[3 - rsf_axis];
-    gboolean is_time = FALSE;
-    double factor = unit_factor(get(keys, "unit", rsf_axis), &is_time), d = 0, o = 0;
+    gboolean is_length = FALSE;
+    double factor = unit_of(survey, keys, rsf_axis, &is_length), d = 0, o = 0;
     get_number(keys, "o", rsf_axis, &o);
     if (get_number(keys, "d", rsf_axis, &d) && d != 0) {
-        if (factor > 0 && !is_time) {
+        if (factor > 0 && is_length) {
             step[xy] = d * factor;
             step[1 - xy] = 0;
             g->origin[xy] = o * factor;
@@ -258,9 +260,9 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
         goto fail;
     file.first = here ? inline_data : 0;
     survey->grid = litho_grid_new(n[0], n[1], n[2]);
-    sample_axis(keys, &survey->grid);
-    line_axis(keys, 2, &survey->grid, survey->grid.xline_step, 0);
-    line_axis(keys, 3, &survey->grid, survey->grid.inline_step, 1);
+    sample_axis(survey, keys);
+    line_axis(survey, keys, 2, survey->grid.xline_step, 0);
+    line_axis(survey, keys, 3, survey->grid.inline_step, 1);
     own_coordinates(keys, &survey->grid);
     if (!sample_type(keys, path, &file, error) ||
         !litho_regular_finish(survey, &file, n, options, error))

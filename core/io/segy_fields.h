@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/io/survey_private.h"
+#include "core/io/units.h"
 
 // Words of the binary header, 1-based bytes of the file as in the standard; [k] of a 400-byte
 // block is byte - 3201.
@@ -22,7 +23,6 @@ enum {
     LITHO_BIN_TRAILER = 3529,
 };
 
-#define LITHO_FOOT 0.3048 // m
 // A step of depths below it counts metres (feet), any other thousandths of them.
 enum { LITHO_LEAST_THOUSANDTHS = 200 };
 enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along depth

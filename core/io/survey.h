@@ -145,6 +145,8 @@ typedef struct LithoSaveOptions {
     int endian;       // 0 as the source (big without one), 1 big, 2 little
     int missing;      // masked traces in SEG-Y: 0 = as the source had them (left out), 1 = dead
     gboolean force;   // overwrite an existing file (never the input)
+    GPtrArray *notes; // of char *, borrowed: litho_writer_finish() adds copies of
+                      // litho_writer_notes(); NULL = not told
     const char *note; // a line for the text header / format's comment, e.g. the recipe; NULL = none
     gboolean lasting; // samples go to "PATH.part", for litho_writer_mark() and litho_writer_keep()
     LithoResume resume; // of lasting: what stands there

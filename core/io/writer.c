@@ -415,11 +415,11 @@ static void add_notes(LithoWriter *w)
         g_ptr_array_add(w->notes,
                         g_strdup_printf(w->clipped == 1
                                             ? _("%" PRId64 " sample lies outside the range of "
-                                                "format %d (%s) and was clipped; --format 5 keeps "
-                                                "it")
+                                                "format %d (%s) and was clipped; 'convert --format "
+                                                "float32' of the input keeps it")
                                             : _("%" PRId64 " samples lie outside the range of "
-                                                "format %d (%s) and were clipped; --format 5 keeps "
-                                                "them"),
+                                                "format %d (%s) and were clipped; 'convert "
+                                                "--format float32' of the input keeps them"),
                                         w->clipped, w->format, litho_format_name(w->format)));
     if (w->rounded > ROUNDED * w->energy)
         g_ptr_array_add(w->notes,
@@ -434,6 +434,8 @@ static void add_notes(LithoWriter *w)
                                                       : _("%" PRId64 " traces held NaN or infinite "
                                                           "samples and were written as missing"),
                                                   w->not_finite));
+    for (guint k = 0; w->options.notes && k < w->notes->len; k++)
+        g_ptr_array_add(w->options.notes, g_strdup(w->notes->pdata[k]));
 }
 
 gboolean litho_writer_finish(LithoWriter *w, GError **error)

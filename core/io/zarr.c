@@ -323,7 +323,7 @@ static void read_axis(ZarrArray *self, LithoSurvey *survey, int k)
     }
     g_autofree double *value =
         found ? found : read_mdio(self->path, k, self->meta.n[k], self->meta.dimension[k]);
-    if (value && !(k == LITHO_SAMPLE ? litho_coordinates_samples(value, name, unit, &survey->grid)
+    if (value && !(k == LITHO_SAMPLE ? litho_coordinates_samples(value, name, unit, survey)
                                      : litho_coordinates_lines(value, name, &survey->grid.axis[k])))
         litho_coordinates_note(survey, name, k == LITHO_SAMPLE);
 }

@@ -6,6 +6,7 @@
 
 #include "core/io/segy_geometry.h"
 #include "core/io/survey_private.h"
+#include "core/io/units.h"
 #include "core/io/xy_fit.h"
 #include "core/io/zarr.h"
 #include "core/text.h"
@@ -64,9 +65,8 @@ static void read_places(LithoSurvey *survey, const LithoArray *array, const char
     if (!y || !litho_zarr_read_meta(path, &meta))
         return;
     litho_zarr_read_unit(path, meta.version, unit, sizeof unit);
-    const gboolean is_foot =
-        strcmp(unit, "ft") == 0 || strcmp(unit, "foot") == 0 || strcmp(unit, "feet") == 0;
-    const double metre = is_foot ? LITHO_FOOT : 1;
+    gboolean is_length = FALSE;
+    const double factor = litho_file_unit(unit, &is_length), metre = is_length ? factor : 1;
     for (gint64 i = 0; i < array->n[0]; i++)
         for (gint64 j = 0; j < array->n[1]; j++) {
             const gint64 t = i * array->n[1] + j;
@@ -87,7 +87,7 @@ static void read_places(LithoSurvey *survey, const LithoArray *array, const char
     litho_grid_take_fit(&fit, &survey->grid);
     litho_text_put(survey->grid.xy_evidence, sizeof survey->grid.xy_evidence,
                    _("arrays cdp_x and cdp_y, residual %.2f of a bin"), fit.rms / bin);
-    if (is_foot)
+    if (metre == LITHO_FOOT)
         litho_survey_note(survey, "coordinates are in feet and were turned into metres");
 }
 
