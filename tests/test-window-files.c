@@ -65,6 +65,23 @@ static void test_save_formats(void)
     }
 }
 
+// Property: the window tells what a saved file could not hold, as the command line does.
+static void test_saved_notes(void)
+{
+    Make make = make_plain();
+    make.format = 8; // whole numbers of 8 bits
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autofree char *path = gui_path(&gui, "whole.sgy"), *out = gui_path(&gui, "whole-out.sgy");
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+    gui_open_with_gain(&gui, path, 1000); // beyond them
+    litho_window_save(gui.window, out, FALSE);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    const char *told = litho_bar_text(litho_tellers_notes(gui.window->tellers));
+    g_assert_nonnull(told);
+    g_assert_true(g_str_has_prefix(told, "whole-out.sgy was saved: ") && strstr(told, "clipped"));
+}
+
 static gboolean holds(const char *data, gsize length, const char *words)
 {
     return memmem(data, length, words, strlen(words)) != NULL;
@@ -561,7 +578,6 @@ static void test_line(void)
         g_assert_cmpstr(title, ==, lines[k].shown < 0 ? "Inline 1" : "Line");
         g_assert_cmpint(litho_session_input(gui.session)->grid.xy_source, ==, LITHO_FROM_ASSUMED);
         GtkWidget *place = gui_find_type(gui.window->status, GTK_TYPE_LABEL);
-        g_test_message("%s", gtk_label_get_text(GTK_LABEL(place)));
         const char *place_of = lines[k].shown < 0 ? "XL " : "Trace ";
         g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(place)), place_of));
         g_assert_null(strstr(gtk_label_get_text(GTK_LABEL(place)), "   X "));
@@ -621,6 +637,7 @@ int main(int argc, char **argv)
     gui_init(&argc, &argv);
     gui_open_sized(&gui);
     g_test_add_func("/files/save-formats", test_save_formats);
+    g_test_add_func("/files/saved-notes", test_saved_notes);
     g_test_add_func("/files/provenance", test_provenance);
     g_test_add_func("/files/pictures", test_pictures);
     g_test_add_func("/files/picture-cancelled", test_picture_cancelled);

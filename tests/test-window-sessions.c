@@ -551,6 +551,34 @@ static void test_time_slice_in_strips(void)
     gui_forget_flow(&gui);
 }
 
+// Property: changes of several steps are undone one by one, however quickly they follow, and the
+// removal of an earlier step leaves the same operator selected.
+static void test_steps_one_by_one(void)
+{
+    static const char *const keys[] = {"fx", "fx", "patch"};
+    const LithoOperator *fx = litho_operator_find("fx");
+    const LithoParam *row = litho_param_find(&fx->params, "half_width");
+    gui_forget_flow(&gui);
+    for (guint k = 0; k < G_N_ELEMENTS(keys); k++)
+        litho_session_add_step(gui.session, litho_operator_find(keys[k]));
+    for (guint step = 0; step < 2; step++)
+        for (int width = 1; width < 3; width++) // a drag
+            g_assert_true(litho_session_set_param(gui.session, step, row, width, NULL, NULL));
+    litho_session_undo(gui.session);
+    const LithoFlow *flow = litho_session_flow(gui.session);
+    g_assert_cmpfloat(litho_param_get(row, litho_flow_step(flow, 1)->params), ==, 3);
+    g_assert_cmpfloat(litho_param_get(row, litho_flow_step(flow, 0)->params), ==, 2);
+    litho_session_select(gui.session, 1);
+    litho_session_remove_step(gui.session, 0);
+    g_assert_cmpint(litho_session_selected(gui.session), ==, 0);
+    litho_session_remove_step(gui.session, 0);
+    litho_session_undo(gui.session);
+    g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 2);
+    litho_session_undo(gui.session);
+    g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 3);
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -563,6 +591,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/during-job", test_during_job);
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/wrong-types", test_session_of_wrong_types);
+    g_test_add_func("/sessions/steps-one-by-one", test_steps_one_by_one);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
     g_test_add_func("/sessions/time-slice-in-strips", test_time_slice_in_strips);
     int status = g_test_run();

@@ -51,10 +51,8 @@ static gboolean fetch(gpointer data)
     g_ptr_array_set_size(self->fresh, 0);
     g_autoptr(GError) error = g_steal_pointer(&self->error);
     g_mutex_unlock(&self->lock);
-    if (error) {
-        g_free(self->problem);
-        self->problem = g_strdup(error->message);
-    }
+    g_free(self->problem);
+    self->problem = error ? g_strdup(error->message) : NULL;
     // The slice wanted longest ago goes first; the newest always stays.
     guint64 kept = litho_pager_bytes(self);
     while (kept > self->budget && self->parts->len > 3) {

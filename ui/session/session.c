@@ -275,9 +275,14 @@ void litho_session_select(LithoSession *self, int step)
     litho_session_emit(self, SIGNAL_PARAMS);
 }
 
-static void remember(LithoSession *self, const char *what, const LithoOperator *op,
+// `step`: whose parameters change, as in a drag; -1: steps come, go, move or are switched, which is
+// a change of its own.
+static void remember(LithoSession *self, int step, const char *what, const LithoOperator *op,
                      const LithoParam *row)
 {
+    if (step < 0 || step != self->changed)
+        litho_history_seal(self->history);
+    self->changed = step;
     g_autofree char *name =
         row  ? g_strdup_printf("%s: %s", litho_text(op->title), litho_text(row->label))
         : op ? g_strdup_printf("%s %s", what, litho_text(op->title))
@@ -287,7 +292,7 @@ static void remember(LithoSession *self, const char *what, const LithoOperator *
 
 void litho_session_add_step(LithoSession *self, const LithoOperator *op)
 {
-    remember(self, _("Add"), op, NULL);
+    remember(self, -1, _("Add"), op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     self->selected = litho_flow_append(flow, op);
     adopt_flow(self, flow);
@@ -295,9 +300,10 @@ void litho_session_add_step(LithoSession *self, const LithoOperator *op)
 
 void litho_session_remove_step(LithoSession *self, guint step)
 {
-    remember(self, _("Remove"), litho_flow_step(self->flow, step)->op, NULL);
+    remember(self, -1, _("Remove"), litho_flow_step(self->flow, step)->op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     litho_flow_remove(flow, step);
+    self->selected -= self->selected > (int)step; // it stays on its operator
     adopt_flow(self, flow);
 }
 
@@ -305,7 +311,7 @@ void litho_session_move_step(LithoSession *self, guint from, guint to)
 {
     if (from == to || MAX(from, to) >= litho_flow_length(self->flow))
         return;
-    remember(self, _("Move"), litho_flow_step(self->flow, from)->op, NULL);
+    remember(self, -1, _("Move"), litho_flow_step(self->flow, from)->op, NULL);
     LithoFlow *flow = litho_flow_copy(self->flow);
     litho_flow_move(flow, from, to);
     self->selected = to;
@@ -317,7 +323,7 @@ void litho_session_enable_step(LithoSession *self, guint step, gboolean enabled)
     LithoStep *s = litho_flow_step(self->flow, step);
     if (s->enabled == enabled)
         return;
-    remember(self, enabled ? _("Switch on") : _("Switch off"), s->op, NULL);
+    remember(self, -1, enabled ? _("Switch on") : _("Switch off"), s->op, NULL);
     s->enabled = enabled;
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_FLOW);
@@ -338,7 +344,7 @@ gboolean litho_session_set_param(LithoSession *self, guint step, const LithoPara
         return FALSE;
     if (litho_param_equal(row, params, s->params))
         return TRUE;
-    remember(self, NULL, s->op, row);
+    remember(self, (int)step, NULL, s->op, row);
     memcpy(s->params, params, s->op->params.size);
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_PARAMS);
@@ -351,7 +357,7 @@ void litho_session_set_params(LithoSession *self, guint step, gconstpointer para
     LithoStep *s = litho_flow_step(self->flow, step);
     if (litho_params_first_stage(&s->op->params, params, s->params) == G_MAXINT)
         return;
-    remember(self, what, s->op, NULL);
+    remember(self, (int)step, what, s->op, NULL);
     memcpy(s->params, params, s->op->params.size);
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_PARAMS);

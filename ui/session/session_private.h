@@ -38,6 +38,7 @@ struct _LithoSession {
     char *reference_name;
     LithoFlow *flow;
     int selected;
+    int changed; // step whose parameters changed last, -1 = something else
     LithoHistory *history;
     LithoDisplay display;
     LithoPlaces *places;

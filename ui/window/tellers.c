@@ -69,27 +69,51 @@ void litho_tellers_clear_error(LithoTellers *tellers)
         litho_bar_hide(tellers->error);
 }
 
-void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube)
+// The first sentence behind `lead`, which may be empty, all of several behind Details. TRUE:
+// another way to read the input would help.
+static gboolean tell_list(LithoBar *bar, const char *lead, const GPtrArray *notes)
 {
-    const GPtrArray *notes = cube ? cube->notes : NULL;
-    guint n = notes ? notes->len : 0;
-    if (n == 0) {
-        litho_bar_hide(tellers->notes);
-        return;
-    }
-    const char *first = g_ptr_array_index(notes, 0);
-    g_autofree char *lead = litho_plain_sentence(first);
-    g_autofree char *sentence =
-        n == 1 ? g_strdup(lead) : g_strdup_printf(_("%s (and %u more)"), lead, n - 1);
+    g_autofree char *first = litho_plain_sentence(g_ptr_array_index(notes, 0));
+    g_autofree char *one = g_strconcat(lead, first, NULL);
+    g_autofree char *sentence = notes->len == 1
+                                    ? g_strdup(one)
+                                    : g_strdup_printf(_("%s (and %u more)"), one, notes->len - 1);
     GString *all = g_string_new(NULL);
-    gboolean advised = FALSE; // another way to read it would help
-    for (guint k = 0; k < n; k++) {
+    gboolean advised = FALSE;
+    for (guint k = 0; k < notes->len; k++) {
         const char *note = g_ptr_array_index(notes, k);
         g_autofree char *plain = litho_plain_sentence(note);
         g_string_append_printf(all, "%s• %s", k ? "\n" : "", plain);
         advised |= strlen(plain) < strlen(note);
     }
-    litho_bar_tell(tellers->notes, sentence, n > 1 ? all->str : NULL);
-    litho_bar_set_remedy(tellers->notes, cube->survey && advised);
+    litho_bar_tell(bar, sentence, notes->len > 1 ? all->str : NULL);
     g_string_free(all, TRUE);
+    return advised;
+}
+
+void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube)
+{
+    if (!cube || cube->notes->len == 0) {
+        litho_bar_hide(tellers->notes);
+        return;
+    }
+    const gboolean advised = tell_list(tellers->notes, "", cube->notes);
+    litho_bar_set_remedy(tellers->notes, cube->survey && advised);
+}
+
+void litho_tellers_show_saved(LithoTellers *tellers, const char *path, const GPtrArray *notes)
+{
+    if (notes->len == 0)
+        return;
+    g_autofree char *base = g_path_get_basename(path);
+    g_autofree char *lead = g_strdup_printf(_("%s was saved: "), base);
+    tell_list(tellers->notes, lead, notes);
+    litho_bar_set_remedy(tellers->notes, FALSE);
+}
+
+void litho_tellers_tell(LithoTellers *tellers, const char *sentence)
+{
+    g_autofree char *plain = litho_plain_sentence(sentence);
+    litho_bar_tell(tellers->notes, plain, NULL);
+    litho_bar_set_remedy(tellers->notes, FALSE);
 }

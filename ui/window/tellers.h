@@ -23,3 +23,8 @@ void litho_tellers_clear_error(LithoTellers *tellers);
 // Repairs and assumptions of opening: the first sentence, the others behind Details. `cube` may be
 // NULL.
 void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube);
+// One sentence in the place of those.
+void litho_tellers_tell(LithoTellers *tellers, const char *sentence);
+// Sentences (char *) about what a saved file could not hold, in the place of those; none: leaves
+// what is shown.
+void litho_tellers_show_saved(LithoTellers *tellers, const char *path, const GPtrArray *notes);

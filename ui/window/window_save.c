@@ -90,6 +90,7 @@ typedef struct Saving {
     LithoDevice device;
     LithoInputs *inputs;
     char *path, *note;
+    GPtrArray *notes; // of char *: what the file could not hold
     char *unproven; // why no provenance stands beside the result; NULL = one does
     gboolean force;
 } Saving;
@@ -106,6 +107,7 @@ static void saving_free(gpointer data)
     g_free(s->path);
     g_free(s->note);
     g_free(s->unproven);
+    g_ptr_array_unref(s->notes);
     g_free(s);
 }
 
@@ -143,7 +145,7 @@ static void save_provenance(Saving *s, const LithoGrid *out, const LithoRun *run
 static gpointer save_work(LithoRun *run, gpointer data, GError **error)
 {
     Saving *s = data;
-    LithoSaveOptions options = {.force = s->force, .note = s->note};
+    LithoSaveOptions options = {.force = s->force, .notes = s->notes, .note = s->note};
     const LithoReplace replace = s->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
     // The result first: a sentence about its folder names the file that the person chose.
     if (!litho_outputs_check((const char *const[]){s->path, NULL}, replace, error) ||
@@ -186,6 +188,8 @@ static void save_done(gpointer result, const GError *error, gpointer data)
                             s->unproven);
     else if (result)
         litho_window_notice_saved(s->window, s->path);
+    if (result)
+        litho_tellers_show_saved(s->window->tellers, s->path, s->notes);
     litho_window_tell_done(s->window, result != NULL);
 }
 
@@ -222,6 +226,7 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     s->flow = litho_flow_copy(litho_session_flow(self->session));
     s->inputs = litho_window_inputs(self);
     s->path = g_strdup(path);
+    s->notes = g_ptr_array_new_with_free_func(g_free);
     s->force = force;
     g_autofree char *command = litho_window_short_command(self, path);
     s->note = g_strdup_printf("Lithoscope " LITHO_VERSION ": %s", command);

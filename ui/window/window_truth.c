@@ -3,6 +3,7 @@
 // A reference takes the input's place in every comparison and gives the output's SNR: the known
 // truth of a generated survey ("cube.sgy" and "cube-truth.sgy", or that of the demo), or any file
 // of the survey's shape.
+#include "core/axis_names.h"
 #include "core/text.h"
 #include "ui/window/window_private.h"
 
@@ -85,6 +86,9 @@ static void loaded(gpointer result, const GError *error, gpointer data)
     if (fits) {
         litho_judgement_set_truth(self->judgement, truth, t->name);
         compare(self, TRUE);
+        g_autofree char *axes = litho_axes_tell_others(&input->grid, &truth->grid);
+        if (axes)
+            litho_tellers_tell(self->tellers, axes);
         litho_window_notice(self, "Compared with %s. Ctrl+T goes back to the input.",
                             t->path ? t->name : _("the truth of the demo"));
     } else if (truth) {
