@@ -105,7 +105,7 @@ static void update_live(LithoVolume *volume)
     glBindTexture(GL_TEXTURE_2D, volume->live_texture);
     litho_tile_set_nearest(GL_TEXTURE_2D);
     litho_tile_reset_unpack();
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, LITHO_LIVE_WIDTH, volume->live_rows, 0, GL_RED,
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, volume->live_width, volume->live_rows, 0, GL_RED,
                  GL_UNSIGNED_BYTE, volume->live);
     volume->live_dirty = FALSE;
     volume->stamp_of_all++;
@@ -129,9 +129,11 @@ static void new_live(LithoVolume *volume)
 {
     gint64 traces = litho_grid_traces(&volume->grid);
     g_free(volume->live);
-    volume->live_rows = (traces + LITHO_LIVE_WIDTH - 1) / LITHO_LIVE_WIDTH;
-    volume->live = g_malloc(volume->live_rows * LITHO_LIVE_WIDTH);
-    memset(volume->live, 255, volume->live_rows * LITHO_LIVE_WIDTH);
+    volume->live_width = traces > (gint64)LITHO_LIVE_WIDTH * LITHO_LIVE_WIDEST ? LITHO_LIVE_WIDEST
+                                                                               : LITHO_LIVE_WIDTH;
+    volume->live_rows = (traces + volume->live_width - 1) / volume->live_width;
+    volume->live = g_malloc(volume->live_rows * volume->live_width);
+    memset(volume->live, 255, volume->live_rows * volume->live_width);
     volume->live_dirty = TRUE;
     volume->dead = 0;
 }

@@ -5,7 +5,8 @@
 // Inside a volume: what volume.c, volume_tile.c and the renderer share. Private to render/.
 
 enum { LITHO_PIXEL_BUFFERS = 3 }; // the driver may still read one while the next is written
-enum { LITHO_LIVE_WIDTH = 4096 }; // texels per row of the live mask; the same in sample.glsl
+// Texels per row of the live mask: more where its rows would be more than any card takes.
+enum { LITHO_LIVE_WIDTH = 4096, LITHO_LIVE_WIDEST = 16384 };
 
 typedef struct LithoTile {
     guint texture;    // GL_TEXTURE_3D, or GL_TEXTURE_2D when folded
@@ -35,8 +36,10 @@ struct LithoVolume {
     guint64 clock;
     guint64 budget;
     int limit;              // pretended texture limit, 0 = the real one
-    guint8 *live;           // of the whole grid, in rows of LITHO_LIVE_WIDTH
-    gint64 live_rows, dead; // dead: traces not live
+    guint8 *live;           // of the whole grid, in rows
+    int live_width;         // texels in a row
+    gint64 live_rows;
+    gint64 dead; // traces not live
     gboolean live_dirty;
     guint live_texture;
     guint pixel_buffer[LITHO_PIXEL_BUFFERS];

@@ -498,6 +498,37 @@ static void test_cuda(void)
     litho_volume_free(reference);
 }
 
+// A survey with more traces than rows of the usual mask hold in a texture shows its missing traces,
+// and no others.
+static void test_many_traces(void)
+{
+    if (gl_missing())
+        return;
+    LithoGrid grid = litho_grid_new(10000, 7000, 4);
+    const LithoBox line = litho_box_slice(&grid, LITHO_INLINE, 9999);
+    cairo_surface_t *shot[2];
+    for (int k = 0; k < 2; k++) {
+        g_autoptr(LithoCube) cube = litho_cube_new_box(&grid, line, NULL);
+        g_assert_nonnull(cube);
+        for (gint64 s = 0; s < litho_cube_held_samples(cube); s++)
+            cube->samples[s] = (float)(s / 400 % 7) - 3;
+        for (int j = 3000; j < 4000; j++)
+            cube->live[j] = k == 0;
+        LithoVolume *volume = litho_volume_new();
+        litho_volume_set_budget(volume, 1 << 20); // slices
+        litho_volume_put(volume, cube);
+        g_assert_true(litho_volume_update(volume, &line, 1, 0));
+        LithoSliceDraw d = gl_draw_of(volume, NULL, &grid, LITHO_INLINE, 9999, LITHO_SHOW_INPUT);
+        shot[k] = gl_shoot(&d);
+        litho_volume_free(volume);
+    }
+    const double hatched = fixture_differing(shot[0], shot[1], NULL, 0);
+    g_assert_cmpfloat(hatched, >, 0.05);
+    g_assert_cmpfloat(hatched, <, 0.2);
+    cairo_surface_destroy(shot[0]);
+    cairo_surface_destroy(shot[1]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -508,6 +539,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render-volume/flat", test_flat);
     g_test_add_func("/render-volume/budget", test_budget);
     g_test_add_func("/render-volume/slice-layout", test_slice_layout);
+    g_test_add_func("/render-volume/many-traces", test_many_traces);
     g_test_add_func("/render-volume/share", test_share);
     g_test_add_func("/render-volume/other-device", test_other_device);
     g_test_add_func("/render-volume/cuda", test_cuda);

@@ -27,7 +27,7 @@ static int depths_of_record(const LithoGrid *in, const LithoMigrateModel *model,
     const LithoAxis *t = &in->axis[LITHO_SAMPLE];
     const double end = t->first + t->n * t->step;
     const double depth = litho_migrate_model_depth(model, LITHO_COLUMN_FAST, step, end / 2);
-    return (int)CLAMP(floor(depth / dz) + 1, 2, 8192);
+    return (int)CLAMP(floor(depth / dz) + 1, 2, LITHO_MIGRATE_MOST_DEPTHS);
 }
 
 // A component of 40 degrees comes back from a depth after 2 z / (v cos 40) = 1.3 * 2 z / v.

@@ -242,19 +242,48 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
     return TRUE;
 }
 
+// The words of a text, which are parted by anything but small letters. g_strfreev().
+static char **letters_of(const char *text)
+{
+    GStrvBuilder *words = g_strv_builder_new();
+    while (*text) {
+        const gsize n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+        g_autofree char *word = g_strndup(text, n);
+        if (n > 0)
+            g_strv_builder_add(words, word);
+        text += MAX(n, 1);
+    }
+    char **list = g_strv_builder_end(words);
+    g_strv_builder_unref(words);
+    return list;
+}
+
+static gboolean has_word(char *const *words, const char *const *known)
+{
+    for (; *words; words++)
+        if (g_strv_contains(known, *words))
+            return TRUE;
+    return FALSE;
+}
+
 // TRUE when a line above the table is a heading, one without a digit. FALSE with a sentence in
 // `error` when it names columns that are not depth and velocity; FALSE alone: a line of numbers.
 static gboolean table_heading(const char *path, const char *text, GError **error)
 {
     if (strpbrk(text, "0123456789") || strpbrk(text, "-.") == text)
         return FALSE;
-    g_autofree char *words = g_ascii_strdown(text, -1);
+    static const char *const times[] = {"time", "times", "twt", "owt", NULL};
+    static const char *const feet[] = {"feet", "foot", "ft", NULL};
+    static const char *const velocities[] = {"v",   "vp",       "vint",       "vrms", "vnmo",
+                                             "vel", "velocity", "velocities", NULL};
+    g_autofree char *small = g_ascii_strdown(text, -1);
+    g_auto(GStrv) words = letters_of(small);
     const char *why = NULL;
-    if (strstr(words, "time") || strstr(words, "twt"))
+    if (has_word(words, times))
         why = _("names times; lines of depth (m) and velocity (m/s) are needed");
-    else if (strstr(words, "feet") || strstr(words, "ft"))
+    else if (has_word(words, feet))
         why = _("names feet; lines of depth (m) and velocity (m/s) are needed");
-    else if (*words == 'v')
+    else if (*words && g_strv_contains(velocities, *words))
         why = _("names the velocity first; lines of depth (m) and velocity (m/s) are needed");
     g_autofree char *shown = litho_text_plain(text, SHOWN);
     return !why || litho_refuse(error, LITHO_ERROR_FORMAT, "%s: the heading '%s' %s", path, shown,

@@ -16,7 +16,7 @@
 
 uniform sampler3D u_volume_a, u_volume_b;
 uniform sampler2D u_flat_a, u_flat_b;
-uniform sampler2D u_live_a, u_live_b;     // one byte a trace, linear index in rows of LIVE_WIDTH
+uniform sampler2D u_live_a, u_live_b;     // one byte a trace, linear index in rows
 uniform ivec3 u_lo_a, u_lo_b;             // first inline, crossline, sample of the texture
 uniform ivec3 u_n_a, u_n_b;               // and how many
 uniform ivec3 u_grid;                     // samples of the whole cube
@@ -29,7 +29,6 @@ uniform float u_agc_level;
 uniform float u_scale;                    // device pixels per logical pixel
 uniform vec3 u_background;
 
-const int LIVE_WIDTH = 4096;
 const int GAIN_TAPS = 33;
 const int MAX_TAPS = 4; // samples averaged per direction when zoomed out, at most
 const vec3 HATCH_GROUND = vec3(0.27);
@@ -86,7 +85,12 @@ bool live_at(ivec3 c)
     bool live = true;
 #if MASKED
     int at = c.x * u_grid.y + c.y;
-    ivec2 p = ivec2(at % LIVE_WIDTH, at / LIVE_WIDTH);
+#if WHAT != 1
+    int width = textureSize(u_live_a, 0).x;
+#else
+    int width = textureSize(u_live_b, 0).x;
+#endif
+    ivec2 p = ivec2(at % width, at / width);
 #if WHAT != 1
     live = texelFetch(u_live_a, p, 0).r > 0.5;
 #endif
