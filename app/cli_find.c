@@ -52,7 +52,8 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
     if (find->now.is_filtered || find->now.is_unsure)
         printf(_("expected SNR %s\n"), now);
     else if (isfinite(find->found.expected_snr_db))
-        printf(_("expected SNR %s, found %s\n"), now, expected);
+        printf(_("expected SNR %s, found %s, input %.2f dB\n"), now, expected,
+               find->found.input_snr_db);
     else if (isfinite(find->now.hidden_snr_db))
         printf(_("hidden traces %.2f dB, found %.2f dB\n"), find->now.hidden_snr_db,
                find->found.hidden_snr_db);

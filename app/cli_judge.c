@@ -249,6 +249,9 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
     else if (isfinite(q->snr_db))
         fprintf(to, _("true SNR       %.2f dB; the input has no error against the reference\n"),
                 q->snr_db);
+    const double loss = litho_quality_loss_db(q);
+    if (loss > 0)
+        fprintf(to, _("note: the output is %.1f dB worse than the input\n"), loss);
     const char *sentences[] = {q->why, part->why_not, litho_quality_disagreement(q)};
     for (guint k = 0; k < G_N_ELEMENTS(sentences); k++)
         if (*sentences[k])

@@ -76,6 +76,32 @@ LithoStep *litho_flow_step(const LithoFlow *flow, guint index)
     return &g_array_index(flow->steps, LithoStep, index);
 }
 
+gboolean litho_flow_has_work(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled)
+            return TRUE;
+    return FALSE;
+}
+
+const LithoStep *litho_flow_source(const LithoFlow *flow)
+{
+    for (guint k = litho_flow_length(flow); k-- > 0;) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !step->op->needs_input)
+            return step;
+    }
+    return NULL;
+}
+
+gboolean litho_flow_needs_input(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled)
+            return litho_flow_step(flow, k)->op->needs_input;
+    return TRUE;
+}
+
 guint litho_flow_append(LithoFlow *flow, const LithoOperator *op)
 {
     LithoStep step = {.op = op, .enabled = TRUE, .params = g_malloc0(op->params.size)};

@@ -34,6 +34,11 @@ gboolean litho_flow_equal(const LithoFlow *a, const LithoFlow *b);
 
 guint litho_flow_length(const LithoFlow *flow);
 LithoStep *litho_flow_step(const LithoFlow *flow, guint index); // borrowed, until the next change
+gboolean litho_flow_has_work(const LithoFlow *flow);            // a step is switched on
+// The last enabled step that makes its samples from nothing, as modelling does; NULL: none does.
+const LithoStep *litho_flow_source(const LithoFlow *flow);
+// TRUE when the first enabled step reads an input, or no step is enabled.
+gboolean litho_flow_needs_input(const LithoFlow *flow);
 // Appends with default parameters; returns the index.
 guint litho_flow_append(LithoFlow *flow, const LithoOperator *op);
 void litho_flow_remove(LithoFlow *flow, guint index);

@@ -582,6 +582,10 @@ static gboolean search(Search *s, GError **error)
         add_why(find,
                 _("settings told to gain more were passed over, because events would leave: %s"),
                 s->why);
+    const double loss = litho_quality_loss_db(&find->found);
+    if (loss > 0)
+        add_why(find, _("with these values, too, the output is %.1f dB worse than the input"),
+                loss);
     tell_interval(s, find);
     return TRUE;
 }

@@ -144,6 +144,10 @@ LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error
 // dB" where the error cannot be told from none, "more than 40 dB" or "not known" where the data
 // look clean or filtered, "13.90 dB with steep noise as signal". g_free().
 char *litho_quality_expected_text(const LithoQuality *quality);
+// dB that the output is worse than the input: by the reference where there is one, else as
+// expected; 0 where it is not, by less than LITHO_QUALITY_EVEN_DB, or where that is not known.
+#define LITHO_QUALITY_EVEN_DB 0.2
+double litho_quality_loss_db(const LithoQuality *quality);
 // Part of the input's energy that is noise as its level tells; NAN = the level is not known, or is
 // doubtful where the events are.
 double litho_quality_noise_part(const LithoQuality *quality);

@@ -21,6 +21,15 @@ char *litho_quality_expected_text(const LithoQuality *q)
                                    q->expected_low_db, q->expected_high_db);
 }
 
+double litho_quality_loss_db(const LithoQuality *q)
+{
+    const gboolean is_known = !q->is_filtered && !q->is_clean && isfinite(q->expected_gain_db);
+    const double gain = isfinite(q->gain_db) && !q->fills_alone ? q->gain_db
+                        : is_known                              ? q->expected_gain_db
+                                                                : 0;
+    return gain < -LITHO_QUALITY_EVEN_DB ? -gain : 0;
+}
+
 double litho_quality_noise_part(const LithoQuality *q)
 {
     const gboolean doubtful = q->is_clean || q->is_beyond || (q->is_filtered && !q->is_rough);

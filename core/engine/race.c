@@ -103,6 +103,7 @@ typedef struct Runner {
     guint at;
     LithoRaceLane *lane;
     LithoEngine *engine;
+    LithoCube *in;   // NULL: the flow reads none
     LithoCube *twin; // the input's samples under another serial: other data to the engine
     double start;
 } Runner;
@@ -160,7 +161,7 @@ static gboolean show_pieces(Runner *r, const LithoBox *all, LithoRun *run, GErro
     r->start = litho_now_ms();
     for (guint k = 0; k < n; k++) {
         const LithoBox box = piece_box(all, axis, k, n);
-        g_autoptr(LithoCube) piece = run_part(r, r->race->in, &box, run, error);
+        g_autoptr(LithoCube) piece = run_part(r, r->in, &box, run, error);
         if (!piece)
             return FALSE;
         tell_piece(r, piece);
@@ -196,7 +197,7 @@ static gboolean time_whole(Runner *r, LithoRun *run, GError **error)
         const double start = litho_now_ms();
         // The run before had the other one.
         const gboolean even = litho_flow_is_local(lane->flow) == (k % 2 == 0);
-        lane->out = run_part(r, even ? r->twin : r->race->in, NULL, run, error);
+        lane->out = run_part(r, even ? r->twin : r->in, NULL, run, error);
         if (!lane->out)
             return FALSE;
         ms[k] = litho_now_ms() - start;
@@ -216,17 +217,17 @@ static gboolean run_lane(LithoRace *race, guint at, const LithoRaceWatch *watch,
                     .device = r.lane->device.index,
                     .on_progress = outer ? outer->on_progress : NULL,
                     .progress_data = outer ? outer->progress_data : NULL};
+    r.in = litho_flow_needs_input(r.lane->flow) ? race->in : NULL;
     tell_stage(&r, 0);
     g_autoptr(LithoWalk) walk =
-        litho_walk_resolve(r.lane->flow, race->in ? &race->in->grid : NULL, &run, error);
-    if (!walk || (race->in && !(r.twin = litho_cube_copy_box(race->in, race->in->held, error))))
+        litho_walk_resolve(r.lane->flow, r.in ? &r.in->grid : NULL, &run, error);
+    if (!walk || (r.in && !(r.twin = litho_cube_copy_box(r.in, r.in->held, error))))
         return FALSE;
     r.engine = litho_engine_new(r.lane->device);
     const LithoBox all = litho_box_full(&walk->out);
-    gboolean good =
-        (race->in && litho_flow_is_local(r.lane->flow) ? show_pieces(&r, &all, &run, error)
-                                                       : show_whole(&r, &run, error)) &&
-        time_whole(&r, &run, error);
+    gboolean good = (r.in && litho_flow_is_local(r.lane->flow) ? show_pieces(&r, &all, &run, error)
+                                                               : show_whole(&r, &run, error)) &&
+                    time_whole(&r, &run, error);
     litho_engine_free(r.engine);
     litho_cube_unref(r.twin);
     return good;

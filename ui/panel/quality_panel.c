@@ -68,15 +68,17 @@ static void show(Figure *f, const char *number, const char *words, Mark mark)
     litho_name_widget(f->row, all);
 }
 
-static const double even = 0.2; // dB within which nothing is gained or lost
-
 // "2.1 dB better than the input", and how good that is.
 static char *gain_words(double gain, Mark *mark)
 {
-    *mark = gain > even ? MARK_GOOD : gain < -even ? MARK_BAD : MARK_LOOK;
-    return gain > even    ? litho_text_printf(_("%.1f dB better than the input"), gain)
-           : gain < -even ? litho_text_printf(_("%.1f dB worse than the input"), -gain)
-                          : g_strdup(_("about as good as the input"));
+    *mark = gain > LITHO_QUALITY_EVEN_DB    ? MARK_GOOD
+            : gain < -LITHO_QUALITY_EVEN_DB ? MARK_BAD
+                                            : MARK_LOOK;
+    return gain > LITHO_QUALITY_EVEN_DB
+               ? litho_text_printf(_("%.1f dB better than the input"), gain)
+           : gain < -LITHO_QUALITY_EVEN_DB
+               ? litho_text_printf(_("%.1f dB worse than the input"), -gain)
+               : g_strdup(_("about as good as the input"));
 }
 
 // A bound of the SNR is one of the gain.
@@ -90,23 +92,27 @@ static char *expected_gain_words(const LithoQuality *q, Mark *mark)
                              q->expected_gain_db);
 }
 
-// Better than the input is not good where other settings did better.
-static char *less_than_before(LithoQualityPanel *self, const LithoQuality *q, char *words,
-                              Mark *mark)
+// Better than the input is not good where other settings did better. FALSE: they did not.
+static gboolean less_than_before(LithoQualityPanel *self, const LithoQuality *q, char **words,
+                                 Mark *mark)
 {
     const double best = litho_judgement_best_db(self->judgement), apart = 0.5; // dB
     if (*mark != MARK_GOOD || !(best > q->expected_snr_db + apart))
-        return words;
+        return FALSE;
     *mark = MARK_LOOK;
-    g_autofree char *gained = words, *reached = litho_format_decibels(best, 1, FALSE);
-    return g_strdup_printf(_("%s; %s were reached before"), gained, reached);
+    g_autofree char *gained = *words, *reached = litho_format_decibels(best, 1, FALSE);
+    *words = g_strdup_printf(_("%s; %s were reached before"), gained, reached);
+    return TRUE;
 }
 
 static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[SNR];
-    gboolean known = isfinite(q->expected_snr_db);
-    gtk_widget_set_visible(f->row, known);
+    const gboolean known = isfinite(q->expected_snr_db);
+    const gboolean asked = isfinite(q->noise_sigma) && !q->fills_alone && *q->why;
+    gtk_widget_set_visible(f->row, known || asked);
+    if (!known && asked)
+        show(f, _("not known"), _("the reason stands below"), MARK_LOOK);
     if (!known)
         return;
     double half = (q->expected_high_db - q->expected_low_db) / 2, gain = q->expected_gain_db;
@@ -127,7 +133,8 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
                           : g_strdup(_("expected of the output"));
     if (q->is_beyond || q->is_clean) // an interval that reaches higher would contradict it
         mark = MARK_LOOK;
-    else if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
+    else if (!less_than_before(self, q, &words, &mark) && half >= narrow &&
+             !q->expected_is_bound) { // also where the upper end is open
         g_autofree char *gained = g_steal_pointer(&words);
         g_autofree char *low = litho_format_decibels(q->expected_low_db, 0, FALSE);
         g_autofree char *high = litho_format_decibels(q->expected_high_db, 0, FALSE);
@@ -137,7 +144,6 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
         words = is_closed ? g_strdup_printf(_("%s; %s to %s is possible"), gained, low, high)
                           : g_strdup_printf(_("%s; %s or more is possible"), gained, low);
     }
-    words = less_than_before(self, q, g_steal_pointer(&words), &mark);
     show(f, number, words, mark);
 }
 
@@ -394,6 +400,8 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
     f->words = litho_label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(f->words), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(f->words), 20);
+    if (k == SNR || k == REMOVED) // else rows below move as figures come
+        gtk_widget_add_css_class(f->words, "litho-two-lines");
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(title), f->name);
     gtk_widget_set_hexpand(f->name, TRUE);

@@ -69,11 +69,3 @@ const LithoGrid *litho_flow_check_out(const LithoFlowCheck *check)
 {
     return &check->out;
 }
-
-gboolean litho_flow_has_work(const LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        if (litho_flow_step(flow, k)->enabled)
-            return TRUE;
-    return FALSE;
-}

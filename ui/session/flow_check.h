@@ -21,5 +21,3 @@ gboolean litho_flow_check_waits(const LithoFlowCheck *check); // its files are n
 // Grid of the result: of the flow as it stands while there is no problem and it does not wait, of
 // the last one that could run otherwise; zeros before the first. Never NULL, borrowed.
 const LithoGrid *litho_flow_check_out(const LithoFlowCheck *check);
-
-gboolean litho_flow_has_work(const LithoFlow *flow); // a step is switched on

@@ -65,15 +65,8 @@ static void tell(LithoJudgement *self)
 gboolean litho_judgement_applies(LithoSession *session)
 {
     const LithoFlow *flow = litho_session_flow(session);
-    gboolean any = FALSE;
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && !step->op->needs_input)
-            return FALSE;
-        any = any || step->enabled;
-    }
-    return any && litho_session_input(session) && !litho_session_is_paged(session) &&
-           litho_session_comparable(session);
+    return litho_flow_has_work(flow) && !litho_flow_source(flow) && litho_session_input(session) &&
+           !litho_session_is_paged(session) && litho_session_comparable(session);
 }
 
 static LithoBox area_in_view(LithoSession *session)

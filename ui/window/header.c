@@ -247,12 +247,8 @@ static const char *source_shown(LithoSession *session)
     const LithoFlow *flow = litho_session_flow(session);
     if (!litho_session_result(session) || litho_session_shown(session) == LITHO_SHOW_INPUT)
         return NULL;
-    for (guint k = litho_flow_length(flow); k-- > 0;) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && !step->op->needs_input)
-            return litho_text(step->op->title);
-    }
-    return NULL;
+    const LithoStep *source = litho_flow_source(flow);
+    return source ? litho_text(source->op->title) : NULL;
 }
 
 static gboolean set_text(GtkWidget *label, const char *text)

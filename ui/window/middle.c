@@ -69,12 +69,24 @@ void litho_middle_show_views(LithoMiddle *middle, gboolean views)
     gtk_stack_set_visible_child_name(GTK_STACK(middle->stack), views ? "canvas" : "start");
 }
 
+// The section that a line is; -1: the grid is no line.
+static int section_of(const LithoGrid *grid)
+{
+    return grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
+           : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
+                                            : -1;
+}
+
+void litho_middle_follow_section(LithoMiddle *middle, const LithoGrid *grid)
+{
+    if (section_of(grid) != middle->one_section)
+        litho_middle_show_section(middle, grid);
+}
+
 void litho_middle_show_section(LithoMiddle *middle, const LithoGrid *grid)
 {
     LithoCanvas *canvas = LITHO_CANVAS(middle->canvas);
-    int only = grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
-               : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
-                                                : -1;
+    const int only = section_of(grid);
     if (only >= 0 ||
         (middle->one_section >= 0 && litho_canvas_maximised(canvas) == middle->one_section))
         litho_canvas_maximise(canvas, only);

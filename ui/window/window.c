@@ -130,8 +130,13 @@ static void on_result(LithoWindow *self)
     if (problem)
         litho_window_show_error(self, problem->message, NULL);
     litho_tellers_set_problem(self->tellers, problem != NULL);
-    if (litho_session_grid(self->session))
+    const LithoGrid *grid = litho_session_grid(self->session);
+    if (grid) {
         litho_middle_show_views(self->middle, TRUE);
+        litho_middle_follow_section(self->middle, grid);
+    }
+    if (litho_flow_source(litho_session_flow(self->session)))
+        litho_tellers_show_notes(self->tellers, NULL); // they are of a file that is not read
     show_compare(self);
     litho_window_result_arrived(self);
     litho_window_state_result(self);

@@ -54,14 +54,6 @@ static char *run_part(const LithoFlow *flow, const char *in, const char *out)
                            in ? quoted_in : "", quoted_out);
 }
 
-static gboolean needs_input(const LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        if (litho_flow_step(flow, k)->enabled)
-            return litho_flow_step(flow, k)->op->needs_input;
-    return TRUE;
-}
-
 // A survey of several files.
 static char *other_files(LithoWindow *self)
 {
@@ -93,7 +85,8 @@ char *litho_window_short_command(LithoWindow *self, const char *out)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
     const char *path = litho_open_file_path(self->file);
-    g_autofree char *in = needs_input(flow) ? g_path_get_basename(path ? path : "demo.sgy") : NULL;
+    g_autofree char *in =
+        litho_flow_needs_input(flow) ? g_path_get_basename(path ? path : "demo.sgy") : NULL;
     g_autofree char *result = out  ? g_path_get_basename(out)
                               : in ? output_name(in)
                                    : g_strdup("result.sgy");
@@ -104,7 +97,7 @@ char *litho_window_command(LithoWindow *self)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
     const char *path = litho_open_file_path(self->file);
-    const char *in = !needs_input(flow)                    ? NULL
+    const char *in = !litho_flow_needs_input(flow)         ? NULL
                      : path                                ? path
                      : litho_open_file_is_demo(self->file) ? "demo.sgy"
                                                            : "INPUT.sgy";

@@ -111,14 +111,6 @@ static void saving_free(gpointer data)
     g_free(s);
 }
 
-static gboolean has_source(LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        if (litho_flow_step(flow, k)->enabled)
-            return !litho_flow_step(flow, k)->op->needs_input;
-    return FALSE;
-}
-
 // The file beside the result that tells where it came from, as of 'lithoscope-cli run'. A generated
 // cube lies in no file that 'verify' could read again.
 static void save_provenance(Saving *s, const LithoGrid *out, const LithoRun *run)
@@ -132,7 +124,7 @@ static void save_provenance(Saving *s, const LithoGrid *out, const LithoRun *run
                                   .devices = run->devices_used,
                                   .ranks = run->ranks_used};
     g_autoptr(GError) why = NULL;
-    const gboolean known = (s->survey && s->from) || has_source(s->flow);
+    const gboolean known = (s->survey && s->from) || !litho_flow_needs_input(s->flow);
     if (known && litho_provenance_save(s->path, &of, &why))
         return;
     // An earlier output's provenance would tell of other samples.
