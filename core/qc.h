@@ -130,6 +130,9 @@ typedef struct LithoNoise {
     double lumps; // 0 = not told
     double
         gains; // scatter of single traces' gains, where it clearly is there; 0 = none, or not told
+    double
+        noisy; // scatter of single traces' noise, where gains do not scatter; 0 = none, or not told
+    double offset; // mean of the samples over what they stray from it (rms)
     // Noise of migrated or mixed data does not come to all wavenumbers alike: its power at
     // [frequency] [inline wavenumber][crossline wavenumber] of windows of so many traces, in units
     // of the frequency's mean. NULL = alike.

@@ -293,6 +293,45 @@ static void test_shifts(void)
     }
 }
 
+// --- noisy traces and offsets --------------------------------------------------------------------
+
+// Property: no SNR is told where a part of the traces is noisier than the others, which were told
+// 5 to 8 dB too low within an interval of 2 dB, and an offset of the samples is named.
+static void test_noisy_and_offset(void)
+{
+    static const struct {
+        double share, factor, offset;
+        const char *told;
+    } cases[] = {{0, 1, 0, NULL},
+                 {0.05, 10, 0, "noisier than their neighbours"},
+                 {0.2, 3, 0, "noisier than their neighbours"},
+                 {0, 1, 3, "have an offset of 3"}};
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_auto(Cubes) c = quality_make("planes", "inlines=48 xlines=48 samples=160 seed=37 snr=10");
+        g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+        const gint64 n = c.noisy->grid.axis[2].n;
+        double squares = 0;
+        for (gint64 x = 0; x < litho_cube_held_samples(c.noisy); x++)
+            squares += (double)c.noisy->samples[x] * c.noisy->samples[x];
+        const double rms = sqrt(squares / (double)litho_cube_held_samples(c.noisy));
+        for (gint64 x = 0; x < litho_cube_held_samples(c.noisy) / n; x++) {
+            const double by = g_rand_double(rand) < cases[k].share ? cases[k].factor : 1;
+            float *s = c.truth->samples + x * n, *y = c.noisy->samples + x * n;
+            for (gint64 t = 0; t < n; t++)
+                y[t] = (float)(s[t] + by * (y[t] - s[t]) + cases[k].offset * rms);
+        }
+        const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
+        g_test_message("%g of the traces %g times, offset %g: %.2f dB, %s", cases[k].share,
+                       cases[k].factor, cases[k].offset, q.expected_snr_db, q.why);
+        g_assert_cmpint(isfinite(q.expected_snr_db), ==, cases[k].share == 0);
+        if (cases[k].told)
+            g_assert_nonnull(strstr(q.why, cases[k].told));
+        else
+            g_assert_cmpstr(q.why, ==, "");
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -302,5 +341,6 @@ int main(int argc, char **argv)
     g_test_add_func("/noise-kinds/gain-control", test_gain_control);
     g_test_add_func("/noise-kinds/ground-roll", test_ground_roll);
     g_test_add_func("/noise-kinds/shifts", test_shifts);
+    g_test_add_func("/noise-kinds/noisy-and-offset", test_noisy_and_offset);
     return g_test_run();
 }

@@ -373,6 +373,8 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
     else if (noise->gains > UNEVEN ||
              (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance)))
         litho_quality_tell_uneven(noise, q);
+    else if (noise->noisy > 0)
+        litho_quality_tell_noisy(noise, q);
     else if (noise->local &&
              (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
         litho_quality_tell_varying(noise, q);
@@ -382,6 +384,8 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         litho_quality_tell_steep(noise, q);
     if (noise->shifts > 0 && !*q->why)
         litho_quality_tell_shifts(noise, q);
+    if (fabs(noise->offset) > LITHO_QUALITY_OFFSET && !*q->why)
+        litho_quality_tell_offset(noise, q);
 }
 
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)

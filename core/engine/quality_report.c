@@ -149,6 +149,8 @@ static JsonObject *noise_json(const LithoNoise *noise)
         add_number(object, "gain_control_correlation", noise->levelled);
     if (noise->gains > 0)
         add_number(object, "gains_percent", 100 * noise->gains);
+    if (noise->noisy > 0)
+        add_number(object, "noisy_traces_percent", 100 * noise->noisy);
     if (noise->shifts > 0)
         add_number(object, "trace_shifts_samples", noise->shifts);
     if (noise->steep > 0) {

@@ -63,6 +63,18 @@ void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *q)
     put_why(q, cause, _("balance the traces before"));
 }
 
+void litho_quality_tell_noisy(const LithoNoise *noise, LithoQuality *q)
+{
+    forget_figures(q);
+    q->is_unsure = TRUE;
+    q->input_snr_db = NAN;
+    g_autofree char *cause = litho_text_printf(
+        _("single traces are noisier than their neighbours (their noise differs by %.0f %%): the "
+          "noise level is that of most traces, which tells no SNR"),
+        100 * noise->noisy);
+    put_why(q, cause, look_at_it());
+}
+
 gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse)
 {
     const double much = noise->local && !(noise->levelled < 0) ? 1 : 0.4; // 3 and 1.5 dB
@@ -174,4 +186,13 @@ void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *q)
                    _("single traces are shifted against their neighbours by %.1f samples (rms), as "
                      "statics shift them: no filter keeps what shifts scatter, correct them first"),
                    noise->shifts);
+}
+
+void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *q)
+{
+    litho_text_put(
+        q->why, sizeof q->why,
+        _("the samples have an offset of %.2g times what they stray from it, which counts "
+          "as signal; take it off before"),
+        noise->offset);
 }

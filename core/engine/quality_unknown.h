@@ -10,6 +10,9 @@
 void litho_quality_tell_filtered(const LithoNoise *noise, LithoQuality *quality);
 // Events of unequal gain pass for noise: a flow that keeps them removes less than such a level.
 void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *quality);
+// Where single traces are noisier than their neighbours: the level is that of most traces, and what
+// is left or taken of the others' noise counts as error.
+void litho_quality_tell_noisy(const LithoNoise *noise, LithoQuality *quality);
 // The level of noise that varies from place to place, or stands in lines, is known less well.
 // The sentence tells gain control and lines, as of hum and swell, from what else varies.
 void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *quality);
@@ -21,5 +24,9 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
 // A remark beside an SNR that is told: what is lost to shifts of single traces.
 void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *quality);
+// Another one: an offset of the samples that counts as signal, where LITHO_QUALITY_OFFSET of what
+// they stray from it and more.
+#define LITHO_QUALITY_OFFSET 0.1
+void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *quality);
 // TRUE where that makes the mean squared error `mse` uncertain by 1.5 dB.
 gboolean litho_quality_is_doubtful(const LithoNoise *noise, double mse);

@@ -507,7 +507,9 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
         return FALSE;
     }
     noise->gains = scatter.gains;
+    noise->noisy = scatter.noise;
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    noise->offset = litho_offset_of(cube, held);
     noise_find_steep(cube, held, run, noise);
     noise_find_shifts(cube, held, run, noise);
     return TRUE;

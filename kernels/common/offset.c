@@ -52,6 +52,14 @@ LithoCube *litho_offset_without(const LithoCube *cube, const guint8 *recorded, L
     return without;
 }
 
+double litho_offset_of(const LithoCube *cube, LithoBox box)
+{
+    const Sums all = sums_of(cube, NULL, box, 0);
+    const double mean = all.n > 0 ? all.sum / all.n : 0;
+    const Sums rest = sums_of(cube, NULL, box, mean);
+    return rest.squares > 0 ? mean / sqrt(rest.squares / rest.n) : 0;
+}
+
 gboolean litho_offset_leaves_any(const LithoCube *cube, const guint8 *recorded)
 {
     const LithoBox held = cube->held;

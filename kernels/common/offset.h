@@ -16,6 +16,9 @@
 // cube->held, 0 = does not count; NULL = all that are live.
 LithoCube *litho_offset_without(const LithoCube *cube, const guint8 *recorded, LithoBox box,
                                 double above, GError **error);
+// Mean of the live samples of `box` that are not zero over what they stray from it (rms), with its
+// sign; 0 where there is none. `cube` has host samples.
+double litho_offset_of(const LithoCube *cube, LithoBox box);
 // TRUE where a live trace of `cube` (host samples) that was recorded, as above, holds a number
 // other than zero.
 gboolean litho_offset_leaves_any(const LithoCube *cube, const guint8 *recorded);
