@@ -38,6 +38,7 @@ typedef enum {
     LITHO_ROLE_NONE,
     LITHO_ROLE_BAND_LOW,  // lowest frequency of what the operator works on: the band can be dragged
     LITHO_ROLE_BAND_HIGH, // in the spectrum; Hz, 1/km where samples are depths
+    LITHO_ROLE_BALANCE,   // 0: traces whose amplitudes differ are filtered over their gains
 } LithoParamRole;
 
 // A name that a CHOICE row had once. Recipes that hold it are read with a note; it cannot be

@@ -296,16 +296,18 @@ static void test_shifts(void)
 // --- noisy traces and offsets --------------------------------------------------------------------
 
 // Property: no SNR is told where a part of the traces is noisier than the others, which were told
-// 5 to 8 dB too low within an interval of 2 dB, and an offset of the samples is named.
+// 5 to 8 dB too low within an interval of 2 dB. An offset of the samples is named, and amplitudes
+// that differ from trace to trace where no step balances them.
 static void test_noisy_and_offset(void)
 {
     static const struct {
-        double share, factor, offset;
+        double share, factor, offset, scatter; // of the traces' amplitudes
         const char *told;
-    } cases[] = {{0, 1, 0, NULL},
-                 {0.05, 10, 0, "noisier than their neighbours"},
-                 {0.2, 3, 0, "noisier than their neighbours"},
-                 {0, 1, 3, "have an offset of 3"}};
+    } cases[] = {{0, 1, 0, 0, NULL},
+                 {0.05, 10, 0, 0, "noisier than their neighbours"},
+                 {0.2, 3, 0, 0, "noisier than their neighbours"},
+                 {0, 1, 3, 0, "have an offset of 3"},
+                 {0, 1, 0, 0.2, "which this flow takes for noise"}};
     g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_auto(Cubes) c = quality_make("planes", "inlines=48 xlines=48 samples=160 seed=37 snr=10");
@@ -318,8 +320,9 @@ static void test_noisy_and_offset(void)
         for (gint64 x = 0; x < litho_cube_held_samples(c.noisy) / n; x++) {
             const double by = g_rand_double(rand) < cases[k].share ? cases[k].factor : 1;
             float *s = c.truth->samples + x * n, *y = c.noisy->samples + x * n;
+            const double gain = exp(cases[k].scatter * (2 * g_rand_double(rand) - 1) * 1.732);
             for (gint64 t = 0; t < n; t++)
-                y[t] = (float)(s[t] + by * (y[t] - s[t]) + cases[k].offset * rms);
+                y[t] = (float)(gain * s[t] + by * (y[t] - s[t]) + cases[k].offset * rms);
         }
         const LithoQuality q = quality_pass(flow, c.noisy, c.truth, NULL);
         g_test_message("%g of the traces %g times, offset %g: %.2f dB, %s", cases[k].share,

@@ -196,3 +196,11 @@ void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *q)
           "as signal; take it off before"),
         noise->offset);
 }
+
+void litho_quality_tell_gains(const LithoNoise *noise, LithoQuality *q)
+{
+    litho_text_put(q->why, sizeof q->why,
+                   _("amplitudes differ from trace to trace by %.0f %%, which this flow takes for "
+                     "noise; balance the traces before, or take a filter that does (patch)"),
+                   100 * noise->gains);
+}

@@ -117,8 +117,8 @@ static const LithoParam rows[] = {
                            "traces, by the size of the survey, and 0.25 s), or is one for the "
                            "whole survey.")),
     PATCH_CHOICE(
-        balance, N_("auto") "\0" N_("off") "\0", .label = N_("Balance traces"), .advanced = true,
-        .stage = LEVEL, .when = "mode=denoise",
+        balance, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_BALANCE,
+        .label = N_("Balance traces"), .advanced = true, .stage = LEVEL, .when = "mode=denoise",
         .doc = N_("Where amplitudes clearly differ from trace to trace, traces are filtered "
                   "over their gains, measured on the events of their neighbours, and "
                   "multiplied by them again; where single traces are clearly noisier than others, "
