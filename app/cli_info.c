@@ -16,7 +16,8 @@
 #include "core/json.h"
 #include "core/text.h"
 
-static const char *const sources[] = {"assumed", "file", "user", "computed"};
+// Keys of JSON, which are words for people, too.
+static const char *const sources[] = {N_("assumed"), N_("file"), N_("user"), N_("computed")};
 
 typedef struct Info {
     LithoSurvey *survey;
@@ -48,8 +49,8 @@ static gboolean read_stats(Info *info, LithoRun *run, GError **error)
 static void print_axis(const LithoAxis *a, const char *name)
 {
     printf(_("  %-10s %8" PRId64 "   %.10g to %.10g step %.10g %s  [%s%s%s]\n"), name, a->n,
-           a->first, litho_axis_value(a, (double)(a->n - 1)), a->step, a->unit, sources[a->source],
-           a->evidence[0] ? ": " : "", a->evidence);
+           a->first, litho_axis_value(a, (double)(a->n - 1)), a->step, a->unit,
+           litho_text(sources[a->source]), a->evidence[0] ? ": " : "", a->evidence);
 }
 
 // Coordinates to a micrometre: a fitted origin is off by rounding, 1e-13 m, and is told as 0.
@@ -68,8 +69,8 @@ static void print_geometry(const Info *info)
         print_axis(&g->axis[k], name);
     }
     printf(_("bins         %.6g m by %.6g m  [%s%s%s]\n"), litho_grid_spacing(g, 0),
-           litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
-           g->xy_evidence);
+           litho_grid_spacing(g, 1), litho_text(sources[g->xy_source]),
+           g->xy_evidence[0] ? ": " : "", g->xy_evidence);
     if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED && !g->has_no_place)
         printf(_("origin       x %.10g  y %.10g m\n"), micrometres(g->origin[0]),
                micrometres(g->origin[1]));
