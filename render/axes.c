@@ -537,6 +537,11 @@ void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rec
 {
     double lo, hi, size = font_size(style);
     litho_look_range(look, show, &lo, &hi);
+    if (look->agc > 1 && litho_look_is_signed(look)) {
+        hi = 1 / LITHO_GAIN_LEVEL;
+        lo = -hi;
+        unit = "RMS";
+    }
     LithoRect bar = {rect.x, rect.y, BAR_WIDTH, rect.h};
     int exponent = bar_exponent(lo, hi);
     double scale = pow(10, -exponent), top = MAX(fabs(lo), fabs(hi)) * scale;

@@ -53,7 +53,9 @@ char **litho_axes_wrap_caption(cairo_t *cr, const LithoAxesStyle *style, const c
 void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                              const char *text);
 // Colour bar, upright, clip values at its ends, zero (signed data) or round ticks between; `unit`
-// may be NULL ("amplitude as in the file" has none) and is written above it.
+// may be NULL ("amplitude as in the file" has none) and is written above it. Under automatic gain
+// it counts in the RMS of the gain's window; a time slice has none, so that its look has no such
+// gain.
 void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                          const LithoLook *look, LithoShow show, const char *unit);
 

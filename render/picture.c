@@ -321,7 +321,10 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
     // A gain of the picture is no property of the data: it is said on paper, too.
     g_autofree char *note = g_strdup_printf("%s%s%s", clip, gain ? ", " : "", gain ? gain : "");
     litho_axes_draw_title(cr, style, frame->title, title, note);
-    litho_colorbar_draw(cr, style, frame->bar, &picture->look, panel->show, picture->unit);
+    LithoLook look = picture->look;
+    if (!panel->scene && panel->slice.axis == LITHO_SAMPLE)
+        look.agc = 0;
+    litho_colorbar_draw(cr, style, frame->bar, &look, panel->show, picture->unit);
     if (panel->scene) {
         litho_scene_draw_labels(cr, &on_dark, grid, &panel->view, frame->data, NULL);
         return;

@@ -282,7 +282,7 @@ LithoTraceGain litho_look_trace_gain(const LithoLook *look, const LithoGrid *gri
     if (look->agc > 1 && axis != LITHO_SAMPLE) {
         litho_look_range(look, show, &lo, &hi);
         gain.half = MAX(look->agc / 2, 1);
-        gain.level = 0.35 * (hi - lo) / 2; // the middle of the colours, as a rule
+        gain.level = LITHO_GAIN_LEVEL * (hi - lo) / 2; // the middle of the colours, as a rule
     } else if (look->agc <= 1) {
         gain.power = look->time_power;
         gain.middle = MAX(gain.first + 0.5 * t->n, 1);

@@ -127,6 +127,8 @@ typedef struct LithoTraceGain {
     double level;
 } LithoTraceGain;
 
+// Part of the colours that the RMS of a window reaches under automatic gain.
+#define LITHO_GAIN_LEVEL 0.35
 enum { LITHO_GAIN_TAPS = 33 }; // evenly spread over the window
 
 LithoTraceGain litho_look_trace_gain(const LithoLook *look, const LithoGrid *grid, int axis,

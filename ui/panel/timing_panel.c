@@ -133,14 +133,15 @@ static void show_latency(LithoTimingPanel *self)
     litho_session_latency(self->session, &last, &median);
     g_autofree char *big = litho_format_duration(last);
     g_autofree char *usual = litho_format_duration(median);
-    g_autofree char *small = median > 0
+    const guint n = litho_session_latencies(self->session, ring);
+    g_autofree char *small = n == 1 ? g_strdup(_("to the first picture"))
+                             : median > 0
                                  ? g_strdup_printf(_("from slider to pixel, median %s"), usual)
                                  : g_strdup(_("from slider to pixel"));
     gtk_label_set_text(GTK_LABEL(self->big), big);
     gtk_label_set_text(GTK_LABEL(self->small), small);
     gtk_widget_set_visible(self->big, last > 0);
     gtk_widget_set_visible(self->small, last > 0);
-    guint n = litho_session_latencies(self->session, ring);
     litho_spark_set(LITHO_SPARK(self->latency_spark), n, ring);
 }
 

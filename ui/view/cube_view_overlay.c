@@ -133,6 +133,8 @@ static void draw_labels(cairo_t *cr, const Drawing *d)
 static void draw_bar(cairo_t *cr, const Drawing *d)
 {
     LithoLook look = litho_session_look_for(d->self->session, d->panel->show);
+    if (d->self->axis == LITHO_SAMPLE)
+        look.agc = 0;
     litho_colorbar_draw(cr, &d->style, d->panel->frame.bar, &look, d->panel->show,
                         litho_session_unit(d->self->session));
 }
