@@ -296,6 +296,40 @@ static void test_intervals(void)
     }
 }
 
+// Property: the interval of a survey is the one that nearly all traces state; others are told with
+// their number, and 4 ms are never assumed beside words. Where many differ, the binary header is
+// the judge.
+static void test_interval_votes(void)
+{
+    static const struct {
+        int binary, others;
+        gboolean su;
+        double dt;
+    } cases[] = {{0, 1, FALSE, 0.002},     {0, 1, TRUE, 0.002},      {4000, 1, FALSE, 0.002},
+                 {4000, 30, FALSE, 0.004}, {2000, 30, FALSE, 0.002}, {0, 30, TRUE, 0.002}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        Make make = make_plain();
+        make.n1 = 10;
+        make.n2 = 12;
+        make.su = cases[k].su;
+        make.format = 5;
+        g_autoptr(GByteArray) file = make_file(&make);
+        if (!make.su)
+            make_put_bin16(file, &make, 3217, cases[k].binary);
+        for (int n = 0; n < 120; n++)
+            make_put_head16(file, &make, n, 117,
+                            n % 4 == 1 && n / 4 < cases[k].others ? 4000 : 2000);
+        make_put_head16(file, &make, 0, 29, 2); // dead, and without a vote
+        make_put_head16(file, &make, 0, 117, 1000);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].step, cases[k].dt, 1e-12);
+        g_assert_cmpint(cube->grid.axis[2].source, ==, LITHO_FROM_FILE);
+        g_autofree char *told = g_strdup_printf("2000 in %d and 4000 in %d of 119 traces",
+                                                119 - cases[k].others, cases[k].others);
+        odd_assert_note(cube, told);
+    }
+}
+
 static void test_revision_2(void)
 {
     Make make = make_plain();
@@ -602,6 +636,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/extended-text", test_extended_text);
     g_test_add_func("/segy/sample-counts", test_sample_counts);
     g_test_add_func("/segy/intervals", test_intervals);
+    g_test_add_func("/segy/interval-votes", test_interval_votes);
     g_test_add_func("/segy/revision-2", test_revision_2);
     g_test_add_func("/segy/dead-and-zero", test_dead_and_zero);
     g_test_add_func("/segy/bad-samples", test_bad_samples);

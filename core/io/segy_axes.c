@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
 #include "core/io/xy_fit.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 // --- sample interval --------------------------------------------------------------------------
@@ -16,23 +17,52 @@ static int read_interval(LithoSurvey *survey, guint16 word)
     int negated = 65536 - word;
     if (word <= 32767 || word % 250 == 0 || (negated % 250 != 0 && negated > 16))
         return word;
+    survey->mended_dt = TRUE;
     litho_survey_note(survey, "a sample interval of %d was read as %d", -negated, negated);
     return negated;
 }
 
-// Interval of the traces when all looked at agree, else 0; -1 = they disagree.
-static int trace_interval(const LithoHeads *heads)
+// Intervals that the traces state at byte 117.
+typedef struct Vote {
+    guint16 word, other; // the most frequent one, and the next; 0 = none
+    guint n, most, next; // traces that state one; those that state `word`; those that state `other`
+} Vote;
+
+// Dead traces have a vote where no other has one; headers of zeros, noise and a word of 0 have
+// none.
+static Vote count_votes(const LithoHeads *heads, gboolean with_dead)
 {
-    int constant = 0;
+    g_autofree gint32 *words = g_new(gint32, heads->n + 1);
+    Vote vote = {0};
     for (guint k = 0; k < heads->n; k++) {
-        int dt = (guint16)litho_head_i16(heads, k, 117);
-        if (dt == 0 || heads->foreign[k] || litho_head_empty(heads, k))
-            continue;
-        if (constant != 0 && dt != constant)
-            return -1;
-        constant = dt;
+        const guint16 dt = (guint16)litho_head_i16(heads, k, 117);
+        if (dt != 0 && !heads->foreign[k] && !litho_head_empty(heads, k) &&
+            (with_dead || litho_head_i16(heads, k, 29) != 2))
+            words[vote.n++] = dt;
     }
-    return constant;
+    qsort(words, vote.n, sizeof *words, litho_compare_int32);
+    for (guint k = 0, from = 0; k < vote.n; k++) {
+        if (k + 1 < vote.n && words[k + 1] == words[k])
+            continue;
+        const guint count = k + 1 - from;
+        from = k + 1;
+        if (count > vote.most) {
+            vote.other = vote.word;
+            vote.next = vote.most;
+            vote.word = (guint16)words[k];
+            vote.most = count;
+        } else if (count > vote.next) {
+            vote.other = (guint16)words[k];
+            vote.next = count;
+        }
+    }
+    return vote;
+}
+
+static Vote vote_interval(const LithoHeads *heads)
+{
+    const Vote living = count_votes(heads, FALSE);
+    return living.n > 0 ? living : count_votes(heads, TRUE);
 }
 
 static gboolean mentions(const char *text, const char *word)
@@ -88,15 +118,63 @@ static void set_interval(LithoSurvey *survey, LithoAxis *axis, double field, con
     g_strlcpy(axis->evidence, where, sizeof axis->evidence);
 }
 
+// Tells what the traces disagree about and which interval is taken.
+static void tell_vote(LithoSurvey *survey, const Vote *vote)
+{
+    const LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    survey->mended_dt = TRUE;
+    litho_survey_note(survey,
+                      "sample intervals differ from trace to trace: byte 117 is %d in %u and %d in "
+                      "%u of %u traces looked at; %.10g %s is taken for all (--dt)",
+                      vote->word, vote->most, vote->other, vote->next, vote->n, axis->step,
+                      survey->grid.is_depth ? "m" : "s");
+}
+
+static void tell_unusual(LithoSurvey *survey)
+{
+    const LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    if (axis->step < 50e-6)
+        litho_survey_note(survey,
+                          "a sample interval of %g us is unusually short; %g ms may be "
+                          "meant (--dt %g)",
+                          axis->step * 1e6, axis->step * 1e6, axis->step * 1e3);
+    else if (axis->step >= 0.0095 || mentions(survey->text, "PSDM"))
+        litho_survey_note(survey,
+                          "read as two-way time every %g ms; it may be depth, every %g m "
+                          "(--depth)",
+                          axis->step * 1e3, axis->step * 1e3);
+}
+
+// The interval of the traces, which is taken in place of another one of the binary header.
+static gboolean take_traces(LithoSurvey *survey, const Vote *vote, int in_binary, int in_traces,
+                            gboolean strict, GError **error)
+{
+    set_interval(survey, &survey->grid.axis[LITHO_SAMPLE], in_traces, "trace header byte 117");
+    if (!in_binary)
+        return TRUE;
+    survey->mended_dt = TRUE;
+    if (vote->most == vote->n)
+        return litho_survey_repair(survey, strict, error,
+                                   "sample interval %d in the binary header, %d in all traces; the "
+                                   "traces' was taken",
+                                   in_binary, in_traces);
+    return litho_survey_repair(survey, strict, error,
+                               "sample interval %d in the binary header, %d in nearly all traces; "
+                               "the traces' was taken",
+                               in_binary, in_traces);
+}
+
 static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error)
 {
     LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
-    int in_traces = trace_interval(heads);
-    int in_binary = file->dt_binary ? read_interval(survey, file->dt_binary) : 0;
-    if (in_traces > 0)
-        in_traces = read_interval(survey, (guint16)in_traces);
+    const Vote vote = vote_interval(heads);
+    // A few words that differ are errors of their traces; of many the binary header is the judge.
+    const gboolean agree = (gint64)vote.most * 100 >= (gint64)vote.n * 99;
+    const int in_binary = file->dt_binary ? read_interval(survey, file->dt_binary) : 0;
+    const int in_traces =
+        vote.n > 0 && (agree || !in_binary) ? read_interval(survey, vote.word) : 0;
     if (options->dt > 0) {
         axis->step = options->dt;
         axis->source = LITHO_FROM_USER;
@@ -104,11 +182,7 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
     } else if (file->dt_extended > 0) {
         set_interval(survey, axis, file->dt_extended, "binary header byte 3273");
     } else if (in_traces > 0 && in_traces != in_binary) {
-        set_interval(survey, axis, in_traces, "trace header byte 117");
-        if (in_binary && !litho_survey_repair(survey, options->strict, error,
-                                              "sample interval %d in the binary header, %d in all "
-                                              "traces; the traces' was taken",
-                                              in_binary, in_traces))
+        if (!take_traces(survey, &vote, in_binary, in_traces, options->strict, error))
             return FALSE;
     } else if (in_binary) {
         set_interval(survey, axis, in_binary, "binary header byte 3217");
@@ -124,23 +198,10 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
                           survey->grid.is_depth ? "4 m" : "4 ms");
         return TRUE;
     }
-    if (in_traces < 0)
-        litho_survey_note(survey,
-                          "sample intervals differ from trace to trace; %.10g %s is taken for all "
-                          "(--dt)",
-                          axis->step, survey->grid.is_depth ? "m" : "s");
-    if (!survey->grid.is_depth && !options->dt) {
-        if (axis->step < 50e-6)
-            litho_survey_note(survey,
-                              "a sample interval of %g us is unusually short; %g ms may be "
-                              "meant (--dt %g)",
-                              axis->step * 1e6, axis->step * 1e6, axis->step * 1e3);
-        else if (axis->step >= 0.0095 || mentions(survey->text, "PSDM"))
-            litho_survey_note(survey,
-                              "read as two-way time every %g ms; it may be depth, every %g m "
-                              "(--depth)",
-                              axis->step * 1e3, axis->step * 1e3);
-    }
+    if (vote.most < vote.n)
+        tell_vote(survey, &vote);
+    if (!survey->grid.is_depth && !options->dt)
+        tell_unusual(survey);
     return TRUE;
 }
 
