@@ -10,129 +10,27 @@
 // SEG-Y and SU output. With a source, its file headers and trace headers are copied byte for byte
 // and only what must change is changed; without one, revision 1 headers are made from the grid.
 
-static const LithoTraceFile *source_file(const LithoWriter *w)
+const LithoTraceFile *litho_segy_source(const LithoWriter *w)
 {
     return w->like ? &g_array_index(w->like->files, LithoTraceFile, 0) : NULL;
 }
 
-static gboolean has_source_headers(const LithoWriter *w)
+gboolean litho_segy_has_source(const LithoWriter *w)
 {
-    return w->like && source_file(w)->header_bytes >= LITHO_HEADER_BYTES;
+    return w->like && litho_segy_source(w)->header_bytes >= LITHO_HEADER_BYTES;
 }
 
-// Are the traces of the output those of the source? Not where an image lies elsewhere.
-static gboolean has_source_traces(const LithoWriter *w)
+gboolean litho_segy_has_source_traces(const LithoWriter *w)
 {
-    return has_source_headers(w) && !w->elsewhere;
-}
-
-// Metres of the unit of length that the output's sample axis is in: the source's binary header is
-// copied with its unit. SU names none and is read in metres.
-static double depth_unit(const LithoWriter *w)
-{
-    const gboolean copied =
-        w->kind == LITHO_FILE_SEGY && has_source_headers(w) && w->like->kind == LITHO_FILE_SEGY;
-    return copied && source_file(w)->measurement == 2 ? LITHO_FOOT : 1;
+    return litho_segy_has_source(w) && !w->elsewhere;
 }
 
 // The unit of coordinates: copied trace headers stay as they are, in SU, too.
 static double place_unit(const LithoWriter *w)
 {
-    const gboolean copied = w->kind == LITHO_FILE_SU ? has_source_traces(w) : has_source_headers(w);
-    return copied && source_file(w)->measurement == 2 ? LITHO_FOOT : 1;
-}
-
-// --- words of the sample axis -----------------------------------------------------------------
-
-// The sample interval in microseconds, that of depths in thousandths of the unit of length.
-static double fine_interval(const LithoWriter *w)
-{
-    const double step = w->grid.axis[2].step;
-    return w->grid.is_depth ? step / depth_unit(w) * 1e3 : step * 1e6;
-}
-
-// The interval as the reader takes it from a float: depths below the least thousandths count units.
-static double interval_field(const LithoWriter *w)
-{
-    const double fine = fine_interval(w);
-    return w->grid.is_depth && fine < LITHO_LEAST_THOUSANDTHS ? fine / 1e3 : fine;
-}
-
-// The interval as the reader takes it from 16 bits; 0 = they cannot hold it.
-static guint16 interval_word(const LithoWriter *w)
-{
-    const double fine = fine_interval(w), least = w->grid.is_depth ? LITHO_LEAST_THOUSANDTHS : 0.5;
-    if (fine >= least && fine < 65535.5)
-        return (guint16)rint(fine);
-    const double units = w->grid.is_depth && fine > least ? rint(fine / 1e3) : 0;
-    return units < LITHO_LEAST_THOUSANDTHS ? (guint16)units : 0;
-}
-
-// Is the last sample of a trace where it belongs, to half a sample, by the 16 bits alone?
-static gboolean word_suffices(const LithoWriter *w)
-{
-    const LithoAxis *axis = &w->grid.axis[2];
-    const guint16 word = interval_word(w);
-    const double unit = !w->grid.is_depth                 ? 1e-6
-                        : word >= LITHO_LEAST_THOUSANDTHS ? 1e-3 * depth_unit(w)
-                                                          : depth_unit(w);
-    return word && fabs(word * unit - axis->step) * (double)axis->n <= 0.5 * axis->step;
-}
-
-// Are the two bytes from `byte` on part of a line number or a coordinate of the source's headers?
-static gboolean is_taken(const LithoWriter *w, int byte)
-{
-    const LithoSurvey *s = w->like;
-    gboolean taken = FALSE;
-    for (int c = 0; c < 2 && has_source_traces(w); c++) {
-        const int words[] = {s->key_byte[c], s->xy_byte[c]};
-        for (guint k = 0; k < G_N_ELEMENTS(words); k++)
-            taken |= words[k] && words[k] < byte + 2 && byte < words[k] + 4;
-    }
-    return taken;
-}
-
-// Delay in milliseconds or units of length with the scalar of byte 215: the coarsest scalar that is
-// exact to a thousandth of a sample, else the one that comes nearest.
-static void delay_words(const LithoWriter *w, gint16 *delay, gint16 *scalar)
-{
-    static const gint16 scalars[] = {1, -10, -100, -1000, 10, 100};
-    const LithoGrid *g = &w->grid;
-    const double scale = g->is_depth ? 1 / depth_unit(w) : 1e3;
-    const double value = g->axis[2].first * scale;
-    const guint n = is_taken(w, 215) ? 1 : G_N_ELEMENTS(scalars); // inlines stand at 213, too
-    double least = INFINITY, tolerance = 1e-3 * fabs(g->axis[2].step) * scale;
-    *delay = *scalar = 0;
-    for (guint k = 0; k < n && least > tolerance; k++) {
-        const double unit = scalars[k] > 0 ? scalars[k] : -1.0 / scalars[k];
-        const double v = CLAMP(rint(value / unit), G_MININT16, G_MAXINT16);
-        if (fabs(v * unit - value) >= least)
-            continue;
-        least = fabs(v * unit - value);
-        *delay = (gint16)v;
-        *scalar = scalars[k];
-    }
-}
-
-static void put_word(const LithoWriter *w, guint8 *header, int byte, guint16 value)
-{
-    if (!is_taken(w, byte))
-        litho_put_16(header + byte - 1, w->order, value);
-}
-
-static void put_axis(const LithoWriter *w, guint8 *header)
-{
-    const gint64 ns = w->grid.axis[2].n;
-    if (w->set_ns)
-        put_word(w, header, 115, ns <= 65535 ? (guint16)ns : 0);
-    if (w->set_dt)
-        put_word(w, header, 117, interval_word(w));
-    if (w->set_delay) {
-        gint16 delay, scalar;
-        delay_words(w, &delay, &scalar);
-        put_word(w, header, 109, (guint16)delay);
-        put_word(w, header, 215, scalar == 1 ? 0 : (guint16)scalar);
-    }
+    const gboolean copied =
+        w->kind == LITHO_FILE_SU ? litho_segy_has_source_traces(w) : litho_segy_has_source(w);
+    return copied && litho_segy_source(w)->measurement == 2 ? LITHO_FOOT : 1;
 }
 
 // --- trace headers ----------------------------------------------------------------------------
@@ -169,8 +67,8 @@ static gint32 line_number(const LithoAxis *axis, gint64 index)
 // there.
 static void put_number(const LithoWriter *w, guint8 *header, int byte, double value)
 {
-    const gboolean is_float =
-        has_source_traces(w) && w->kind == LITHO_FILE_SEGY && w->like->float_word[byte] == 1;
+    const gboolean is_float = litho_segy_has_source_traces(w) && w->kind == LITHO_FILE_SEGY &&
+                              w->like->float_word[byte] == 1;
     const float single = (float)value;
     guint32 bits = (guint32)(gint32)CLAMP(rint(value), -2147483647.0, 2147483647.0);
     if (is_float)
@@ -181,7 +79,7 @@ static void put_number(const LithoWriter *w, guint8 *header, int byte, double va
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
-    gboolean from_source = has_source_traces(w);
+    gboolean from_source = litho_segy_has_source_traces(w);
     const int *key = from_source ? w->like->key_byte : standard;
     const int *xy = from_source ? w->like->xy_byte : standard_xy;
     const gint64 index[2] = {i, j};
@@ -262,7 +160,7 @@ static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j
     if (w->blank_words)
         litho_segy_put_blank(w, i, j, header);
     put_place(w, header, i, j);
-    if (!has_source_traces(w)) {
+    if (!litho_segy_has_source_traces(w)) {
         gint64 number = i * w->grid.axis[1].n + j + 1;
         litho_put_32(header, w->order, (guint32)(number & 0x7fffffff));
         litho_put_32(header + 4, w->order, (guint32)(number & 0x7fffffff));
@@ -299,7 +197,7 @@ gboolean litho_segy_wants_cell(const LithoWriter *w, gint64 i, gint64 j, gboolea
 {
     gint64 si, sj;
     *source = -1;
-    if (has_source_traces(w) && source_cell(w, i, j, &si, &sj))
+    if (litho_segy_has_source_traces(w) && source_cell(w, i, j, &si, &sj))
         *source = litho_survey_trace_of(w->like, si, sj);
     return *source >= 0 || live || w->options.missing == 1;
 }
@@ -321,11 +219,11 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
                                GError **error)
 {
     gint64 si, sj, trace = -1;
-    if (has_source_traces(w) && source_cell(w, i, j, &si, &sj))
+    if (litho_segy_has_source_traces(w) && source_cell(w, i, j, &si, &sj))
         trace = litho_survey_trace_of(w->like, si, sj);
     if (trace < 0) {
         make_header(w, header, i, j, live);
-        put_axis(w, header);
+        litho_segy_put_axis(w, header);
         return TRUE;
     }
     const LithoTraceFile *file = litho_survey_file_of(w->like, trace);
@@ -336,7 +234,7 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
     reorder_headers(w, header, n, file->order);
     if (w->kind == LITHO_FILE_SU)
         make_whole(w, header);
-    put_axis(w, header);
+    litho_segy_put_axis(w, header);
     put_identity(w, header, si, sj, live);
     return TRUE;
 }
@@ -428,7 +326,8 @@ static void begin_revision_2(const LithoWriter *w, guint8 *block)
 static void patch_binary(const LithoWriter *w, guint8 *block)
 {
     gint64 ns = w->grid.axis[2].n;
-    const gboolean is_long = w->set_ns && ns > 65535, is_fine = w->set_dt && !word_suffices(w);
+    const gboolean is_long = w->set_ns && ns > 65535,
+                   is_fine = w->set_dt && !litho_segy_word_suffices(w);
     litho_put_16(bin(block, LITHO_BIN_FORMAT), w->order, (guint16)w->format);
     if ((is_long || is_fine) && !is_revision_2(block))
         begin_revision_2(w, block);
@@ -439,8 +338,8 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
         litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
     }
     if (w->set_dt) {
-        guint16 word = interval_word(w);
-        double field = interval_field(w);
+        guint16 word = litho_segy_interval_word(w);
+        double field = litho_segy_interval_field(w);
         litho_put_16(bin(block, LITHO_BIN_DT), w->order, word);
         if (is_revision_2(block))
             litho_put_f64(bin(block, LITHO_BIN_DT_EXTENDED), w->order,
@@ -482,7 +381,7 @@ static gboolean lies_elsewhere(const LithoWriter *w)
 static void compare_source(LithoWriter *w)
 {
     const LithoSurvey *s = w->like;
-    const LithoTraceFile *file = source_file(w);
+    const LithoTraceFile *file = litho_segy_source(w);
     const LithoAxis *own = &w->grid.axis[2], *theirs = &s->grid.axis[2];
     const LithoSurveyCounts *c = &s->counts;
     gboolean aligned = TRUE;
@@ -523,7 +422,7 @@ static void append_axis(LithoWriter *w, guint8 *text)
 
 static GByteArray *copy_head(LithoWriter *w, GError **error)
 {
-    const LithoTraceFile *file = source_file(w);
+    const LithoTraceFile *file = litho_segy_source(w);
     // The reader found `first` by looking, yet it must not become an allocation unchecked.
     if (file->first > 64 * 1024 * 1024) {
         litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
@@ -581,7 +480,7 @@ static gint64 first_placed(const LithoSurvey *s)
 static gboolean make_blank(LithoWriter *w, GError **error)
 {
     w->blank = g_malloc0(w->header_bytes);
-    if (!has_source_traces(w)) {
+    if (!litho_segy_has_source_traces(w)) {
         litho_put_16(w->blank + 30, w->order, 1); // vertically summed
         litho_put_16(w->blank + 32, w->order, 1); // stacked
         litho_put_16(w->blank + 34, w->order, 1); // production
@@ -604,7 +503,7 @@ static gboolean make_blank(LithoWriter *w, GError **error)
 static void tell_su(LithoWriter *w)
 {
     const double step = w->grid.axis[2].step;
-    if (w->set_dt && !word_suffices(w))
+    if (w->set_dt && !litho_segy_word_suffices(w))
         g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot hold a sample interval of %g %s; "
                                                       "give --dt %g when the file is read"),
                                                     step, w->grid.is_depth ? "m" : "s", step));
@@ -615,16 +514,16 @@ static void tell_su(LithoWriter *w)
 
 GByteArray *litho_segy_head(LithoWriter *w, GError **error)
 {
-    gboolean from_segy = has_source_headers(w) && w->like->kind == LITHO_FILE_SEGY;
+    gboolean from_segy = litho_segy_has_source(w) && w->like->kind == LITHO_FILE_SEGY;
     w->header_bytes = LITHO_HEADER_BYTES;
     if (from_segy && w->kind == LITHO_FILE_SEGY)
-        w->header_bytes = source_file(w)->header_bytes;
+        w->header_bytes = litho_segy_source(w)->header_bytes;
     w->set_ns = w->set_dt = w->set_delay = TRUE;
-    if (has_source_headers(w))
+    if (litho_segy_has_source(w))
         compare_source(w);
     if (w->kind == LITHO_FILE_SU && from_segy) { // SU reads sampling from its trace headers only
         w->set_ns = w->set_dt = TRUE;
-        w->set_delay |= w->grid.is_depth && source_file(w)->measurement == 2;
+        w->set_delay |= w->grid.is_depth && litho_segy_source(w)->measurement == 2;
     }
     if (w->kind == LITHO_FILE_SU && w->grid.axis[2].n > 65535) {
         litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
@@ -650,7 +549,7 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
 
 static gboolean copy_trailer(LithoWriter *w, GError **error)
 {
-    const LithoTraceFile *file = source_file(w);
+    const LithoTraceFile *file = litho_segy_source(w);
     gint64 from = litho_file_trace_at(file, file->traces);
     gint64 to = w->first + w->written * w->stride;
     guint8 block[64 * 1024];
@@ -665,9 +564,9 @@ static gboolean copy_trailer(LithoWriter *w, GError **error)
 
 gboolean litho_segy_finish(LithoWriter *w, GError **error)
 {
-    if (!has_source_headers(w) || w->like->kind != LITHO_FILE_SEGY)
+    if (!litho_segy_has_source(w) || w->like->kind != LITHO_FILE_SEGY)
         return TRUE;
-    const LithoTraceFile *file = source_file(w);
+    const LithoTraceFile *file = litho_segy_source(w);
     if (file->trailer && !copy_trailer(w, error))
         return FALSE;
     gint64 at = file->label + LITHO_BIN_TRACES - 1;

@@ -54,6 +54,19 @@ gboolean litho_segy_put_header(LithoWriter *writer, gint64 i, gint64 j, gboolean
 // Does the cell get a trace at all? `source` gets its trace in `like`, -1 = none.
 gboolean litho_segy_wants_cell(const LithoWriter *writer, gint64 i, gint64 j, gboolean live,
                                gint64 *source);
+// The first file of the source, or NULL; does it have trace headers, which the output copies? Are
+// the traces of the output those of the source? Not where an image lies elsewhere.
+const LithoTraceFile *litho_segy_source(const LithoWriter *writer);
+gboolean litho_segy_has_source(const LithoWriter *writer);
+gboolean litho_segy_has_source_traces(const LithoWriter *writer);
+// The sample interval as the reader takes it from 16 bits, 0 = they cannot hold it; likewise from a
+// float: depths below the least thousandths count units. segy_write_axis.c
+guint16 litho_segy_interval_word(const LithoWriter *writer);
+double litho_segy_interval_field(const LithoWriter *writer);
+// Is the last sample of a trace where it belongs, to half a sample, by the 16 bits alone?
+gboolean litho_segy_word_suffices(const LithoWriter *writer);
+// Words of the sample axis into a trace header: those that the writer is to set.
+void litho_segy_put_axis(const LithoWriter *writer, guint8 *header);
 // Finds the words of new traces among those of the source's traces, into `blank_words`, and writes
 // them for cell (i, j) of the output. segy_blank.c
 gboolean litho_segy_fit_blank(LithoWriter *writer, GError **error);
