@@ -379,6 +379,65 @@ static void test_ignored_starts(void)
     }
 }
 
+// --- mended headers -----------------------------------------------------------------------------
+
+typedef enum { ODD_SAMPLES, ODD_INTERVAL, ODD_TEXTS, ODD_END, ODD_ORDER, ODD_HEADERS, ODDS } Odd;
+
+// A file whose headers say something else than what is there; the reader finds it out.
+static GByteArray *make_odd(Make *make, Odd odd)
+{
+    *make = make_plain();
+    make->format = 5;
+    make->n1 = 6;
+    make->n2 = 20;
+    make->revision = odd == ODD_HEADERS ? 0x0201 : make->revision;
+    make->ext_text = odd == ODD_END ? 2 : 0;
+    make->ext_declared = odd == ODD_TEXTS ? 2 : odd == ODD_END ? -1 : 0;
+    GByteArray *file = make_file(make);
+    Make turned = *make;
+    turned.order = LITHO_ORDER_LITTLE;
+    if (odd == ODD_SAMPLES)
+        make_put_bin16(file, make, 3221, make->ns + 1);
+    if (odd == ODD_HEADERS)
+        make_put_bin16(file, make, 3507, 1);
+    for (int n = 0; n < 120; n++) {
+        if (odd == ODD_SAMPLES)
+            make_put_head16(file, make, n, 115, make->ns - 1);
+        if (odd == ODD_INTERVAL)
+            make_put_head16(file, make, n, 117, n == 77 ? 1000 : 2000);
+        for (int k = 0; odd == ODD_ORDER && k < make->ns; k++)
+            make_put_sample(file, &turned, n, k, make_value(make, n / 20, n % 20, k));
+    }
+    return file;
+}
+
+// Property: what reading mends is not written again. Strict reading finds nothing to mend in the
+// copy, whose notes are none and whose words are those of what is there.
+static void test_mended_headers(void)
+{
+    for (int odd = 0; odd < ODDS; odd++) {
+        Make make;
+        g_autoptr(GByteArray) file = make_odd(&make, (Odd)odd);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_assert_cmpint(cube->notes->len, >, 0);
+        g_autofree char *path = g_build_filename(odd_folder, "mended.sgy", NULL);
+        g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+        GError *error = NULL;
+        g_autoptr(LithoCube) again =
+            litho_cube_load(path, &(LithoOpenOptions){.strict = TRUE}, NULL, &error);
+        g_assert_no_error(error);
+        odd_assert_full(&make, again);
+        g_assert_cmpint(again->notes->len, ==, 0);
+        g_assert_cmpfloat(again->grid.axis[2].step, ==, cube->grid.axis[2].step);
+        g_autofree char *text = NULL;
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        const guint8 *bytes = (const guint8 *)text, *head = bytes + make_first(&make);
+        g_assert_cmpint(litho_get_u16(bytes + 3220, LITHO_ORDER_BIG), ==, make.ns);
+        g_assert_cmpint(litho_get_u16(head + 114, LITHO_ORDER_BIG), ==, make.ns);
+        g_assert_cmpint(litho_get_u16(bytes + 3504, LITHO_ORDER_BIG), ==, make.ext_text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -398,6 +457,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/quotation-marks", test_quotation_marks);
     g_test_add_func("/written/dead-depths", test_dead_depths);
     g_test_add_func("/written/ignored-starts", test_ignored_starts);
+    g_test_add_func("/written/mended-headers", test_mended_headers);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

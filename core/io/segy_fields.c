@@ -118,6 +118,12 @@ double litho_scaled(double value, int scalar)
     return scalar > 0 ? value * scalar : scalar < 0 ? value / -scalar : value;
 }
 
+gboolean litho_scalar_standard(int scalar)
+{
+    const int s = ABS(scalar);
+    return s == 0 || s == 1 || s == 10 || s == 100 || s == 1000 || s == 10000;
+}
+
 static void swap_bytes(guint8 *p, int n)
 {
     for (int k = 0; k < n / 2; k++) {

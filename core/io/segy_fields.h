@@ -29,6 +29,7 @@ enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along
 
 // Coordinates in the unit of the file; `scalar` is the word at byte 71.
 double litho_scaled(double value, int scalar);
+gboolean litho_scalar_standard(int scalar); // 0 or a power of ten to 10000, or minus it
 
 // Changes the byte order of all words of a trace header or binary header in place.
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to);

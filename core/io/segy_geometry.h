@@ -38,7 +38,6 @@ gboolean litho_heads_vary(const LithoHeads *heads, int byte, gboolean wide);
 // TRUE for coordinates that say "no place": zeros, or an end of the words' range.
 gboolean litho_xy_nowhere(gint32 x, gint32 y);
 int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as at byte 71
-gboolean litho_scalar_standard(int scalar); // 0 or a power of ten to 10000, or minus it
 // TRUE when byte 71 has a scalar that the standard does not know, and the distances from source to
 // receiver are the offsets without it.
 gboolean litho_heads_scalar_is_none(const LithoHeads *heads);

@@ -168,12 +168,6 @@ void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
 
 // --- scalars ------------------------------------------------------------------------------------
 
-gboolean litho_scalar_standard(int scalar)
-{
-    const int s = ABS(scalar);
-    return s == 0 || s == 1 || s == 10 || s == 100 || s == 1000 || s == 10000;
-}
-
 gboolean litho_heads_scalar_is_none(const LithoHeads *heads)
 {
     enum { FEWEST = 4, SHORTEST = 20 }; // of shorter offsets rounding is too large a part

@@ -78,12 +78,6 @@ static Binary parse_binary(const guint8 *block, LithoOrder order)
 
 // --- plausibility -----------------------------------------------------------------------------
 
-static gboolean scalar_valid(int s)
-{
-    s = ABS(s);
-    return s == 0 || s == 1 || s == 10 || s == 100 || s == 1000 || s == 10000;
-}
-
 double litho_segy_header_plausible(const guint8 *h, LithoOrder order, gint64 ns, int dt)
 {
     int own_ns = litho_get_u16(h + 114, order), own_dt = litho_get_u16(h + 116, order);
@@ -91,8 +85,8 @@ double litho_segy_header_plausible(const guint8 *h, LithoOrder order, gint64 ns,
     double score = own_ns == MIN(ns, 65535) ? 3 : own_ns == 0 ? 2 : 0;
     score += own_dt == dt ? 2 : own_dt == 0 ? 1.5 : 0;
     score += id >= -1 && id <= 50 ? 1 : 0;
-    score += scalar_valid(litho_get_i16(h + 70, order)) ? 1.5 : 0;
-    score += scalar_valid(litho_get_i16(h + 68, order)) ? 0.5 : 0;
+    score += litho_scalar_standard(litho_get_i16(h + 70, order)) ? 1.5 : 0;
+    score += litho_scalar_standard(litho_get_i16(h + 68, order)) ? 0.5 : 0;
     int units = litho_get_i16(h + 88, order);
     score += units >= 0 && units <= 4 ? 1 : 0;
     // Line numbers, counters, offset: two's complement numbers of a few digits, not text or floats.
@@ -250,6 +244,15 @@ static gint64 count_text_records(const LithoTraceFile *file, gint64 from, gboole
         }
     }
     return n;
+}
+
+// TRUE where the extended text headers of a file end with EndText, by which others are to find
+// them.
+static gboolean has_ended_texts(const LithoTraceFile *file)
+{
+    gboolean ended;
+    count_text_records(file, file->label + LITHO_TEXT_BYTES + LITHO_BINARY_BYTES, &ended);
+    return ended;
 }
 
 static int list_firsts(const LithoTraceFile *file, const Binary *b, gint64 *firsts)
@@ -551,14 +554,17 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
     if (file->label)
         litho_survey_note(survey, "a tape label of 128 bytes was skipped");
     gint64 declared = b->revision >= 0x200 && b->ns_extended > 0 ? b->ns_extended : b->ns;
-    if (!file->offsets && r->ns != declared &&
+    file->mended_ns = !file->offsets && r->ns != declared;
+    if (file->mended_ns &&
         !litho_survey_repair(survey, strict, error,
                              "the binary header says %" PRId64 " samples a trace; %" PRId64
                              " fit the file and were taken",
                              declared, r->ns))
         return FALSE;
     gint64 texts = (r->first - file->label - 3600) / LITHO_TEXT_BYTES;
-    if (b->ext_text >= 0 && texts != b->ext_text && b->first != r->first &&
+    file->mended_texts =
+        b->ext_text < 0 ? !has_ended_texts(file) : texts != b->ext_text && b->first != r->first;
+    if (b->ext_text >= 0 && file->mended_texts &&
         !litho_survey_repair(survey, strict, error,
                              "the binary header says %d extended text headers; %" PRId64
                              " were found",
@@ -567,7 +573,8 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
     if (b->ext_text < 0)
         litho_survey_note(survey, "an open number of extended text headers; %" PRId64 " found",
                           texts);
-    if (r->header_bytes != 240 * (1 + b->additional))
+    file->mended_headers = r->header_bytes != 240 * (1 + b->additional);
+    if (file->mended_headers)
         litho_survey_note(survey,
                           "%" PRId64 " additional trace headers are declared but "
                           "not there",

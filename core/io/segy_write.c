@@ -391,9 +391,10 @@ static void compare_source(LithoWriter *w)
     }
     w->same_lattice = aligned;
     w->elsewhere = lies_elsewhere(w);
-    w->set_ns = own->n != file->ns || file->offsets;
+    w->set_ns = own->n != file->ns || file->offsets || file->mended_ns;
     w->set_dt = fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
-                theirs->source == LITHO_FROM_USER || w->grid.is_depth != s->grid.is_depth;
+                theirs->source == LITHO_FROM_USER || s->mended_dt ||
+                w->grid.is_depth != s->grid.is_depth;
     w->set_delay = fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
     w->source_order = aligned && !w->elsewhere && s->files->len == 1 && c->missing == 0 &&
                       c->duplicates == 0 && s->traces == litho_grid_traces(&s->grid);
@@ -420,6 +421,21 @@ static void append_axis(LithoWriter *w, guint8 *text)
                                     GIVEN_UP));
 }
 
+// Puts right what the binary header says of text and trace headers, where the reader found others.
+static void mend_counts(const LithoWriter *w, guint8 *block)
+{
+    const LithoTraceFile *file = litho_segy_source(w);
+    const gint64 heads = file->label + LITHO_TEXT_BYTES + LITHO_BINARY_BYTES;
+    const gint64 texts = (file->first - heads) / LITHO_TEXT_BYTES;
+    const gint64 additional = file->header_bytes / LITHO_HEADER_BYTES - 1;
+    if (file->mended_texts)
+        litho_put_16(bin(block, LITHO_BIN_EXT_TEXT), w->order, (guint16)MIN(texts, G_MAXINT16));
+    if (file->mended_headers && file->revision > 0x200) // two bytes since revision 2.1
+        litho_put_16(bin(block, LITHO_BIN_ADDITIONAL), w->order, (guint16)additional);
+    else if (file->mended_headers)
+        litho_put_32(bin(block, LITHO_BIN_ADDITIONAL), w->order, (guint32)additional);
+}
+
 static GByteArray *copy_head(LithoWriter *w, GError **error)
 {
     const LithoTraceFile *file = litho_segy_source(w);
@@ -439,6 +455,7 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     guint8 *text = head->data + file->label, *block = text + LITHO_TEXT_BYTES;
     litho_segy_reorder_binary(block, file->order, w->order);
     patch_binary(w, block);
+    mend_counts(w, block);
     if (is_revision_2(block) && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
     if (w->grid.is_depth != w->like->says_depth)

@@ -43,6 +43,9 @@ typedef struct LithoTraceFile {
     guint16 dt_binary;       // microseconds or millimetres as stored, 0 = silent
     double dt_extended;      // bytes 3273, 0 = silent
     int measurement;         // bytes 3255: 1 metre, 2 foot, else unknown
+    // Words of the binary header that differ from what was found: samples of a trace, extended
+    // text headers, additional trace headers.
+    gboolean mended_ns, mended_texts, mended_headers;
 } LithoTraceFile;
 
 // Flags of a cell beside its trace number.

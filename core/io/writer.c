@@ -34,7 +34,7 @@ static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
 // --- life -------------------------------------------------------------------------------------
 
 // Format and byte order: what is asked for, else the source's, else IEEE big endian (the
-// machine's own order in formats that have no tradition).
+// machine's own order in formats that have no tradition). Samples are in the order of the headers.
 static gboolean choose_format(LithoWriter *w, GError **error)
 {
     const LithoTraceFile *source =
@@ -48,9 +48,9 @@ static gboolean choose_format(LithoWriter *w, GError **error)
     w->order = headed ? LITHO_ORDER_BIG : litho_order_native();
     if (headed && from_headed)
         w->order = source->order;
-    w->sample_order = headed && from_headed ? source->sample_order : w->order;
     if (w->options.endian)
-        w->order = w->sample_order = w->options.endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
+        w->order = w->options.endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
+    w->sample_order = w->order;
     gboolean fits = litho_format_supported(w->format);
     if (w->kind == LITHO_FILE_SU)
         fits = w->format == LITHO_FORMAT_IEEE;
