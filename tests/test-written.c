@@ -103,15 +103,17 @@ static void test_spread_in_feet(void)
 
 // --- intervals ----------------------------------------------------------------------------------
 
-// Property: steps of depth and time that 16 bits of the usual unit do not hold come back.
+// Property: steps of depth and time that 16 bits of the usual unit do not hold, or hold as a number
+// with a sign, come back to the rounding of half a thousandth of a foot.
 static void test_rare_intervals(void)
 {
     static const struct {
         double step;
         gboolean is_depth;
-    } all[] = {{100, TRUE},   {70.25, TRUE},  {250, TRUE},   {0.15, TRUE},  {0.5, TRUE},
-               {65.5, TRUE},  {199.7, TRUE},  {0.1, FALSE},  {1e-7, FALSE}, {0.004, FALSE},
-               {0.03, FALSE}, {12e-7, FALSE}, {0.002, FALSE}};
+    } all[] = {{100, TRUE},   {70.25, TRUE},    {250, TRUE},    {0.15, TRUE},   {0.5, TRUE},
+               {65.5, TRUE},  {199.7, TRUE},    {0.1, FALSE},   {1e-7, FALSE},  {0.004, FALSE},
+               {0.03, FALSE}, {12e-7, FALSE},   {0.002, FALSE}, {48.536, TRUE}, {61.536, TRUE},
+               {40, TRUE},    {0.061536, FALSE}};
     Make make = make_plain();
     for (int feet = 0; feet < 2; feet++) {
         g_autoptr(GByteArray) file = feet ? file_in_feet(&make) : make_file(&make);
@@ -125,8 +127,28 @@ static void test_rare_intervals(void)
             g_test_message("%g", all[k].step);
             g_assert_cmpint(again->grid.is_depth, ==, grid.is_depth);
             g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, all[k].step,
-                                           all[k].step * 0.5 / make.ns);
+                                           all[k].step * 3e-4);
+            g_autofree char *path = g_build_filename(odd_folder, "rare.sgy", NULL), *bytes = NULL;
+            g_assert_true(g_file_get_contents(path, &bytes, NULL, NULL));
+            const gint16 word = litho_get_i16((const guint8 *)bytes + 3216, LITHO_ORDER_BIG);
+            g_assert_true(word >= 0 || !grid.is_depth); // other programs read a sign
         }
+    }
+}
+
+// Property: words of SU have no sign, those of depths least of all.
+static void test_long_steps_in_su(void)
+{
+    static const double steps[] = {48.536, 61.536, 40};
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    for (guint k = 0; k < G_N_ELEMENTS(steps); k++) {
+        LithoGrid grid = cube->grid;
+        grid.is_depth = TRUE;
+        grid.axis[2].step = steps[k];
+        g_autoptr(LithoCube) again = write_and_read(cube, &grid, "long.su");
+        g_assert_cmpfloat_with_epsilon(again->grid.axis[2].step, steps[k], 1e-9);
     }
 }
 
@@ -446,6 +468,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/starts-in-feet", test_starts_in_feet);
     g_test_add_func("/written/spread-in-feet", test_spread_in_feet);
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
+    g_test_add_func("/written/long-steps-in-su", test_long_steps_in_su);
     g_test_add_func("/written/full-text", test_full_text);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/numbers-turned", test_numbers_turned);

@@ -11,11 +11,10 @@
 
 // --- sample interval --------------------------------------------------------------------------
 
-// Intervals are unsigned. Old writers stored them negated: 61536 is -4000 and nothing else.
 static int read_interval(LithoSurvey *survey, guint16 word)
 {
-    int negated = 65536 - word;
-    if (word <= 32767 || word % 250 == 0 || (negated % 250 != 0 && negated > 16))
+    const int negated = 65536 - word;
+    if (survey->grid.is_depth || !litho_interval_negated(word))
         return word;
     survey->mended_dt = TRUE;
     litho_survey_note(survey, "a sample interval of %d was read as %d", -negated, negated);

@@ -124,6 +124,12 @@ gboolean litho_scalar_standard(int scalar)
     return s == 0 || s == 1 || s == 10 || s == 100 || s == 1000 || s == 10000;
 }
 
+gboolean litho_interval_negated(guint16 word)
+{
+    const int negated = 65536 - word;
+    return word > 32767 && word % 250 != 0 && (negated % 250 == 0 || negated <= 16);
+}
+
 static void swap_bytes(guint8 *p, int n)
 {
     for (int k = 0; k < n / 2; k++) {

@@ -31,6 +31,10 @@ enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along
 double litho_scaled(double value, int scalar);
 gboolean litho_scalar_standard(int scalar); // 0 or a power of ten to 10000, or minus it
 
+// TRUE for an interval of time, in microseconds, that an old writer has stored negated: 61536 is
+// -4000 and nothing else. Others beyond 32767 are unsigned, and depths all are.
+gboolean litho_interval_negated(guint16 word);
+
 // Changes the byte order of all words of a trace header or binary header in place.
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to);
 // Reorders a header of `survey`, whose line numbers and coordinates are whole words wherever

@@ -343,7 +343,7 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
         litho_put_16(bin(block, LITHO_BIN_DT), w->order, word);
         if (is_revision_2(block))
             litho_put_f64(bin(block, LITHO_BIN_DT_EXTENDED), w->order,
-                          fabs(field - word) > 1e-6 ? field : 0);
+                          is_fine || fabs(field - word) > 1e-6 ? field : 0);
     }
 }
 

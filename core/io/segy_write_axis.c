@@ -28,10 +28,13 @@ double litho_segy_interval_field(const LithoWriter *w)
     return w->grid.is_depth && fine < LITHO_LEAST_THOUSANDTHS ? fine / 1e3 : fine;
 }
 
+// Programs read the word of a depth as a number with a sign, so that beyond 32767 thousandths it
+// counts whole units of length. SU's has none.
 guint16 litho_segy_interval_word(const LithoWriter *w)
 {
     const double fine = fine_interval(w), least = w->grid.is_depth ? LITHO_LEAST_THOUSANDTHS : 0.5;
-    if (fine >= least && fine < 65535.5)
+    const gboolean is_signed = w->grid.is_depth && w->kind == LITHO_FILE_SEGY;
+    if (fine >= least && fine < (is_signed ? 32767.5 : 65535.5))
         return (guint16)rint(fine);
     const double units = w->grid.is_depth && fine > least ? rint(fine / 1e3) : 0;
     return units < LITHO_LEAST_THOUSANDTHS ? (guint16)units : 0;
@@ -41,10 +44,12 @@ gboolean litho_segy_word_suffices(const LithoWriter *w)
 {
     const LithoAxis *axis = &w->grid.axis[2];
     const guint16 word = litho_segy_interval_word(w);
-    const double unit = !w->grid.is_depth                 ? 1e-6
-                        : word >= LITHO_LEAST_THOUSANDTHS ? 1e-3 * depth_unit(w)
-                                                          : depth_unit(w);
-    return word && fabs(word * unit - axis->step) * (double)axis->n <= 0.5 * axis->step;
+    if (word == 0 || (!w->grid.is_depth && litho_interval_negated(word)))
+        return FALSE;
+    if (w->grid.is_depth && word < LITHO_LEAST_THOUSANDTHS) // rounding to units shows at once
+        return fabs(word * depth_unit(w) - axis->step) <= 1e-6 * axis->step;
+    const double unit = w->grid.is_depth ? 1e-3 * depth_unit(w) : 1e-6;
+    return fabs(word * unit - axis->step) * (double)axis->n <= 0.5 * axis->step;
 }
 
 // Are the two bytes from `byte` on part of a line number or a coordinate of the source's headers?

@@ -63,7 +63,8 @@ gboolean litho_segy_has_source_traces(const LithoWriter *writer);
 // float: depths below the least thousandths count units. segy_write_axis.c
 guint16 litho_segy_interval_word(const LithoWriter *writer);
 double litho_segy_interval_field(const LithoWriter *writer);
-// Is the last sample of a trace where it belongs, to half a sample, by the 16 bits alone?
+// Is the last sample of a trace where it belongs, to half a sample, by the 16 bits alone, and is
+// that what the reader makes of them?
 gboolean litho_segy_word_suffices(const LithoWriter *writer);
 // Words of the sample axis into a trace header: those that the writer is to set.
 void litho_segy_put_axis(const LithoWriter *writer, guint8 *header);
