@@ -152,6 +152,32 @@ static void test_long_steps_in_su(void)
     }
 }
 
+// Property: an image in depth keeps no times of the traces it was made of, which others would read
+// as depths and this program as a hint at another start.
+static void test_no_times_of_depths(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 20; n++)
+        for (int byte = 95; byte <= 113; byte += 2)
+            make_put_head16(file, &make, n, byte, byte == 109 ? 100 : byte);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    LithoGrid grid = cube->grid;
+    grid.is_depth = TRUE;
+    grid.axis[2].step = 10;
+    for (int first = 0; first <= 150; first += 150) {
+        grid.axis[2].first = first;
+        g_autoptr(LithoCube) again = write_and_read(cube, &grid, "times.sgy");
+        g_assert_cmpfloat(again->grid.axis[2].first, ==, first);
+        g_assert_cmpint(again->notes->len, ==, 0);
+        guint8 header[240];
+        g_assert_true(litho_survey_trace_header(again->survey, 1, 2, header, NULL));
+        for (int byte = 95; byte <= 113; byte += 2)
+            g_assert_cmpint(litho_get_i16(header + byte - 1, LITHO_ORDER_BIG), ==,
+                            byte == 109 ? first : 0);
+    }
+}
+
 // --- text ---------------------------------------------------------------------------------------
 
 // Property: an image in depth is read as depth where the input's text header has no free line.
@@ -469,6 +495,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/spread-in-feet", test_spread_in_feet);
     g_test_add_func("/written/rare-intervals", test_rare_intervals);
     g_test_add_func("/written/long-steps-in-su", test_long_steps_in_su);
+    g_test_add_func("/written/no-times-of-depths", test_no_times_of_depths);
     g_test_add_func("/written/full-text", test_full_text);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/numbers-turned", test_numbers_turned);

@@ -392,10 +392,11 @@ static void compare_source(LithoWriter *w)
     w->same_lattice = aligned;
     w->elsewhere = lies_elsewhere(w);
     w->set_ns = own->n != file->ns || file->offsets || file->mended_ns;
-    w->set_dt = fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
-                theirs->source == LITHO_FROM_USER || s->mended_dt ||
-                w->grid.is_depth != s->grid.is_depth;
-    w->set_delay = fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
+    w->new_domain = w->grid.is_depth != s->grid.is_depth;
+    w->set_dt = w->new_domain || fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
+                theirs->source == LITHO_FROM_USER || s->mended_dt;
+    w->set_delay =
+        w->new_domain || fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
     w->source_order = aligned && !w->elsewhere && s->files->len == 1 && c->missing == 0 &&
                       c->duplicates == 0 && s->traces == litho_grid_traces(&s->grid);
     // In another order they would be read as another start, in SU they would be believed.

@@ -93,11 +93,22 @@ static void put_word(const LithoWriter *w, guint8 *header, int byte, guint16 val
         litho_put_16(header + byte - 1, w->order, value);
 }
 
+// Uphole times, statics, lags, the start and mutes: words of milliseconds, which mean nothing, or a
+// depth, where the sample axis is another one.
+static void clear_times(const LithoWriter *w, guint8 *header)
+{
+    enum { UPHOLE = 95, MUTE_END = 113 };
+    for (int byte = UPHOLE; byte <= MUTE_END; byte += 2)
+        put_word(w, header, byte, 0);
+}
+
 void litho_segy_put_axis(const LithoWriter *w, guint8 *header)
 {
     const gint64 ns = w->grid.axis[2].n;
     if (w->set_ns)
         put_word(w, header, 115, ns <= 65535 ? (guint16)ns : 0);
+    if (w->new_domain)
+        clear_times(w, header);
     if (w->set_dt)
         put_word(w, header, 117, litho_segy_interval_word(w));
     if (w->set_delay) {

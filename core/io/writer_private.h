@@ -29,6 +29,7 @@ struct LithoWriter {
     gboolean source_order; // traces go where the source has them, else one after another
     gboolean same_lattice; // cell (i, j) of the grid is cell (i, j) of `like`
     gboolean elsewhere;    // the grid's traces are none of those of `like`
+    gboolean new_domain;   // depths where the source's traces have times, or the reverse
     gboolean set_ns, set_dt, set_delay; // sample axis differs from what the source's headers say
     guint8 *blank; // header_bytes: header of traces without one in the source, in `order`
     GArray *blank_words; // LithoBlankWord: what differs from trace to trace there; NULL = no source
