@@ -516,6 +516,71 @@ static void test_several_files(void)
         g_free(paths[f]);
 }
 
+// Opens two files as one survey.
+static LithoSurvey *open_two(const Make *a, GByteArray *first, const Make *b, GByteArray *second,
+                             GError **error)
+{
+    g_autofree char *one = odd_put(a->su ? "one.su" : "one.sgy", first);
+    g_autofree char *two = odd_put(b->su ? "two.su" : "two.sgy", second);
+    const char *paths[] = {one, two, NULL};
+    return litho_survey_open(paths, NULL, NULL, error);
+}
+
+typedef enum { IN_SU, IN_DEPTH, IN_FEET, IN_TRACES, IN_SILENCE } Apart;
+
+// The second of two files, with another interval, domain or unit of length than the first; where it
+// differs `in silence`, the first one states no interval.
+static void check_apart(Apart how, const char *words)
+{
+    Make make = make_plain(), other = make;
+    make.ascii = other.ascii = TRUE;
+    make.su = other.su = how == IN_SU;
+    make.format = other.format = 5;
+    other.inline_first += make.n1;
+    other.dt_us = how == IN_SU || how == IN_SILENCE ? 2000 : make.dt_us;
+    g_autoptr(GByteArray) first = make_file(&make), second = make_file(&other);
+    if (how == IN_DEPTH)
+        memcpy(first->data + 160, "C 3 DEPTH MIN: 0 MAX: 120", 25);
+    if (how == IN_FEET)
+        make_put_bin16(second, &other, 3255, 2);
+    for (int n = 0; n < 20 && (how == IN_TRACES || how == IN_SILENCE); n++) {
+        make_put_head16(second, &other, n, 117, how == IN_TRACES ? 2000 : 0);
+        make_put_head16(first, &make, n, 117, how == IN_TRACES ? 4000 : 0);
+    }
+    if (how == IN_SILENCE)
+        make_put_bin16(first, &make, 3217, 0);
+    GError *error = NULL;
+    g_autoptr(LithoSurvey) survey = open_two(&make, first, &other, second, &error);
+    if (words) {
+        g_assert_null(survey);
+        g_assert_nonnull(strstr(error->message, words));
+        g_assert_nonnull(strstr(error->message, "files of one survey must agree"));
+        g_clear_error(&error);
+        return;
+    }
+    g_assert_no_error(error);
+    g_assert_cmpfloat(litho_survey_grid(survey)->axis[2].step, ==, 0.002);
+}
+
+// Property: files that mean different lengths, domains or intervals make no survey, whatever words
+// say it; one sentence has both values. A file that states none agrees with one that does.
+static void test_disagreeing_files(void)
+{
+    check_apart(IN_SU, "30 samples every 4 ms");
+    check_apart(IN_DEPTH, "30 samples every 4 m in depth");
+    check_apart(IN_FEET, "one.sgy are in metres, those of");
+    check_apart(IN_TRACES, "30 every 2 ms");
+    check_apart(IN_SILENCE, NULL);
+    const Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make), array = odd_bytes("\x93NUMPY", 6, 9000);
+    g_autofree char *one = odd_put("one.sgy", file), *two = odd_put("two", array);
+    const char *paths[] = {one, two, NULL};
+    GError *error = NULL;
+    g_assert_null(litho_survey_open(paths, NULL, NULL, &error));
+    g_assert_nonnull(strstr(error->message, "SEG-Y or SU only, not with"));
+    g_error_free(error);
+}
+
 // --- the opening itself -----------------------------------------------------------------------
 
 typedef struct Watch {
@@ -603,6 +668,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-geometry/records", test_records);
     g_test_add_func("/segy-geometry/prestack", test_prestack);
     g_test_add_func("/segy-geometry/several-files", test_several_files);
+    g_test_add_func("/segy-geometry/disagreeing-files", test_disagreeing_files);
     g_test_add_func("/segy-geometry/first-line-and-cancel", test_first_line_and_cancel);
     int status = g_test_run();
     test_remove_folder(odd_folder);

@@ -163,6 +163,15 @@ static gboolean take_traces(LithoSurvey *survey, const Vote *vote, int in_binary
                                in_binary, in_traces);
 }
 
+// Interval of the first file whose binary header states one; 0 = none does.
+static guint16 binary_interval(const LithoSurvey *survey)
+{
+    guint16 dt = 0;
+    for (guint f = 0; dt == 0 && f < survey->files->len; f++)
+        dt = g_array_index(survey->files, LithoTraceFile, f).dt_binary;
+    return dt;
+}
+
 static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error)
 {
@@ -171,7 +180,8 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
     const Vote vote = vote_interval(heads);
     // A few words that differ are errors of their traces; of many the binary header is the judge.
     const gboolean agree = (gint64)vote.most * 100 >= (gint64)vote.n * 99;
-    const int in_binary = file->dt_binary ? read_interval(survey, file->dt_binary) : 0;
+    const guint16 word = binary_interval(survey);
+    const int in_binary = word ? read_interval(survey, word) : 0;
     const int in_traces =
         vote.n > 0 && (agree || !in_binary) ? read_interval(survey, vote.word) : 0;
     if (options->dt > 0) {

@@ -15,6 +15,7 @@ typedef struct LithoHeads {
     guint8 *order;     // LithoOrder of each
     guint8 *follows;   // 1 = the neighbour of the trace before it in this list
     gint64 *trace;     // survey-wide numbers
+    guint most;        // of the list; 0 = LITHO_HEADS
     gboolean complete; // the list holds every trace of the survey
     int scalar;        // the user's, instead of byte 71; 0 = none
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0

@@ -202,9 +202,11 @@ static gint64 pick(gint64 traces, gint64 n, gint64 k)
 
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error)
 {
-    gint64 n = MIN(survey->traces, LITHO_HEADS), foreign = 0;
+    const guint most = heads->most ? heads->most : LITHO_HEADS;
+    gint64 n = MIN(survey->traces, most), foreign = 0;
     *heads = (LithoHeads){
         .scalar = heads->scalar,
+        .most = most,
         .n = (guint)n,
         .bytes = g_try_malloc(n * LITHO_HEADER_BYTES),
         .order = g_malloc(n),

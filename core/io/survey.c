@@ -148,15 +148,27 @@ static gboolean open_headed(LithoSurvey *survey, LithoTraceFile *file, gboolean 
     return litho_segy_layout(survey, file, options, error);
 }
 
-static gboolean agree(const LithoTraceFile *a, const LithoTraceFile *b, GError **error)
+// Arrays have no traces with headers of their own.
+static gboolean refuse_joined(const char *path, GError **error)
 {
-    if (a->ns == b->ns && (a->dt_binary == b->dt_binary || !a->dt_binary || !b->dt_binary))
-        return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                _("%s has %" PRId64 " samples every %d us, %s has %" PRId64
-                  " every %d; files of one survey must agree"),
-                a->path, a->ns, a->dt_binary, b->path, b->ns, b->dt_binary);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                _("several files make one survey as SEG-Y or SU only, not with %s"), path);
     return FALSE;
+}
+
+// Reads the sample axis of the file that comes next, into `first` where there is none before it.
+// Lengths of a file that names no unit are in the first one's.
+static gboolean joins(LithoSurvey *survey, LithoTraceFile *file, const LithoOpenOptions *options,
+                      LithoGrid *first, GError **error)
+{
+    if (survey->files->len == 0)
+        return litho_survey_read_axis(survey, file, options, first, error);
+    const LithoTraceFile *before = &g_array_index(survey->files, LithoTraceFile, 0);
+    LithoGrid grid;
+    if (file->measurement != 1 && file->measurement != 2)
+        file->measurement = before->measurement;
+    return litho_survey_read_axis(survey, file, options, &grid, error) &&
+           litho_survey_agree(before, first, file, &grid, error);
 }
 
 // Traces of zeros are missing traces. An all-zero cube, or one spike in a quiet one, must not lose
@@ -177,11 +189,17 @@ static void judge_zero_traces(LithoSurvey *survey, const LithoOpenOptions *optio
 static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths, gboolean su,
                                   const LithoOpenOptions *options, LithoRun *run, GError **error)
 {
+    LithoGrid first;
     for (int f = 0; paths[f]; f++) {
         LithoTraceFile file;
+        LithoFileKind kind = LITHO_FILE_SEGY;
+        if (f > 0 && !kind_of(paths[f], options, &kind, error))
+            return FALSE;
+        if (kind == LITHO_FILE_NPY || kind == LITHO_FILE_RSF || kind == LITHO_FILE_ARRAY)
+            return refuse_joined(paths[f], error);
         if (!litho_file_open(&file, paths[f], error) ||
             !open_headed(survey, &file, su, options, error) ||
-            (f > 0 && !agree(&g_array_index(survey->files, LithoTraceFile, 0), &file, error)) ||
+            (paths[1] && !joins(survey, &file, options, &first, error)) ||
             !litho_segy_check_samples(survey, &file, options, error)) {
             litho_file_close(&file);
             return FALSE;
@@ -250,11 +268,8 @@ static gboolean open_bare(LithoSurvey *survey, const char *path, const LithoOpen
 static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
                              const LithoOpenOptions *options, GError **error)
 {
-    if (paths[1]) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    _("several files make one survey as SEG-Y or SU only, not with %s"), paths[0]);
-        return FALSE;
-    }
+    if (paths[1])
+        return refuse_joined(paths[0], error);
     if (!open_bare(survey, paths[0], options, error))
         return FALSE;
     look_for_zeros(survey);

@@ -197,6 +197,15 @@ gboolean litho_file_all_zero(const LithoTraceFile *file, const guint8 *p, gint64
 gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
                                   const LithoOpenOptions *options, GError **error);
 
+// Files of one survey (survey_agree.c). Sample axis of one open file alone, into `grid`, which has
+// nothing else then.
+gboolean litho_survey_read_axis(const LithoSurvey *survey, const LithoTraceFile *file,
+                                const LithoOpenOptions *options, LithoGrid *grid, GError **error);
+// FALSE with a sentence that names both values: unit of length, domain, samples or interval differ.
+// An interval that is assumed agrees with any.
+gboolean litho_survey_agree(const LithoTraceFile *a, const LithoGrid *first,
+                            const LithoTraceFile *b, const LithoGrid *grid, GError **error);
+
 // Geometry of header-bearing files: candidates, scan, grid and table (segy_scan.c and friends).
 gboolean litho_segy_geometry(LithoSurvey *survey, const LithoOpenOptions *options, LithoRun *run,
                              GError **error);
