@@ -304,12 +304,6 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
                     o->format, litho_text(litho_format_name(o->format)));
         return FALSE;
     }
-    if (!(o->dt >= 0 && o->dx >= 0 && o->dy >= 0) || !isfinite(o->dt) || !isfinite(o->dx) ||
-        !isfinite(o->dy)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("the sample interval and bin sizes must be positive"));
-        return FALSE;
-    }
     return TRUE;
 }
 
