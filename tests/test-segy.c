@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every odd file that the reader promises to take or to refuse by name, made byte by byte and read
-// back: containers, headers, samples (geometry and delays have files of their own). Samples are
-// whole numbers that all formats hold exactly, so "equal" means equal: there is no tolerance in
+// back: containers, headers, samples (traces, geometry and delays have files of their own). Samples
+// are whole numbers that all formats hold exactly, so "equal" means equal: there is no tolerance in
 // this file except where a comment gives one. A wrong offset, byte order or sample count shows up
 // as a wrong number at once, as every sample of the cube differs from its neighbours.
 #include <math.h>
@@ -358,184 +358,7 @@ static void test_revision_2(void)
     }
 }
 
-// --- traces -----------------------------------------------------------------------------------
-
-static void test_dead_and_zero(void)
-{
-    Make make = make_plain();
-    g_autoptr(GByteArray) file = make_file(&make);
-    make_put_head16(file, &make, 2, 29, 2);
-    for (int k = 0; k < make.ns; k++)
-        make_put_sample(file, &make, 3, k, 0);
-    memset(file->data + 3600 + 4 * make_stride(&make), 0, (gsize)make_stride(&make));
-    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
-    LithoSurveyCounts c = litho_survey_counts(cube->survey);
-    g_assert_cmpint(c.dead, ==, 1);
-    g_assert_cmpint(c.zero, ==, 1);
-    g_assert_cmpint(c.missing, ==, 1); // the zero header block
-    const GPtrArray *notes = litho_survey_notes(cube->survey);
-    gboolean told = FALSE;
-    for (guint k = 0; k < notes->len; k++)
-        told |=
-            g_str_equal(notes->pdata[k], "1 trace is marked dead; samples there are read as zeros");
-    g_assert_true(told);
-    g_assert_cmpint(c.live, ==, 17);
-    g_assert_cmpint(litho_cube_count_live(cube), ==, 17);
-    LithoOpenOptions keep = {.keep_zero_traces = TRUE};
-    g_autoptr(LithoCube) kept = odd_load(&make, file, &keep);
-    g_assert_cmpint(litho_cube_count_live(kept), ==, 18);
-
-    g_autoptr(GByteArray) quiet = make_file(&make); // an all-zero cube loads, all live
-    for (int n = 0; n < 20; n++)
-        for (int k = 0; k < make.ns; k++)
-            make_put_sample(quiet, &make, n, k, 0);
-    g_autoptr(LithoCube) zeros = odd_load(&make, quiet, NULL);
-    g_assert_cmpint(litho_cube_count_live(zeros), ==, 20);
-}
-
-// NaN at the top and 1e30 at the bottom are mutes: zero, trace live. Inside they are holes: masked.
-static void test_bad_samples(void)
-{
-    Make make = make_plain();
-    make.format = 5;
-    g_autoptr(GByteArray) file = make_file(&make);
-    make_put_sample(file, &make, 0, 0, NAN);
-    make_put_sample(file, &make, 0, 1, INFINITY);
-    for (int k = 20; k < 30; k++)
-        make_put_sample(file, &make, 1, k, 1e30);
-    make_put_sample(file, &make, 2, 11, NAN);
-    make_put_sample(file, &make, 2, 12, NAN);
-    for (int k = 0; k < 30; k++)
-        make_put_sample(file, &make, 3, k, -1e30);
-    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
-    g_assert_true(litho_cube_is_live(cube, 0, 0));
-    g_assert_true(litho_cube_is_live(cube, 0, 1));
-    g_assert_false(litho_cube_is_live(cube, 0, 2));
-    g_assert_false(litho_cube_is_live(cube, 0, 3));
-    g_assert_cmpint(litho_survey_counts(cube->survey).bad, ==, 4);
-    g_assert_cmpint(litho_survey_counts(cube->survey).live, ==, 18);
-    for (gint64 k = 0; k < litho_cube_held_samples(cube); k++)
-        g_assert_true(fabsf(cube->samples[k]) < 1e6f);
-    g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[0], ==, 0);
-    g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[2], ==, make_value(&make, 0, 0, 2));
-    odd_assert_note(cube, "4 traces hold 44 NaN");
-
-    // Lone ones in a long trace are the mean of their neighbours; two beside each other are a hole.
-    make.format = 5;
-    make.ns = 300;
-    g_autoptr(GByteArray) longer = make_file(&make);
-    make_put_sample(longer, &make, 0, 150, NAN);
-    make_put_sample(longer, &make, 0, 152, 1e30);
-    make_put_sample(longer, &make, 1, 150, NAN);
-    make_put_sample(longer, &make, 1, 151, NAN);
-    for (int k = 0; k < 4; k++)
-        make_put_sample(longer, &make, 2, 100 + 2 * k, NAN);
-    g_autoptr(LithoCube) lone = odd_load(&make, longer, NULL);
-    const float *x = litho_cube_trace(lone, 0, 0);
-    g_assert_true(litho_cube_is_live(lone, 0, 0));
-    g_assert_cmpfloat(x[150], ==, 0.5f * (x[149] + x[151]));
-    g_assert_cmpfloat(x[152], ==, 0.5f * (x[151] + x[153]));
-    g_assert_false(litho_cube_is_live(lone, 0, 1));
-    g_assert_false(litho_cube_is_live(lone, 0, 2)); // four of 300
-    odd_assert_note(lone, "3 traces hold 8 NaN");
-
-    // One of zeros with a lone NaN is missing, as one without: it became a recorded trace of zeros,
-    // which nothing filled.
-    g_autoptr(GByteArray) zeros = make_file(&make);
-    for (int k = 0; k < 300; k++)
-        make_put_sample(zeros, &make, 1, k, k == 150 ? NAN : 0);
-    g_autoptr(LithoCube) dead = odd_load(&make, zeros, NULL);
-    g_assert_true(litho_cube_is_live(dead, 0, 0));
-    g_assert_false(litho_cube_is_live(dead, 0, 1));
-
-    make = make_plain();
-    make.format = 6; // doubles beyond float32
-    g_autoptr(GByteArray) wide = make_file(&make);
-    make_put_sample(wide, &make, 0, 5, 1e200);
-    make_put_sample(wide, &make, 0, 6, 1e200);
-    g_autoptr(LithoCube) doubles = odd_load(&make, wide, NULL);
-    g_assert_false(litho_cube_is_live(doubles, 0, 0));
-}
-
-// `says_fixed`: the binary header of revision 1 says that all lengths are the same, as some
-// programs always do. `cut`: bytes of the last trace that are missing.
-static void check_variable_lengths(gboolean says_fixed, guint cut)
-{
-    Make make = make_plain();
-    make.revision = says_fixed ? make.revision : 0;
-    g_autoptr(GByteArray) file = make_file(&make);
-    int stride = make_stride(&make);
-    for (int n = 19; n >= 0; n -= 3) { // every third trace loses 4 samples
-        make_put_head16(file, &make, n, 115, 26);
-        g_byte_array_remove_range(file, (guint)(3600 + n * stride + stride - 16), 16);
-    }
-    g_byte_array_set_size(file, file->len - cut);
-    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
-    odd_assert_note(cube, "differ in length");
-    g_assert_cmpint(cube->grid.axis[2].n, ==, 30);
-    for (int n = 0; n < (cut ? 19 : 20); n++)
-        for (int k = 0; k < 30; k++)
-            g_assert_cmpfloat(litho_cube_trace(cube, n / 5, n % 5)[k], ==,
-                              n % 3 == 1 && k >= 26 ? 0 : make_value(&make, n / 5, n % 5, k));
-}
-
-static void test_variable_lengths(void)
-{
-    check_variable_lengths(FALSE, 0);
-    check_variable_lengths(TRUE, 0);
-    check_variable_lengths(TRUE, 70);
-}
-
-// Property: traces of differing lengths end where the trailer that the binary header tells of
-// begins, of so many records or (-1) behind so many traces, and the trailer is carried on.
-static void test_variable_and_trailer(void)
-{
-    for (int records = -1; records < 2; records += 2) {
-        Make make = make_plain();
-        make.revision = 0x0200;
-        g_autoptr(GByteArray) file = make_file(&make);
-        make_put_bin16(file, &make, 3503, 0);
-        make_put_bin32(file, &make, 3517, 20);
-        make_put_bin32(file, &make, 3529, records);
-        for (int n = 19; n >= 0; n--) {
-            make_put_head16(file, &make, n, 115, 30 - n % 3);
-            const guint end = (guint)(make_first(&make) + (n + 1) * make_stride(&make));
-            if (n % 3)
-                g_byte_array_remove_range(file, end - 4 * (guint)(n % 3), 4 * (guint)(n % 3));
-        }
-        const guint traces = file->len;
-        g_byte_array_set_size(file, traces + 3200);
-        memset(file->data + traces, 0xe3, 3200); // T of EBCDIC
-        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
-        odd_assert_note(cube, "traces differ in length");
-        g_assert_cmpint(litho_cube_count_live(cube), ==, 20);
-        g_assert_cmpint(cube->notes->len, ==, 1);
-        for (int n = 0; n < 20; n++)
-            g_assert_cmpfloat(litho_cube_trace(cube, n / 5, n % 5)[27], ==,
-                              make_value(&make, n / 5, n % 5, 27));
-        g_autofree char *path = g_build_filename(odd_folder, "trailer.sgy", NULL);
-        g_autofree char *bytes = NULL;
-        gsize length;
-        g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
-        g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
-        g_assert_cmpuint(length, ==, 3600 + 20 * 360 + 3200);
-        g_assert_cmpmem(bytes + length - 3200, 3200, file->data + traces, 3200);
-    }
-}
-
-// Property: trace headers that kept the length of longer traces do not beat a binary header whose
-// length fills the file with whole traces; every walk by them ends inside the last one.
-static void test_stale_lengths(void)
-{
-    Make make = make_plain();
-    make.revision = 0;
-    g_autoptr(GByteArray) file = make_file(&make);
-    for (int n = 1; n < 20; n++) // two whole traces long, all but the first
-        make_put_head16(file, &make, n, 115, 120);
-    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
-    g_assert_cmpint(cube->grid.axis[2].n, ==, 30);
-    odd_assert_full(&make, cube);
-}
+// --- Seismic Unix -----------------------------------------------------------------------------
 
 static void put_float(GByteArray *file, const Make *make, int trace, int byte, float value)
 {
@@ -638,11 +461,6 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/intervals", test_intervals);
     g_test_add_func("/segy/interval-votes", test_interval_votes);
     g_test_add_func("/segy/revision-2", test_revision_2);
-    g_test_add_func("/segy/dead-and-zero", test_dead_and_zero);
-    g_test_add_func("/segy/bad-samples", test_bad_samples);
-    g_test_add_func("/segy/variable-lengths", test_variable_lengths);
-    g_test_add_func("/segy/variable-and-trailer", test_variable_and_trailer);
-    g_test_add_func("/segy/stale-lengths", test_stale_lengths);
     g_test_add_func("/segy/su-words", test_su_words);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/hostile", test_hostile);
