@@ -42,6 +42,50 @@ static void test_dead_and_zero(void)
     g_assert_cmpint(litho_cube_count_live(zeros), ==, 20);
 }
 
+static void put_identity(GByteArray *file, const Make *make, int step, int id)
+{
+    for (int n = 0; n < make->n1 * make->n2; n += step)
+        make_put_head16(file, make, n, 29, id);
+}
+
+// Property: a sweep, a time break and the like are none of the survey's traces, whatever lines they
+// name; dummies are dead. An identification that most traces have is a habit and says nothing.
+static void test_auxiliary_traces(void)
+{
+    Make make = make_plain();
+    make.n1 = 6;
+    make.n2 = 20;
+    g_autoptr(GByteArray) file = make_file(&make);
+    put_identity(file, &make, 11, 6);
+    g_autoptr(LithoCube) swept = odd_load(&make, file, NULL);
+    odd_assert_note(swept, "11 traces (numbers 1, 12, 23, ");
+    g_assert_cmpint(litho_cube_count_live(swept), ==, 109);
+    odd_assert_samples(&make, swept);
+    for (int n = 0; n < 120; n += 11)
+        for (int byte = 189; byte <= 193; byte += 4)
+            make_put_head32(file, &make, n, byte, 0);
+    g_autoptr(LithoCube) unnumbered = odd_load(&make, file, NULL);
+    g_assert_cmpint(unnumbered->grid.axis[0].n, ==, make.n1);
+    g_assert_cmpint(litho_survey_counts(unnumbered->survey).missing, ==, 11);
+    g_autoptr(LithoCube) ordered = odd_load(&make, file, &(LithoOpenOptions){.file_order = TRUE});
+    g_assert_cmpint(litho_cube_count_live(ordered), ==, 109);
+
+    g_autoptr(GByteArray) plain = make_file(&make);
+    put_identity(plain, &make, 1, 6);
+    g_autoptr(LithoCube) habit = odd_load(&make, plain, NULL);
+    odd_assert_full(&make, habit);
+    put_identity(plain, &make, 1, 1);
+    put_identity(plain, &make, 30, 3);
+    g_autoptr(LithoCube) dummies = odd_load(&make, plain, NULL);
+    g_assert_cmpint(litho_survey_counts(dummies->survey).dead, ==, 4);
+    for (make.revision = 0; make.revision <= 0x0100; make.revision += 0x0100) { // 9 is new in 1
+        g_autoptr(GByteArray) guns = make_file(&make);
+        put_identity(guns, &make, 30, 9);
+        g_autoptr(LithoCube) cube = odd_load(&make, guns, NULL);
+        g_assert_cmpint(litho_cube_count_live(cube), ==, make.revision ? 116 : 120);
+    }
+}
+
 // NaN at the top and 1e30 at the bottom are mutes: zero, trace live. Inside they are holes: masked.
 static void test_bad_samples(void)
 {
@@ -191,6 +235,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     odd_folder = g_dir_make_tmp("litho-segy-traces-XXXXXX", NULL);
     g_test_add_func("/segy-traces/dead-and-zero", test_dead_and_zero);
+    g_test_add_func("/segy-traces/auxiliary-traces", test_auxiliary_traces);
     g_test_add_func("/segy-traces/bad-samples", test_bad_samples);
     g_test_add_func("/segy-traces/variable-lengths", test_variable_lengths);
     g_test_add_func("/segy-traces/variable-and-trailer", test_variable_and_trailer);

@@ -27,6 +27,12 @@ typedef struct Vote {
     guint n, most, next; // traces that state one; those that state `word`; those that state `other`
 } Vote;
 
+static gboolean is_dead(const LithoHeads *heads, guint k)
+{
+    const int id = litho_head_i16(heads, k, 29);
+    return id == 2 || (heads->apart && id == LITHO_DUMMY);
+}
+
 // Dead traces have a vote where no other has one; headers of zeros, noise and a word of 0 have
 // none.
 static Vote count_votes(const LithoHeads *heads, gboolean with_dead)
@@ -36,7 +42,7 @@ static Vote count_votes(const LithoHeads *heads, gboolean with_dead)
     for (guint k = 0; k < heads->n; k++) {
         const guint16 dt = (guint16)litho_head_i16(heads, k, 117);
         if (dt != 0 && !heads->foreign[k] && !litho_head_empty(heads, k) &&
-            (with_dead || litho_head_i16(heads, k, 29) != 2))
+            (with_dead || !is_dead(heads, k)))
             words[vote.n++] = dt;
     }
     qsort(words, vote.n, sizeof *words, litho_compare_int32);
@@ -82,7 +88,7 @@ static const char *last_change(const char *text, const char *what)
 static guint first_alive(const LithoHeads *heads)
 {
     for (guint k = litho_heads_lead(heads); k < heads->n; k++)
-        if (litho_head_i16(heads, k, 29) != 2 && !heads->foreign[k] && !litho_head_empty(heads, k))
+        if (!is_dead(heads, k) && !heads->foreign[k] && !litho_head_empty(heads, k))
             return k;
     return litho_heads_lead(heads);
 }

@@ -25,6 +25,7 @@ enum {
 
 // A step of depths below it counts metres (feet), any other thousandths of them.
 enum { LITHO_LEAST_THOUSANDTHS = 200 };
+enum { LITHO_DUMMY = 3 };      // trace identification of a trace that only fills a place
 enum { LITHO_SU_DEPTH = 130 }; // trace identification of SU's live traces along depth
 
 // Coordinates in the unit of the file; `scalar` is the word at byte 71.

@@ -49,7 +49,7 @@ static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
 static void mark_dead(LithoSurvey *survey, const LithoScan *scan)
 {
     for (gint64 t = 0; t < scan->n; t++)
-        if (scan->flags[t] & (LITHO_SCAN_DEAD | LITHO_SCAN_FOREIGN)) {
+        if (scan->flags[t] & (LITHO_SCAN_DEAD | LITHO_SCAN_FOREIGN | LITHO_SCAN_AUXILIARY)) {
             survey->state[t] |= LITHO_CELL_DEAD;
             survey->counts.dead++;
         }
@@ -201,6 +201,7 @@ static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHea
         scan->delay_unit > 0 && (!heads->complete || litho_heads_vary(heads, 109, FALSE));
     scan->bare = heads->bare;
     scan->judged = heads->judged;
+    scan->apart = heads->apart;
     scan->scalar = options->xy_scalar;
     if (c && !options->file_order) {
         scan->byte[0] = c->inline_byte;

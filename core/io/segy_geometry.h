@@ -21,6 +21,8 @@ typedef struct LithoHeads {
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
     guint8 *foreign;   // 1 = no trace header at all (litho_segy_header_foreign)
     gboolean judged;   // foreign headers are few: they are noise, not this file's habit
+    guint8 *auxiliary; // 1 = no seismic data by its trace identification (litho_segy_auxiliary)
+    gboolean apart;    // such traces are fewer than half: they are none of the survey's
     gboolean numbered; // byte 215 is part of a line number: no scalar of times
     float su[4];       // d1, f1, d2, f2 of an SU file: step and start of samples and of traces
 } LithoHeads;
@@ -32,6 +34,10 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
 void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
                              const LithoOpenOptions *options);
 void litho_heads_clear(LithoHeads *heads);
+// TRUE for traces that record something else than the survey: time break, uphole, sweep, timing and
+// water break (trace identification 4 to 8), since revision 1 gun signatures, what a vibrator does,
+// and pairs of times and velocities (9, 10, 18 to 22), too.
+gboolean litho_segy_auxiliary(const LithoTraceFile *file, const guint8 header[240]);
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
 gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
 // TRUE when the word (four bytes when `wide`, else two) differs between heads to be looked at.
@@ -44,7 +50,8 @@ int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as a
 gboolean litho_heads_scalar_is_none(const LithoHeads *heads);
 // First head that can be believed: neither empty nor foreign. heads->n = none.
 guint litho_heads_lead(const LithoHeads *heads);
-// Not to be looked at: all 240 bytes zero (padding, unless the headers are bare), or foreign.
+// Not to be looked at: all 240 bytes zero (padding, unless the headers are bare), foreign, or of an
+// auxiliary trace.
 gboolean litho_head_empty(const LithoHeads *heads, guint k);
 
 // Scores the usual pairs of bytes (and those of the text header and the user) into
@@ -64,6 +71,7 @@ typedef struct LithoScan {
     int scalar;         // as in LithoHeads
     gboolean bare;      // as in LithoHeads
     gboolean judged;    // as in LithoHeads
+    gboolean apart;     // as in LithoHeads
     gboolean floats[2]; // the word is an IEEE float
     gint64 n;
     gint32 *key[2];
@@ -76,11 +84,13 @@ typedef struct LithoScan {
 } LithoScan;
 
 enum {
-    LITHO_SCAN_DEAD = 1,    // trace identification 2
-    LITHO_SCAN_EMPTY = 2,   // a header of zeros
-    LITHO_SCAN_FOREIGN = 4, // no trace header at all
-    LITHO_SCAN_STRAY = 8,   // line numbers or coordinates far from all others'
-    LITHO_SCAN_OUT = LITHO_SCAN_EMPTY | LITHO_SCAN_FOREIGN | LITHO_SCAN_STRAY, // not on the lattice
+    LITHO_SCAN_DEAD = 1,       // trace identification 2, or 3 (dummy) where those are few
+    LITHO_SCAN_EMPTY = 2,      // a header of zeros
+    LITHO_SCAN_FOREIGN = 4,    // no trace header at all
+    LITHO_SCAN_STRAY = 8,      // line numbers or coordinates far from all others'
+    LITHO_SCAN_AUXILIARY = 16, // no seismic data
+    LITHO_SCAN_OUT = LITHO_SCAN_EMPTY | LITHO_SCAN_FOREIGN | LITHO_SCAN_STRAY |
+                     LITHO_SCAN_AUXILIARY, // not on the lattice
 };
 
 gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error);

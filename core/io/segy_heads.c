@@ -19,6 +19,13 @@ gint64 litho_file_trace_samples(const LithoTraceFile *file, gint64 t)
            litho_format_bytes(file->format);
 }
 
+gboolean litho_segy_auxiliary(const LithoTraceFile *file, const guint8 header[240])
+{
+    const int id = litho_get_i16(header + 28, file->order);
+    const gboolean is_later = id == 9 || id == 10 || (id >= 18 && id <= 22);
+    return (id >= 4 && id <= 8) || (is_later && file->revision >= 0x0100);
+}
+
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte)
 {
     return litho_get_i32(heads->bytes + (gsize)k * LITHO_HEADER_BYTES + byte - 1,
@@ -38,7 +45,7 @@ int litho_head_scalar(const LithoHeads *heads, guint k)
 
 gboolean litho_head_empty(const LithoHeads *heads, guint k)
 {
-    if (heads->judged && heads->foreign[k])
+    if ((heads->judged && heads->foreign[k]) || (heads->apart && heads->auxiliary[k]))
         return TRUE;
     if (heads->bare)
         return FALSE;
@@ -203,7 +210,7 @@ static gint64 pick(gint64 traces, gint64 n, gint64 k)
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error)
 {
     const guint most = heads->most ? heads->most : LITHO_HEADS;
-    gint64 n = MIN(survey->traces, most), foreign = 0;
+    gint64 n = MIN(survey->traces, most), foreign = 0, odd = 0;
     *heads = (LithoHeads){
         .scalar = heads->scalar,
         .most = most,
@@ -213,6 +220,7 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
         .follows = g_malloc0(n),
         .trace = g_new(gint64, n),
         .foreign = g_malloc0(n),
+        .auxiliary = g_malloc0(n),
         .complete = n == survey->traces,
     };
     if (!heads->bytes)
@@ -230,8 +238,12 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
             heads->bytes + k * LITHO_HEADER_BYTES, file->order,
             litho_file_trace_samples(file, t - file->base), file->dt_binary);
         foreign += heads->foreign[k];
+        const guint8 *header = heads->bytes + k * LITHO_HEADER_BYTES;
+        heads->auxiliary[k] = !heads->foreign[k] && litho_segy_auxiliary(file, header);
+        odd += heads->auxiliary[k] || litho_get_i16(header + 28, file->order) == LITHO_DUMMY;
     }
     heads->judged = 4 * foreign <= n;
+    heads->apart = 2 * odd < n - foreign; // else this word is a habit of the file
     heads->bare = TRUE;
     for (guint k = 0; k < heads->n && heads->bare; k++)
         heads->bare = (heads->judged && heads->foreign[k]) ||
@@ -247,5 +259,6 @@ void litho_heads_clear(LithoHeads *heads)
     g_free(heads->follows);
     g_free(heads->trace);
     g_free(heads->foreign);
+    g_free(heads->auxiliary);
     *heads = (LithoHeads){0};
 }

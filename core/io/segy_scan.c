@@ -27,8 +27,11 @@ static void take_header(LithoScan *scan, const LithoTraceFile *file, gint64 in_f
         flags |= LITHO_SCAN_FOREIGN;
     if (!scan->bare && h[0] == 0 && memcmp(h, h + 1, LITHO_HEADER_BYTES - 1) == 0)
         flags |= LITHO_SCAN_EMPTY;
-    if (litho_get_i16(h + 28, order) == 2)
+    const int id = litho_get_i16(h + 28, order);
+    if (id == 2 || (scan->apart && id == LITHO_DUMMY))
         flags |= LITHO_SCAN_DEAD;
+    if (scan->apart && !(flags & LITHO_SCAN_FOREIGN) && litho_segy_auxiliary(file, h))
+        flags |= LITHO_SCAN_AUXILIARY;
     scan->flags[t] = flags;
     for (int c = 0; c < 2 && scan->have_keys; c++) {
         gint32 value = litho_get_i32(h + scan->byte[c] - 1, order);

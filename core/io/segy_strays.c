@@ -189,6 +189,12 @@ gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
     else if (empty > 0)
         litho_survey_note(survey, "%" PRId64 " traces have headers of zeros only and were left out",
                           empty);
+    g_autofree char *auxiliary = name_traces(scan, LITHO_SCAN_AUXILIARY, &first);
+    if (auxiliary)
+        litho_survey_note(survey,
+                          "%s: no seismic data by the trace identification at byte 29 (a sweep, a "
+                          "time break or the like); left out",
+                          auxiliary);
     g_autofree char *foreign = name_traces(scan, LITHO_SCAN_FOREIGN, &first);
     if (foreign && !litho_survey_repair(survey, options->strict, error,
                                         "%s: noise stands where the trace header should be; left "
