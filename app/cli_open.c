@@ -296,8 +296,11 @@ void litho_cli_tell_masked(const LithoSurvey *survey)
 {
     g_autofree char *zero = litho_survey_zero_traces(survey);
     g_autofree char *bad = litho_survey_bad_samples(survey);
+    g_autofree char *left_out = litho_survey_left_out(survey);
     if (zero)
         fprintf(stderr, _("note: %s\n"), zero);
     if (bad)
         fprintf(stderr, _("note: %s\n"), bad);
+    if (left_out)
+        fprintf(stderr, _("note: %s\n"), left_out);
 }

@@ -150,6 +150,31 @@ static void test_bad_samples(void)
     g_assert_false(litho_cube_is_live(doubles, 0, 0));
 }
 
+// Property: the mean of a cell has every trace that would live alone, and what it leaves out is
+// counted. A lone NaN is mended in the shortest trace, too.
+static void test_bad_in_means(void)
+{
+    enum { LONE, HOLE, ZEROS };
+    Make make = make_plain();
+    make.format = 5;
+    for (int kind = LONE; kind <= ZEROS; kind++) {
+        g_autoptr(GByteArray) file = make_file(&make);
+        make_put_head32(file, &make, 1, 193, make.xline_first); // the cell of trace 0
+        make_put_sample(file, &make, 1, 15, NAN);
+        for (int k = 0; k < make.ns && kind != LONE; k++)
+            if (kind == ZEROS || k == 16)
+                make_put_sample(file, &make, 1, k, kind == ZEROS ? 0 : NAN);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, &(LithoOpenOptions){.duplicates = 2});
+        const float a = make_value(&make, 0, 0, 10), b = make_value(&make, 0, 1, 10);
+        g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[10], ==, kind == LONE ? (a + b) / 2 : a);
+        g_assert_cmpint(litho_survey_counts(cube->survey).left_out, ==, kind != LONE);
+        if (kind != LONE)
+            odd_assert_note(cube, "1 trace of zeros or with holes was left out of the mean");
+        if (kind != ZEROS)
+            odd_assert_note(cube, kind == LONE ? "1 trace holds 1 NaN" : "1 trace holds 2 NaN");
+    }
+}
+
 // `says_fixed`: the binary header of revision 1 says that all lengths are the same, as some
 // programs always do. `cut`: bytes of the last trace that are missing.
 static void check_variable_lengths(gboolean says_fixed, guint cut)
@@ -237,6 +262,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-traces/dead-and-zero", test_dead_and_zero);
     g_test_add_func("/segy-traces/auxiliary-traces", test_auxiliary_traces);
     g_test_add_func("/segy-traces/bad-samples", test_bad_samples);
+    g_test_add_func("/segy-traces/bad-in-means", test_bad_in_means);
     g_test_add_func("/segy-traces/variable-lengths", test_variable_lengths);
     g_test_add_func("/segy-traces/variable-and-trailer", test_variable_and_trailer);
     g_test_add_func("/segy-traces/stale-lengths", test_stale_lengths);

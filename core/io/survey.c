@@ -459,6 +459,7 @@ LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey)
     c.flat = __atomic_load_n(&survey->counts.flat, __ATOMIC_RELAXED);
     c.bad = __atomic_load_n(&survey->counts.bad, __ATOMIC_RELAXED);
     c.bad_samples = __atomic_load_n(&survey->counts.bad_samples, __ATOMIC_RELAXED);
+    c.left_out = __atomic_load_n(&survey->counts.left_out, __ATOMIC_RELAXED);
     c.masked = __atomic_load_n(&survey->counts.masked, __ATOMIC_RELAXED);
     c.missing = __atomic_load_n(&survey->counts.missing, __ATOMIC_RELAXED);
     c.live = litho_grid_traces(&survey->grid) - c.missing - c.dead - c.zero - c.flat - c.masked;

@@ -86,7 +86,8 @@ typedef struct LithoSurveyCounts {
     gint64 bad;     // with NaN/Inf/null values, known after reading
     gint64 offsets; // distinct ones; > 1 = prestack
     gint64 bad_samples,
-        masked; // of the bad traces read whole: such samples, traces masked for them
+        masked;      // of the bad traces read whole: such samples, traces masked for them
+    gint64 left_out; // of the means of their cells, for zeros or holes; known after reading
 } LithoSurveyCounts;
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 
@@ -97,6 +98,9 @@ char *litho_survey_zero_traces(const LithoSurvey *survey);
 // Bad samples met so far by reading: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL =
 // none. A float64 beyond float32 is infinite, 1e30 a null. g_free().
 char *litho_survey_bad_samples(const LithoSurvey *survey);
+// Traces that were met and are part of no mean: "2 traces of zeros or with holes were left out of
+// the means of their cells"; NULL = none. g_free().
+char *litho_survey_left_out(const LithoSurvey *survey);
 
 // The traces of `box` (all of its samples) as a new cube that remembers the survey. NULL box = all.
 // Streamed, checked for NaN/Inf (masked and counted, not passed on; an error when the survey was

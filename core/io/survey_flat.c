@@ -4,7 +4,8 @@
 #include "core/error.h"
 #include "core/text.h"
 
-// Traces of one value repeated, as a dead channel of a recorder or a null value gives them.
+// Traces of one value repeated, as a dead channel of a recorder or a null value gives them, and
+// what is told of traces that were read and not believed.
 
 enum {
     LOOKED_AT = 64, // traces, spread evenly over the files
@@ -75,4 +76,29 @@ char *litho_survey_zero_traces(const LithoSurvey *survey)
         return g_strdup(_("1 trace of zeros counts as missing; --keep-zero-traces keeps it"));
     return g_strdup_printf(
         _("%" PRId64 " traces of zeros count as missing; --keep-zero-traces keeps them"), n);
+}
+
+char *litho_survey_bad_samples(const LithoSurvey *survey)
+{
+    LithoSurveyCounts c = litho_survey_counts(survey);
+    if (c.bad == 0)
+        return NULL;
+    g_autofree char *samples =
+        c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
+    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: lone ones set "
+                             "to the mean of their neighbours, others to zero; %" PRId64
+                             " of these traces masked"),
+                           c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
+}
+
+char *litho_survey_left_out(const LithoSurvey *survey)
+{
+    const gint64 n = litho_survey_counts(survey).left_out;
+    if (n == 0)
+        return NULL;
+    return g_strdup_printf(n == 1 ? _("%" PRId64 " trace of zeros or with holes was left out of "
+                                      "the mean of its cell")
+                                  : _("%" PRId64 " traces of zeros or with holes were left out of "
+                                      "the means of their cells"),
+                           n);
 }

@@ -56,6 +56,7 @@ enum {
     LITHO_CELL_HOLED = 8,     // ... between good samples: masked
     LITHO_CELL_REPEATED = 16, // more than one trace claims the cell
     LITHO_CELL_ABSENT = 32,   // all NaN in a format without headers: the trace is missing
+    LITHO_CELL_LEFT = 128,    // traces left out of its mean are in counts.left_out
     LITHO_CELL_COUNTED = 64,  // its bad samples are in counts.bad_samples
 };
 

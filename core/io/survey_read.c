@@ -125,6 +125,12 @@ static Quality examine(const float *x, gint64 n)
         .zero = top == 0, .flat = differ == 0, .bad = top > limit, .exponent = (int)(top >> 23)};
 }
 
+// Lone bad samples that a trace may have.
+static gint64 few_bad(const LithoSurvey *survey)
+{
+    return MAX(survey->grid.axis[LITHO_SAMPLE].n / 100, 1);
+}
+
 static gboolean is_bad(float x)
 {
     return !(fabsf(x) <= NULL_VALUE);
@@ -164,7 +170,7 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
     gboolean all, headed = s->kind == LITHO_FILE_SEGY || s->kind == LITHO_FILE_SU;
     Quality q = examine(x, n);
     if (q.bad) {
-        gboolean hole = repair(x, n, MAX(s->grid.axis[2].n / 100, 1), &bad, &all);
+        gboolean hole = repair(x, n, few_bad(s), &bad, &all);
         if (r->whole && all && !headed) {
             flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing, 1);
         } else {
@@ -375,7 +381,8 @@ typedef struct Mean {
     double *sum;   // samples of the cube's box
     float *x;      // one whole trace
     guint8 *raw;   // the same as in its file
-    gint64 n, bad; // traces added; samples of them that were repaired
+    gint64 n, left_out; // traces added; others, of zeros or with holes
+    gint64 bad;         // samples of all of them that were repaired
 } Mean;
 
 static void mean_clear(Mean *m)
@@ -414,16 +421,18 @@ static gboolean mean_add(Mean *m, const Reader *r, gint64 trace, gint64 cell, GE
                              litho_file_trace_at(file, t) + file->header_bytes, error))
         return FALSE;
     litho_decode(m->raw, file->format, file->sample_order, m->x, ns);
-    const gint64 few = s->grid.axis[2].n / 100;
-    const gboolean hole = examine(m->x, ns).bad && repair(m->x, ns, few, &bad, &all);
+    const gboolean hole = examine(m->x, ns).bad && repair(m->x, ns, few_bad(s), &bad, &all);
     const Quality q = examine(m->x, ns);
-    if (hole || (!s->zero_is_live && (q.zero || (q.flat && litho_survey_flat_is_dead(r->survey)))))
+    m->bad += bad;
+    if (hole ||
+        (!s->zero_is_live && (q.zero || (q.flat && litho_survey_flat_is_dead(r->survey))))) {
+        m->left_out++;
         return TRUE;
+    }
     sample_range(s, r->cube, survey_cell(s, r->cube, cell), ns, &from, &to, &at);
     for (gint64 k = from; k < to; k++)
         m->sum[at + k - from] += m->x[k];
     m->n++;
-    m->bad += bad;
     return TRUE;
 }
 
@@ -436,6 +445,9 @@ static gboolean mean_store(const Mean *m, Reader *r, gint64 trace, gint64 cell, 
     LithoSurvey *s = r->survey;
     for (gint64 k = 0; k < n3; k++)
         x[k] = m->n ? (float)(m->sum[k] / (double)m->n) : 0;
+    if (m->left_out > 0) // of none that is good, the first one fills the cell
+        flag_cell(s, survey_cell(s, r->cube, cell), LITHO_CELL_LEFT, &s->counts.left_out,
+                  m->left_out - (m->n == 0));
     if (m->n == 0) {
         const LithoTraceFile *file = litho_survey_file_of(s, trace);
         gint64 start, end;
@@ -482,7 +494,7 @@ static gboolean read_means(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1
         const gint64 own = list[k].cell, i = own / n2, j = own % n2, first = list[k].trace;
         const gint64 cell = (i - r->cube->held.lo[0]) * nj + j - r->cube->held.lo[1];
         const gboolean inside = j >= j0 && j < j1;
-        mean.n = mean.bad = 0;
+        mean.n = mean.left_out = mean.bad = 0;
         memset(mean.sum, 0, (gsize)n3 * sizeof *mean.sum);
         for (; good && k < end && list[k].cell == own; k++)
             good = !inside || mean_add(&mean, r, list[k].trace, cell, error);
@@ -604,19 +616,9 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
     g_autofree char *bad = litho_survey_bad_samples(survey);
     if (bad)
         litho_cube_note(cube, "%s", bad);
-}
-
-char *litho_survey_bad_samples(const LithoSurvey *survey)
-{
-    LithoSurveyCounts c = litho_survey_counts(survey);
-    if (c.bad == 0)
-        return NULL;
-    g_autofree char *samples =
-        c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
-    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: lone ones set "
-                             "to the mean of their neighbours, others to zero; %" PRId64
-                             " of these traces masked"),
-                           c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
+    g_autofree char *left_out = litho_survey_left_out(survey);
+    if (left_out)
+        litho_cube_note(cube, "%s", left_out);
 }
 
 static gboolean check_strict(const LithoSurvey *survey, GError **error)
