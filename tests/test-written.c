@@ -427,6 +427,52 @@ static void test_ignored_starts(void)
     }
 }
 
+// --- revisions ----------------------------------------------------------------------------------
+
+static void assert_second(const char *path, LithoOrder order)
+{
+    GError *error = NULL;
+    g_autofree char *bytes = NULL;
+    g_assert_true(g_file_get_contents(path, &bytes, NULL, NULL));
+    g_assert_cmpint(bytes[3500], ==, 2);
+    g_assert_cmpint(litho_get_i32((const guint8 *)bytes + 3296, order), ==, 0x01020304);
+    g_autoptr(LithoCube) cube = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(strstr(litho_survey_text(cube->survey), "\nC39 SEG-Y REV2.0\n"));
+    g_assert_cmpfloat_with_epsilon(cube->grid.axis[2].step, 1e-7, 1e-12);
+}
+
+// Property: a file of revision 2 says so in its text and names its byte order, where it is new and
+// where it is the copy of one of revision 1.
+static void test_new_revision(void)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(odd_folder, "second.sgy", NULL);
+    g_autofree char *copy = g_build_filename(odd_folder, "copy.sgy", NULL);
+    LithoGrid grid = litho_grid_new(2, 3, 30);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, &error);
+    g_assert_no_error(error);
+    for (int k = 0; k < 2 * 3 * 30; k++)
+        cube->samples[k] = (float)(k % 7 - 3);
+    memset(cube->live, 1, 6);
+    cube->grid.axis[2].source = LITHO_FROM_USER;
+    cube->grid.axis[2].step = 1e-7; // no word of revision 1 holds it
+    for (int order = 0; order < 2; order++) {
+        const LithoSaveOptions options = {.force = TRUE, .endian = 1 + order};
+        g_assert_true(litho_cube_save(cube, path, &options, NULL, NULL));
+        assert_second(path, (LithoOrder)order);
+    }
+    cube->grid.axis[2].step = 0.004;
+    g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, NULL));
+    g_autoptr(LithoCube) first = litho_cube_load(path, NULL, NULL, NULL);
+    g_assert_nonnull(strstr(litho_survey_text(first->survey), "\nC39 SEG Y REV1\n"));
+    LithoGrid fine = first->grid;
+    fine.axis[2].step = 1e-7;
+    g_autoptr(LithoCube) again = write_and_read(first, &fine, "copy.sgy");
+    g_assert_nonnull(again);
+    assert_second(copy, LITHO_ORDER_BIG);
+}
+
 // --- mended headers -----------------------------------------------------------------------------
 
 typedef enum { ODD_SAMPLES, ODD_INTERVAL, ODD_TEXTS, ODD_END, ODD_ORDER, ODD_HEADERS, ODDS } Odd;
@@ -507,6 +553,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/quotation-marks", test_quotation_marks);
     g_test_add_func("/written/dead-depths", test_dead_depths);
     g_test_add_func("/written/ignored-starts", test_ignored_starts);
+    g_test_add_func("/written/new-revision", test_new_revision);
     g_test_add_func("/written/mended-headers", test_mended_headers);
     int status = g_test_run();
     test_remove_folder(odd_folder);

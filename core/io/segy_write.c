@@ -8,7 +8,8 @@
 #include "core/text.h"
 
 // SEG-Y and SU output. With a source, its file headers and trace headers are copied byte for byte
-// and only what must change is changed; without one, revision 1 headers are made from the grid.
+// and only what must change is changed; without one, headers are made from the grid: of revision 1,
+// or 2 where the words of 1 do not hold the sample axis.
 
 const LithoTraceFile *litho_segy_source(const LithoWriter *w)
 {
@@ -241,6 +242,9 @@ gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live
 
 // --- file heads -------------------------------------------------------------------------------
 
+// Line 39 of the text header, as the standard wants it.
+static const char REVISION_2[] = "SEG-Y REV2.0";
+
 static void text_line(guint8 *text, int line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static void text_line(guint8 *text, int line, const char *format, ...)
@@ -255,7 +259,7 @@ static void text_line(guint8 *text, int line, const char *format, ...)
         text[80 * (line - 1) + k] = litho_text_to_ebcdic(whole[k]);
 }
 
-static void make_text(const LithoWriter *w, guint8 *text)
+static void make_text(const LithoWriter *w, gboolean is_2, guint8 *text)
 {
     const LithoAxis *a = w->grid.axis;
     for (int line = 1; line <= 40; line++)
@@ -280,7 +284,7 @@ static void make_text(const LithoWriter *w, guint8 *text)
     if (w->grid.spread)
         text_line(text, 10, "SOURCE X, Y: BYTES 73-80, RECEIVER X, Y: BYTES 81-88, %d SOURCE%s",
                   w->grid.spread->n, w->grid.spread->n > 1 ? "S" : "");
-    text_line(text, 39, "SEG Y REV1");
+    text_line(text, 39, "%s", is_2 ? REVISION_2 : "SEG Y REV1");
     text_line(text, 40, "END TEXTUAL HEADER");
 }
 
@@ -319,6 +323,7 @@ static void begin_revision_2(const LithoWriter *w, guint8 *block)
     if (has_ns) // else the length of traces stands there, whatever the revision
         memset(bin(block, LITHO_BIN_NS_EXTENDED), 0, 4);
     memset(bin(block, LITHO_BIN_DT_EXTENDED), 0, 28);
+    litho_put_32(bin(block, LITHO_BIN_ENDIAN), w->order, 0x01020304);
     memset(bin(block, LITHO_BIN_ADDITIONAL), 0, 26);
 }
 
@@ -437,6 +442,16 @@ static void mend_counts(const LithoWriter *w, guint8 *block)
         litho_put_32(bin(block, LITHO_BIN_ADDITIONAL), w->order, (guint32)additional);
 }
 
+// A copy that has become one of revision 2 says so where its text named revision 1.
+static void rename_revision(const LithoWriter *w, guint8 *text)
+{
+    enum { LINE = 39 };
+    g_auto(GStrv) lines = g_strsplit(w->like->text, "\n", -1);
+    const char *line = g_strv_length(lines) >= LINE ? lines[LINE - 1] : "";
+    if (strstr(line, "SEG Y REV1") || strstr(line, "SEG-Y REV1"))
+        litho_text_replace(text, LINE, REVISION_2);
+}
+
 static GByteArray *copy_head(LithoWriter *w, GError **error)
 {
     const LithoTraceFile *file = litho_segy_source(w);
@@ -455,7 +470,10 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     }
     guint8 *text = head->data + file->label, *block = text + LITHO_TEXT_BYTES;
     litho_segy_reorder_binary(block, file->order, w->order);
+    const gboolean was_2 = is_revision_2(block);
     patch_binary(w, block);
+    if (is_revision_2(block) && !was_2)
+        rename_revision(w, text);
     mend_counts(w, block);
     if (is_revision_2(block) && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
@@ -471,11 +489,12 @@ static GByteArray *new_head(const LithoWriter *w)
     GByteArray *head = g_byte_array_new();
     g_byte_array_set_size(head, LITHO_TEXT_BYTES + LITHO_BINARY_BYTES);
     memset(head->data, 0, head->len);
-    make_text(w, head->data);
+    guint8 *block = head->data + LITHO_TEXT_BYTES;
+    make_binary(w, block);
+    patch_binary(w, block);
+    make_text(w, is_revision_2(block), head->data);
     if (w->note)
         litho_text_append(head->data, w->note);
-    make_binary(w, head->data + LITHO_TEXT_BYTES);
-    patch_binary(w, head->data + LITHO_TEXT_BYTES);
     return head;
 }
 
