@@ -29,6 +29,7 @@ static gboolean make_with(const Params *p, const char *name, TraceFunc trace, Li
 {
     LithoGrid grid = litho_grid_new(p->inlines, p->xlines, p->samples);
     grid.axis[LITHO_SAMPLE].step = p->dt;
+    litho_synth_state(&grid);
     g_autoptr(LithoCube) clean = litho_cube_new(&grid, error);
     if (!clean)
         return FALSE;

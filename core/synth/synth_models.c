@@ -312,6 +312,7 @@ static LithoGrid record_grid(const Params *p)
     LithoGrid grid = litho_grid_new((gint64)p->inlines * n_shots(p), p->xlines, p->samples);
     grid.axis[LITHO_SAMPLE].step = p->dt;
     grid.inline_step[1] = grid.xline_step[0] = p->cell;
+    litho_synth_state(&grid);
     if (p->record != SHOT)
         return grid;
     g_autofree double *sources = g_new0(double, 3 * p->shots);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mix.h"
+#include "core/text.h"
 
 double litho_hash_uniform(guint64 seed, guint64 stream, guint64 index)
 {
@@ -163,6 +164,16 @@ static LithoCube *copy_of(const LithoCube *clean, LithoRun *run, GError **error)
         memcpy(cube->samples + i * line, clean->samples + i * line, line * sizeof(float));
     }
     return g_steal_pointer(&cube);
+}
+
+void litho_synth_state(LithoGrid *grid)
+{
+    for (int k = 0; k < 3; k++) {
+        grid->axis[k].source = LITHO_FROM_COMPUTED;
+        g_strlcpy(grid->axis[k].evidence, N_("generated"), sizeof grid->axis[k].evidence);
+    }
+    grid->xy_source = LITHO_FROM_COMPUTED;
+    g_strlcpy(grid->xy_evidence, N_("generated"), sizeof grid->xy_evidence);
 }
 
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,

@@ -36,6 +36,9 @@ LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colou
                                   double missing_percent, guint64 seed, LithoRun *run,
                                   GError **error);
 
+// Marks axes and bins of a grid as generated: they are no assumptions, which no file would keep.
+void litho_synth_state(LithoGrid *grid);
+
 // Hands the parts to a caller of LithoSynth.make(): takes over the cubes, drops what is not wanted.
 void litho_synth_hand_over(LithoCube *made, LithoCube **to);
 

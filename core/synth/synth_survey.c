@@ -158,10 +158,7 @@ static LithoGrid survey_grid(const Params *p)
     grid.axis[LITHO_INLINE].first = 1001;
     grid.axis[LITHO_XLINE].first = 2001;
     grid.axis[LITHO_SAMPLE].step = p->dt;
-    for (int k = 0; k < 3; k++) {
-        grid.axis[k].source = LITHO_FROM_COMPUTED;
-        g_strlcpy(grid.axis[k].evidence, N_("generated"), sizeof grid.axis[k].evidence);
-    }
+    litho_synth_state(&grid);
     // Rotated by 30 degrees, as surveys are.
     grid.has_xy = TRUE;
     grid.origin[0] = 605000;
@@ -170,8 +167,6 @@ static LithoGrid survey_grid(const Params *p)
     grid.inline_step[1] = p->spacing * sqrt(0.75);
     grid.xline_step[0] = p->spacing * sqrt(0.75);
     grid.xline_step[1] = p->spacing * 0.5;
-    grid.xy_source = LITHO_FROM_COMPUTED;
-    g_strlcpy(grid.xy_evidence, N_("generated"), sizeof grid.xy_evidence);
     return grid;
 }
 
