@@ -427,6 +427,43 @@ static void test_ignored_starts(void)
     }
 }
 
+// --- assumptions --------------------------------------------------------------------------------
+
+// Property: bins and an interval that were assumed are assumed where the file is read again, and
+// where it is copied; an interval that a person gives is none of these, even if it is the same.
+static void test_assumptions(void)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(odd_folder, "assumed.sgy", NULL);
+    g_autofree char *raw = g_build_filename(odd_folder, "assumed.raw", NULL);
+    const float samples[4 * 5 * 30] = {1, -1};
+    g_assert_true(g_file_set_contents(raw, (const char *)samples, sizeof samples, NULL));
+    LithoOpenOptions options = {.shape = {4, 5, 30}, .dtype = "float32", .keep_zero_traces = TRUE};
+    g_autoptr(LithoCube) cube = litho_cube_load(raw, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(litho_cube_save(cube, path, NULL, NULL, NULL));
+    g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(again->grid.axis[2].source, ==, LITHO_FROM_ASSUMED);
+    g_assert_cmpint(again->grid.xy_source, ==, LITHO_FROM_ASSUMED);
+    g_assert_cmpfloat(again->grid.axis[2].step, ==, 0.004);
+    odd_assert_note(again, "was assumed when the file was written; give --dt");
+    odd_assert_note(again, "bins of 25 m are assumed");
+    guint8 header[240];
+    g_assert_true(litho_survey_trace_header(again->survey, 3, 4, header, NULL));
+    g_assert_cmpint(litho_get_i32(header + 180, LITHO_ORDER_BIG), ==, 0);
+    g_assert_cmpint(litho_get_u16(header + 116, LITHO_ORDER_BIG), ==, 4000);
+    g_autoptr(LithoCube) copy = write_and_read(again, &again->grid, "assumed-2.sgy");
+    g_assert_cmpint(copy->grid.axis[2].source, ==, LITHO_FROM_ASSUMED);
+    for (double dt = 0.002; dt <= 0.004; dt += 0.002) {
+        options = (LithoOpenOptions){.dt = dt};
+        g_autoptr(LithoCube) given = litho_cube_load(path, &options, NULL, NULL);
+        g_autoptr(LithoCube) known = write_and_read(given, &given->grid, "given.sgy");
+        g_assert_cmpint(known->grid.axis[2].source, ==, LITHO_FROM_FILE);
+        g_assert_cmpfloat_with_epsilon(known->grid.axis[2].step, dt, 1e-9);
+    }
+}
+
 // --- revisions ----------------------------------------------------------------------------------
 
 static void assert_second(const char *path, LithoOrder order)
@@ -553,6 +590,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/quotation-marks", test_quotation_marks);
     g_test_add_func("/written/dead-depths", test_dead_depths);
     g_test_add_func("/written/ignored-starts", test_ignored_starts);
+    g_test_add_func("/written/assumptions", test_assumptions);
     g_test_add_func("/written/new-revision", test_new_revision);
     g_test_add_func("/written/mended-headers", test_mended_headers);
     int status = g_test_run();

@@ -169,6 +169,21 @@ static gboolean take_traces(LithoSurvey *survey, const Vote *vote, int in_binary
                                in_binary, in_traces);
 }
 
+// An interval that was assumed when the file was made is still assumed.
+static gboolean is_still_assumed(LithoSurvey *survey)
+{
+    LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    const double assumed = litho_text_assumed_step(survey->text);
+    if (axis->source != LITHO_FROM_FILE || fabs(axis->step - assumed) > 1e-6 * axis->step)
+        return FALSE;
+    axis->source = LITHO_FROM_ASSUMED;
+    *axis->evidence = '\0';
+    litho_survey_note(
+        survey, "the sample interval of %g %s was assumed when the file was written; give --dt",
+        axis->step, survey->grid.is_depth ? "m" : "s");
+    return TRUE;
+}
+
 // Interval of the first file whose binary header states one; 0 = none does.
 static guint16 binary_interval(const LithoSurvey *survey)
 {
@@ -215,7 +230,7 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
     }
     if (vote.most < vote.n)
         tell_vote(survey, &vote);
-    if (!survey->grid.is_depth && !options->dt)
+    if (!is_still_assumed(survey) && !survey->grid.is_depth && !options->dt)
         tell_unusual(survey);
     return TRUE;
 }

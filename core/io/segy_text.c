@@ -119,6 +119,20 @@ void litho_text_hints(const char *text, int *inline_byte, int *xline_byte)
     }
 }
 
+double litho_text_assumed_step(const char *text)
+{
+    static const char before[] = " AXIS: FIRST ", step[] = " STEP ";
+    enum { LINE = 7 };
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", LINE + 1);
+    if (g_strv_length(lines) <= LINE)
+        return 0;
+    const char *words = lines[LINE - 1], *axis = strstr(words, before);
+    const char *number = axis ? strstr(axis + strlen(before), step) : NULL;
+    return number && g_str_has_suffix(words, LITHO_TEXT_ASSUMED)
+               ? g_ascii_strtod(number + strlen(step), NULL)
+               : 0;
+}
+
 // A line is free when it holds nothing but its label ("C17") and blanks.
 static gboolean line_is_free(const char *line)
 {

@@ -77,6 +77,12 @@ static void put_number(const LithoWriter *w, guint8 *header, int byte, double va
     litho_put_32(header + byte - 1, w->order, bits);
 }
 
+// An assumed distance between traces is no place of them, and must not become one.
+static gboolean has_places(const LithoWriter *w)
+{
+    return w->grid.has_xy && w->grid.xy_source != LITHO_FROM_ASSUMED;
+}
+
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
@@ -87,7 +93,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     for (int c = 0; c < 2; c++)
         if (key[c])
             put_number(w, header, key[c], line_number(&w->grid.axis[c], index[c]));
-    if (!w->grid.has_xy || !xy[0])
+    if (!has_places(w) || !xy[0])
         return;
     int scalar = litho_get_i16(header + 70, w->order);
     if (from_source && w->like->xy_scalar) // the header's other places are read with it
@@ -259,6 +265,17 @@ static void text_line(guint8 *text, int line, const char *format, ...)
         text[80 * (line - 1) + k] = litho_text_to_ebcdic(whole[k]);
 }
 
+enum { AXIS_LINE = 7 };
+
+static char *axis_line(const LithoWriter *w)
+{
+    const LithoAxis *a = &w->grid.axis[2];
+    return g_strdup_printf("%s AXIS: FIRST %.9g STEP %.9g %s, %" G_GINT64_FORMAT " SAMPLES%s",
+                           w->grid.is_depth ? "DEPTH" : "TIME", a->first, a->step,
+                           w->grid.is_depth ? "M" : "S", a->n,
+                           a->source == LITHO_FROM_ASSUMED ? " " LITHO_TEXT_ASSUMED : "");
+}
+
 static void make_text(const LithoWriter *w, gboolean is_2, guint8 *text)
 {
     const LithoAxis *a = w->grid.axis;
@@ -269,13 +286,13 @@ static void make_text(const LithoWriter *w, gboolean is_2, guint8 *text)
               line_number(&a[0], 0), line_number(&a[0], a[0].n - 1));
     text_line(text, 4, "CROSSLINE NUMBER: BYTES 193-196 (ALSO 21-24), FIRST %d LAST %d",
               line_number(&a[1], 0), line_number(&a[1], a[1].n - 1));
-    text_line(text, 5, "CDP X: BYTES 181-184, CDP Y: BYTES 185-188, SCALAR: BYTES 71-72");
+    if (has_places(w))
+        text_line(text, 5, "CDP X: BYTES 181-184, CDP Y: BYTES 185-188, SCALAR: BYTES 71-72");
     text_line(text, 6, "BINS %.6g M ALONG INLINE NUMBERS, %.6g M ALONG CROSSLINE NUMBERS%s",
               litho_grid_spacing(&w->grid, 0), litho_grid_spacing(&w->grid, 1),
-              w->grid.xy_source == LITHO_FROM_ASSUMED ? " (ASSUMED)" : "");
-    text_line(text, 7, "%s AXIS: FIRST %.9g STEP %.9g %s, %" G_GINT64_FORMAT " SAMPLES",
-              w->grid.is_depth ? "DEPTH" : "TIME", a[2].first, a[2].step,
-              w->grid.is_depth ? "M" : "S", a[2].n);
+              has_places(w) ? "" : " " LITHO_TEXT_ASSUMED);
+    g_autofree char *axis = axis_line(w);
+    text_line(text, AXIS_LINE, "%s", axis);
     if (w->grid.is_depth)
         text_line(text, 8, "DEPTH MIN: %.9g MAX: %.9g", a[2].first,
                   litho_axis_value(&a[2], (double)(a[2].n - 1)));
@@ -474,6 +491,11 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     patch_binary(w, block);
     if (is_revision_2(block) && !was_2)
         rename_revision(w, text);
+    if (w->grid.axis[2].source != LITHO_FROM_ASSUMED &&
+        litho_text_assumed_step(w->like->text) > 0) {
+        g_autofree char *axis = axis_line(w);
+        litho_text_replace(text, AXIS_LINE, axis);
+    }
     mend_counts(w, block);
     if (is_revision_2(block) && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
@@ -544,6 +566,10 @@ static void tell_su(LithoWriter *w)
         g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot hold a sample interval of %g %s; "
                                                       "give --dt %g when the file is read"),
                                                     step, w->grid.is_depth ? "m" : "s", step));
+    if (w->grid.axis[2].source == LITHO_FROM_ASSUMED && w->set_dt)
+        g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot say that the sample interval of "
+                                                      "%g %s is assumed"),
+                                                    step, w->grid.is_depth ? "m" : "s"));
     if (place_unit(w) != 1)
         g_ptr_array_add(w->notes, g_strdup(_("SU names no unit of length: the coordinates in its "
                                              "trace headers are in feet")));

@@ -225,6 +225,11 @@ void litho_text_hints(const char *text, int *inline_byte, int *xline_byte);
 // Words put before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis differs from the
 // axis of the file whose text it carries on; the last one in a text counts.
 #define LITHO_TEXT_AXIS "SAMPLE AXIS NOW: "
+// Stands behind what a text header written here tells of bins or of the sample axis that no file
+// and no person stated.
+#define LITHO_TEXT_ASSUMED "(ASSUMED)"
+// Step of a sample axis, in s or m, that the decoded text calls assumed in line 7; 0 = it does not.
+double litho_text_assumed_step(const char *text);
 // Puts `note` into blank lines of a text header, in the header's own code. FALSE = no blank line.
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note);
 // Puts up to 76 letters of `note` in the place of line 1 to 40.
