@@ -198,6 +198,31 @@ static void test_full_text(void)
     g_assert_nonnull(strstr(litho_survey_text(again->survey), "C38 SAMPLE AXIS NOW: DEPTH MIN: 0"));
 }
 
+// Property: a note is read as it was written: letters that a text header lacks are written with
+// those that it has, and lines end between words.
+static void test_notes(void)
+{
+    static const char note[] =
+        "M\303\274ller: Gr\303\266\303\237e f\303\274r \316\251 "
+        "lithoscope-cli run patch threshold=2.75 window=20 overlap=0.5 -i "
+        "/a/folder/of/some/length/with/surveys.sgy -o /another/folder/of/some/length/filtered.sgy";
+    Make make = make_plain();
+    for (int ascii = 0; ascii < 2; ascii++) {
+        make.ascii = ascii;
+        g_autoptr(GByteArray) file = make_file(&make);
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_autofree char *path = g_build_filename(odd_folder, "noted.sgy", NULL);
+        const LithoSaveOptions options = {.force = TRUE, .note = note};
+        g_assert_true(litho_cube_save(cube, path, &options, NULL, NULL));
+        g_autoptr(LithoCube) again = litho_cube_load(path, NULL, NULL, NULL);
+        const char *text = litho_survey_text(again->survey);
+        g_assert_nonnull(strstr(text, "Mueller: Groesse fuer ? lithoscope-cli run "));
+        g_auto(GStrv) words = g_strsplit(note, " ", -1);
+        for (guint k = 5; words[k]; k++)
+            g_assert_nonnull(strstr(text, words[k]));
+    }
+}
+
 // --- words that are in use ----------------------------------------------------------------------
 
 // Property: a start that changes does not write over line numbers at 213, whose second half is the
@@ -580,6 +605,7 @@ int main(int argc, char **argv)
     g_test_add_func("/written/long-steps-in-su", test_long_steps_in_su);
     g_test_add_func("/written/no-times-of-depths", test_no_times_of_depths);
     g_test_add_func("/written/full-text", test_full_text);
+    g_test_add_func("/written/notes", test_notes);
     g_test_add_func("/written/numbers-at-213", test_numbers_at_213);
     g_test_add_func("/written/numbers-turned", test_numbers_turned);
     g_test_add_func("/written/one-line-at-213", test_one_line_at_213);

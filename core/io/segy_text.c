@@ -146,24 +146,46 @@ static gboolean line_is_free(const char *line)
     return TRUE;
 }
 
-// Letters of `note` into a line behind its label; gives how many.
-static gsize put_line(guint8 *raw, gboolean wide, int line, const char *note)
+enum { LINE_LETTERS = 76 }; // behind the label
+
+// A note in the letters that a text header has: an umlaut is two of them, any other letter that it
+// lacks one question mark, a line break a blank.
+static char *plain_letters(const char *note)
 {
-    const gsize take = MIN(strlen(note), 76);
-    char plain[81];
-    g_snprintf(plain, sizeof plain, "C%2d %-76.76s", line + 1, note);
-    for (int k = 0; k < 80; k++) {
-        const char c = plain[k] >= 32 && plain[k] < 127 ? plain[k] : ' ';
-        raw[k] = wide ? litho_text_to_ebcdic(c) : (guint8)c;
-    }
-    return take;
+    g_autofree char *valid = g_utf8_make_valid(note, -1);
+    char *plain = g_str_to_ascii(valid, "de");
+    for (char *p = plain; *p; p++)
+        *p = g_ascii_isprint(*p) ? *p : ' ';
+    return plain;
+}
+
+// Letters of `note` that go on one line: whole words, if the line is half full of them.
+static gsize line_length(const char *note)
+{
+    if (strlen(note) <= LINE_LETTERS)
+        return strlen(note);
+    for (gsize k = LINE_LETTERS; k > LINE_LETTERS / 2; k--)
+        if (note[k] == ' ')
+            return k;
+    return LINE_LETTERS;
+}
+
+// The first `n` letters of `note` into a line behind its label.
+static void put_line(guint8 *raw, gboolean wide, int line, const char *note, gsize n)
+{
+    g_autofree char *letters = g_strndup(note, n);
+    g_autofree char *plain = g_strdup_printf("C%2d %-76.76s", line + 1, letters);
+    for (int k = 0; k < 80; k++)
+        raw[k] = wide ? litho_text_to_ebcdic(plain[k]) : (guint8)plain[k];
 }
 
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note)
 {
     gboolean wide = litho_text_is_ebcdic(text, LITHO_TEXT_BYTES);
     gboolean any = FALSE;
-    for (int line = 0; line < 40 && *note; line++) {
+    g_autofree char *letters = plain_letters(note);
+    const char *rest = letters;
+    for (int line = 0; line < 40 && *rest; line++) {
         guint8 *raw = text + 80 * line;
         char plain[80];
         for (int k = 0; k < 80; k++) {
@@ -172,7 +194,10 @@ gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note)
         }
         if (!line_is_free(plain))
             continue;
-        note += put_line(raw, wide, line, note);
+        const gsize n = line_length(rest);
+        put_line(raw, wide, line, rest, n);
+        for (rest += n; *rest == ' ';)
+            rest++;
         any = TRUE;
     }
     return any;
@@ -181,5 +206,6 @@ gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note)
 void litho_text_replace(guint8 text[LITHO_TEXT_BYTES], int line, const char *note)
 {
     const gboolean wide = litho_text_is_ebcdic(text, LITHO_TEXT_BYTES);
-    put_line(text + 80 * (line - 1), wide, line - 1, note);
+    g_autofree char *letters = plain_letters(note);
+    put_line(text + 80 * (line - 1), wide, line - 1, letters, LINE_LETTERS);
 }

@@ -230,7 +230,8 @@ void litho_text_hints(const char *text, int *inline_byte, int *xline_byte);
 #define LITHO_TEXT_ASSUMED "(ASSUMED)"
 // Step of a sample axis, in s or m, that the decoded text calls assumed in line 7; 0 = it does not.
 double litho_text_assumed_step(const char *text);
-// Puts `note` into blank lines of a text header, in the header's own code. FALSE = no blank line.
+// Puts `note` into blank lines of a text header, in the header's own code and letters, broken
+// between words where it can be. FALSE = no blank line.
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note);
 // Puts up to 76 letters of `note` in the place of line 1 to 40.
 void litho_text_replace(guint8 text[LITHO_TEXT_BYTES], int line, const char *note);
