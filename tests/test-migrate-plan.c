@@ -182,6 +182,35 @@ static void test_shots(void)
     g_assert_true(litho_error_is_cancelled(error));
 }
 
+// Property: sources far apart on a long image are two shots, also where one number made of both
+// coordinates would be the same.
+static void test_far_shots(void)
+{
+    static const int places[2][2] = {{110100, 50000}, {110000, 1050003}}; // cm
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = 1;
+    make.n2 = 2;
+    make.ns = 20;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < 2; n++)
+        for (int word = 0; word < 4; word++) // source and receiver
+            make_put_head32(file, &make, n, 73 + 4 * word, places[n][word % 2]);
+    g_autofree char *path = scratch_path("litho-test-far-shots.sgy");
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    LithoOpenOptions options = {.file_order = TRUE, .keep_zero_traces = TRUE, .xy_scalar = -100};
+    g_autoptr(LithoCube) in = litho_cube_load(path, &options, NULL, NULL);
+    g_autoptr(LithoFlow) flow = flow_of("mode=shot geometry=headers nx=3 ny=10002 dx=100 dy=1 "
+                                        "origin_x=1000 origin_y=500 velocity=2000 nz=10");
+    LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
+    g_autoptr(LithoMigrateJob) job = litho_migrate_job_new(&in->grid, p, NULL, NULL, NULL, NULL);
+    LithoShots *shots = litho_shots_new(job, in, NULL, NULL);
+    g_assert_cmpint(shots->outside, ==, 0);
+    g_assert_cmpint(shots->n, ==, 2);
+    litho_shots_free(shots);
+    g_unlink(path);
+}
+
 // --- planes -----------------------------------------------------------------------------------
 
 // Property: planes and traces turn into each other exactly at sizes that fill no tile, for all
@@ -295,6 +324,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-plan/failed-member", test_failed_member);
     g_test_add_func("/migrate-plan/surplus", test_surplus);
     g_test_add_func("/migrate-plan/shots", test_shots);
+    g_test_add_func("/migrate-plan/far-shots", test_far_shots);
     g_test_add_func("/migrate-plan/planes", test_planes);
     g_test_add_func("/migrate-plan/reach", test_reach);
     g_test_add_func("/migrate-plan/columns", test_columns);

@@ -89,10 +89,27 @@ static void header_cells(const LithoMigrateJob *job, const LithoSurvey *survey,
     receiver[1] = (receiver[1] - g->origin[1]) / dy;
 }
 
+// A source's place in hundredths of a cell.
+typedef struct ShotKey {
+    gint64 x, y;
+} ShotKey;
+
+static guint hash_key(gconstpointer key)
+{
+    const ShotKey *k = key;
+    return g_int64_hash(&k->x) * 31 + g_int64_hash(&k->y);
+}
+
+static gboolean equal_keys(gconstpointer a, gconstpointer b)
+{
+    const ShotKey *p = a, *q = b;
+    return p->x == q->x && p->y == q->y;
+}
+
 // Index of the shot at (x, y), added when new. Sources within a hundredth of a cell are one.
 static int find_shot(GArray *list, GHashTable *known, double x, double y)
 {
-    gint64 key = (gint64)llround(x * 100) * 1000003 + llround(y * 100);
+    const ShotKey key = {llround(x * 100), llround(y * 100)};
     gpointer index;
     if (g_hash_table_lookup_extended(known, &key, NULL, &index))
         return GPOINTER_TO_INT(index);
@@ -114,7 +131,7 @@ typedef struct Places {
 static gboolean places_init(Places *p, gint64 traces, GError **error)
 {
     *p = (Places){.shots = g_array_new(FALSE, FALSE, sizeof(LithoShot)),
-                  .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)};
+                  .known = g_hash_table_new_full(hash_key, equal_keys, g_free, NULL)};
     if (!(p->of = new_list(traces, sizeof *p->of, error)) ||
         !(p->row = new_list(traces, sizeof *p->row, error)) ||
         !(p->column = new_list(traces, sizeof *p->column, error)))
