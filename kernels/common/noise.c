@@ -403,6 +403,31 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, Litho
     return finish(job, TRUE, run, noise, error);
 }
 
+gboolean litho_noise_windows_shape(LithoNoiseWindows *job, LithoRun *run, LithoNoise *noise,
+                                   GError **error)
+{
+    const int threads = litho_run_threads(run);
+    const gsize powers = (gsize)job->nf * noise_wavenumbers(job);
+    if (!noise_has_enough(job, error))
+        return FALSE;
+    g_autofree float *tenth = g_new0(float, powers), *half = g_new0(float, powers);
+    job->run = run;
+    noise_fill(job, threads, FALSE, noise);
+    g_autofree double *flat = g_memdup2(noise->sigma, job->nf * sizeof *flat);
+    noise_floor(job, threads, tenth);
+    noise_take_floor(job, tenth, noise);
+    if (noise->shape) {
+        noise_floor_by(job, 0.5, threads, half);
+        if (!noise_is_shared(job, flat, tenth, half, noise))
+            g_clear_pointer(&noise->shape, g_free);
+    }
+    job->run = NULL;
+    if (litho_run_step(run, job->windows, job->windows, error))
+        return TRUE;
+    litho_noise_clear(noise);
+    return FALSE;
+}
+
 void litho_noise_windows_free(LithoNoiseWindows *job)
 {
     if (!job)

@@ -50,6 +50,10 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *pa
 // The noise of the windows taken so far.
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
+// The level with its shape, where this is clearly one of noise; else noise->shape is NULL, and the
+// other figures say nothing. No interval.
+gboolean litho_noise_windows_shape(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
+                                   GError **error);
 void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
 // Bytes of the windows, for what an operator tells before it runs.
 guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], int most);

@@ -109,6 +109,8 @@ gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
 // windows hold one seems loud: noise_below_events() comes after it. The figures tell nothing after
 // job->run was told to stop.
 void noise_floor(const NoiseJob *job, int threads, float *floor);
+// The same from another part of the windows than NOISE_FLOOR_PART.
+void noise_floor_by(const NoiseJob *job, double part, int threads, float *floor);
 // The part of the windows that holds no event at a wavenumber where most of them do, and the
 // windows that are needed: with fewer the floor is 0.
 #define NOISE_FLOOR_PART 0.1
@@ -135,6 +137,11 @@ static inline gboolean noise_tells_shape(const int n[2])
     return MAX(n[0], n[1]) >= few && (n[0] == 1 || n[0] >= few) && (n[1] == 1 || n[1] >= few);
 }
 
+// TRUE where noise->shape is that of noise: FALSE where wavenumbers hold leak of events.
+// `flat`: levels [frequency] without the shape; `tenth`, `half`: the floor by these parts of the
+// windows.
+gboolean noise_is_shared(const NoiseJob *job, const double *flat, const float *tenth,
+                         const float *half, const LithoNoise *noise);
 // Gives `noise` the level at each wavenumber, from the floor of all its frequencies, where the
 // wavenumbers hold clearly more below their events than the levels tell, at half of the frequencies
 // at least: an offset of the samples is spread over the lowest ones.

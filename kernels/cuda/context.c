@@ -221,6 +221,29 @@ const float *litho_cuda_input(LithoCudaContext *c, const LithoCube *cube, LithoR
     return litho_cuda_input_pieces(c, cube, NULL, NULL, run, error);
 }
 
+LithoCube *litho_cuda_fetch_box(LithoCudaContext *c, const LithoCube *cube, LithoBox box,
+                                LithoRun *run, GError **error)
+{
+    const LithoBox held = cube->held;
+    const gsize line = litho_box_size(held, 1) * litho_box_size(held, 2) * sizeof(float);
+    const gsize wanted = litho_box_size(box, 1) * litho_box_size(box, 2) * sizeof(float);
+    const float *from = litho_cuda_input(c, cube, run, error);
+    g_autoptr(LithoCube) part = litho_cube_new_box(&cube->grid, box, error);
+    if (!from || !part)
+        return NULL;
+    from += litho_cube_trace_index(cube, box.lo[0], box.lo[1]) * litho_box_size(held, 2);
+    for (gint64 il = box.lo[0]; il < box.hi[0]; il++)
+        memcpy(part->live + litho_cube_trace_index(part, il, box.lo[1]),
+               cube->live + litho_cube_trace_index(cube, il, box.lo[1]), litho_box_size(box, 1));
+    if (!LITHO_CUDA(cudaMemcpy2DAsync(part->samples, wanted, from, line, wanted,
+                                      litho_box_size(box, 0), cudaMemcpyDeviceToHost,
+                                      litho_cuda_stream(c)),
+                    error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(c)), error))
+        return NULL;
+    return g_steal_pointer(&part);
+}
+
 float *litho_cuda_output(LithoCudaContext *c, const LithoCube *out, GError **error)
 {
     const LithoBuffer *buffer = out->device;

@@ -85,6 +85,10 @@ gboolean litho_cuda_put(LithoCudaContext *context, LithoCudaArray *array, const 
 // context until the next such cube. Any number of threads may ask for the same cube.
 const float *litho_cuda_input(LithoCudaContext *context, const LithoCube *cube, LithoRun *run,
                               GError **error);
+// A new cube with host samples of `box`, whole traces of the cube's box, from the device: the cube
+// itself gets none. NULL: no memory, the device's sentence. Waits for the stream.
+LithoCube *litho_cuda_fetch_box(LithoCudaContext *context, const LithoCube *cube, LithoBox box,
+                                LithoRun *run, GError **error);
 // TRUE when litho_cuda_input() would find the cube on the context's device, without a copy.
 gboolean litho_cuda_is_here(LithoCudaContext *context, const LithoCube *cube);
 // Called while a cube is on its way: samples [0, ready) of cube->held are valid for whatever is

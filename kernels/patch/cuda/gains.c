@@ -9,26 +9,7 @@
 LithoCube *patch_fetch_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
 {
     const PatchFetch *fetch = data;
-    LithoCudaContext *context = fetch->p->context;
-    const LithoBox held = fetch->cube->held;
-    const gsize line = litho_box_size(held, 1) * litho_box_size(held, 2) * sizeof(float);
-    const gsize wanted = litho_box_size(*box, 1) * litho_box_size(*box, 2) * sizeof(float);
-    const float *from = litho_cuda_input(context, fetch->cube, run, error);
-    g_autoptr(LithoCube) cube = litho_cube_new_box(&fetch->cube->grid, *box, error);
-    cudaStream_t stream = litho_cuda_stream(context);
-    if (!from || !cube)
-        return NULL;
-    from += litho_cube_trace_index(fetch->cube, box->lo[0], box->lo[1]) * litho_box_size(held, 2);
-    for (gint64 il = box->lo[0]; il < box->hi[0]; il++)
-        memcpy(cube->live + litho_cube_trace_index(cube, il, box->lo[1]),
-               fetch->cube->live + litho_cube_trace_index(fetch->cube, il, box->lo[1]),
-               litho_box_size(*box, 1));
-    if (!LITHO_CUDA(cudaMemcpy2DAsync(cube->samples, wanted, from, line, wanted,
-                                      litho_box_size(*box, 0), cudaMemcpyDeviceToHost, stream),
-                    error) ||
-        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
-        return NULL;
-    return g_steal_pointer(&cube);
+    return litho_cuda_fetch_box(fetch->p->context, fetch->cube, *box, run, error);
 }
 
 // A PatchGainsDevice's divide(): a copy on the device, times 1 / gain.
