@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
+#include "kernels/fx/shared.h"
 
 enum {
     PLAN = LITHO_FX_STAGE_PLAN,
@@ -121,6 +122,10 @@ static const LithoParam rows[] = {
         .doc = N_("Puts back what neighbouring traces lose alike and beyond the noise where events "
                   "break off: at faults, flips of polarity and ends. Filled traces take the "
                   "prediction alone. Off saves a seventh of the time on a card.")),
+    FX_BOOL(shared, .label = N_("Shared noise"), .def = true, .stage = FILTER,
+            .doc = N_("Noise that neighbouring traces share, as in migrated data or after mixing, "
+                      "is predictable: where samples of the survey tell of it, it is taken off "
+                      "the equations. Nothing changes where there is none; off does not look.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "
@@ -198,7 +203,7 @@ static const LithoPreset presets[] = {
      N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
     {N_("published"),
      "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
-     "prewhitening=10 time_window=150 time_overlap=50 faults=off",
+     "prewhitening=10 time_window=150 time_overlap=50 faults=off shared=off",
      N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };
@@ -221,6 +226,8 @@ static const LithoNumberDoc numbers[] = {
         "otherwise more prewhitening helps.")},
     {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
                    "recorded ones.")},
+    {"shared",
+     N_("Level of the noise that neighbouring traces share; absent where none was told.")},
     {"fallbacks", N_("Systems that the chosen solver left and Cholesky solved; 0 is usual.")},
     {"matrix", N_("Part of the time for design and filter in which equations are formed.")},
     {"solve", N_("Part of the time for design and filter in which filters are solved for.")},
@@ -264,6 +271,8 @@ const LithoOperator litho_operator_fx = {
     .find = find,
     .check = check,
     .input_box = litho_fx_input_box,
+    .measure_key = litho_fx_measure_key,
+    .measure = litho_fx_measure,
     .slab = slab,
     .suggest = suggest,
     .cpu = &litho_fx_cpu,

@@ -34,6 +34,9 @@
 //      (`faults`): litho_fx_kept() and what belongs to it, below.
 //   7. Predictions are blended over the spatial windows in the frequency domain, in ascending order
 //      (inline window, then crossline window), and over the time windows after the inverse.
+//   8. Noise that keeps to some wavenumbers, as that of mixed or migrated traces (`shared`): its
+//      covariance leaves the right-hand sides, and its power is found with the damping:
+//      litho_fx_shared_power(). Where noise comes to all wavenumbers alike nothing changes.
 
 enum { LITHO_FX_CHOLESKY, LITHO_FX_JACOBI };
 enum { LITHO_FX_COV, LITHO_FX_ACF };
@@ -66,6 +69,7 @@ typedef struct LithoFxParams {
     bool post;                // rescale the damped prediction to least squares
     bool fill_dead;           // write predictions into missing and absent traces
     bool faults;              // put back what leaves at breaks: rule 6
+    bool shared;              // noise that neighbouring traces share is sought: rule 8
     double erratic;           // bursts are above this many times the neighbours' amplitude; 0 = none
 } LithoFxParams;
 
@@ -198,6 +202,25 @@ enum {
 #define LITHO_FX_KEEP_FROM 2.0f
 #define LITHO_FX_KEEP_APART 8.0f // energies of a pair, one over the other, that count in full
 
+// Neighbours are compared along these directions: inline, crossline.
+enum { LITHO_FX_DIRECTIONS = 4 };
+LITHO_FX_FN int litho_fx_direction(int number, int axis)
+{
+    return axis == 0 ? number != 0 : number == 3 ? -1 : number != 1;
+}
+
+// |sum x conj(y)|^2 over the product of the energies, along each direction, that shared noise has
+// (rule 8).
+typedef struct LithoFxAlike {
+    float of[LITHO_FX_DIRECTIONS];
+} LithoFxAlike;
+
+// What counts: 0 in shared noise, all where traces are quite alike.
+LITHO_FX_FN float litho_fx_alike(float alike, float whole, float shared)
+{
+    return (alike - shared * whole) / (1 - shared);
+}
+
 LITHO_FX_FN int litho_fx_keep_pieces(int length)
 {
     return (length + LITHO_FX_KEEP_PIECE - 1) / LITHO_FX_KEEP_PIECE;
@@ -261,6 +284,12 @@ LITHO_FX_FN float litho_fx_share(const LithoFxParams *p)
     return p->prewhitening > 0 ? (float)fmax(p->prewhitening / 100, 1e-7) : LITHO_FX_FIRST_SHARE;
 }
 
+// The part of the error's energy that `taps` real unknowns leave of noise, over `points` traces.
+LITHO_FX_FN float litho_fx_free_part(int taps, int points)
+{
+    return fmaxf(1 - (float)taps / (2.0f * (float)points), 0.25f);
+}
+
 // Automatic prewhitening: the share of the mean diagonal `mean` that the next design takes. The
 // last one left `left`, the sum of the squared errors over `points` traces, of which its `taps`
 // real unknowns took their part; what that is of the power is the noise's share rho. The damping of
@@ -294,6 +323,35 @@ LITHO_FX_FN float litho_fx_second(float left, float mean, int taps, int points)
 LITHO_FX_FN float litho_fx_third(float left, float mean, float energy, int taps, int points)
 {
     return litho_fx_damping(left, mean, energy / 1.15f, taps, points);
+}
+
+// Power of shared noise in a design's equations. The error filter g, 1 at the centre and the
+// negative filter elsewhere, left `left` of all power, and leaves `noise` of noise of power 1. The
+// noise's power is their ratio. It is no more than nearly all of the mean power.
+LITHO_FX_FN float litho_fx_shared_most(float power, float mean)
+{
+    return fminf(fmaxf(power, 0.0f), 0.98f * mean);
+}
+
+// `before` was the power in that design. Where it was much less the filter followed this noise as
+// it happens to be, and passes less of it than of other noise: the ratio is 0.87 of the power with
+// 24 unknowns a hundred traces.
+LITHO_FX_FN float litho_fx_shared_power(float left, float noise, float before, float mean, int taps,
+                                        int points)
+{
+    const float power = left / (litho_fx_free_part(taps, points) * fmaxf(noise, 1e-3f));
+    const float rise = power > before ? 1 - before / power : 0;
+    return litho_fx_shared_most(power * (1 + rise * (float)taps / (float)points), mean);
+}
+
+// Automatic prewhitening beside shared noise of `power`: litho_fx_second() for the first design,
+// whose level is the survey's, litho_fx_third() for those after it.
+LITHO_FX_FN float litho_fx_shared_share(float power, float mean, float energy, int taps, int points,
+                                        bool first)
+{
+    const float left = power * litho_fx_free_part(taps, points);
+    return first ? litho_fx_second(left, mean, taps, points)
+                 : litho_fx_third(left, mean, energy, taps, points);
 }
 
 // A share as a whole number whose sum over systems does not depend on their order: 16 steps an

@@ -48,6 +48,8 @@ void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
     litho_report_number(r, "failed", "systems without solution, passed unchanged", "", t->failed);
     litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "", t->fallbacks);
     report_parts(r, t);
+    if (t->shared > 0)
+        litho_report_number(r, "shared", "noise shared by neighbours", "", t->shared);
     if (t->alone)
         litho_report_remark(r,
                             "fx: recorded traces with fewer than %d recorded ones near them stay "

@@ -8,6 +8,7 @@ typedef struct FxTotals {
     gint64 windows, empty, systems, fallbacks, failed;
     gint64 octaves; // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     double input, removed, product; // energies of the region, and <output, removed>
+    double shared;                  // level of shared noise; 0 = there is none
     gboolean alone;                 // some recorded traces stay as they are: litho_fx_alone()
     gboolean gaps;                  // what was to be filled is not: litho_fx_leaves_gaps()
     double seconds[3]; // of all threads: equations, filters, predictions; 0 = not measured (GPU)

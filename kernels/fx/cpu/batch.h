@@ -6,6 +6,9 @@
 
 #ifdef LITHO_ISA
 #define fx_predict LITHO_ISA_NAME(fx_predict)
+#define fx_shared_open LITHO_ISA_NAME(fx_shared_open)
+#define fx_shared_solve LITHO_ISA_NAME(fx_shared_solve)
+#define fx_shared_edge_taps LITHO_ISA_NAME(fx_shared_edge_taps)
 #define fx_keep LITHO_ISA_NAME(fx_keep)
 #define fx_keep_scratch LITHO_ISA_NAME(fx_keep_scratch)
 #endif
@@ -14,6 +17,7 @@
 typedef struct FxScratch {
     FxC *tile, *guess, *cov, *rows, *taps;
     FxV *matrix, *factor, *beta, *more, *magnitude, *rows_of;
+    FxV *noise; // covariance of shared noise, as `matrix`
     uint8_t *state, *done;
     FxChange *changes;
     char *update;
@@ -29,6 +33,7 @@ typedef struct FxBatch {
     FxRect window, box; // tile indices: traces to predict; widened by half, inside the survey
     FxV scale;          // power of two per lane that brings the largest spectrum to [1, 2)
     FxV lambda;
+    FxV level, power; // of shared noise in the matrix: the survey's, the window's own
     FxMask alive;    // lanes with energy
     FxMask good;     // lanes with a centred filter
     FxMask factored; // lanes with a Cholesky factor
@@ -102,6 +107,15 @@ FX_INLINE int fx_target_index(const FxTargets *t, int il, int xl)
 // centred one and, near the survey's edge, the ones that LithoFxParams.edge asks for. `holes`: a
 // trace within reach is absent. The caller has set t->done to 0.
 void fx_predict(FxBatch *b, const FxTargets *t, int holes);
+
+// --- cpu/shared.c ------------------------------------------------------------------------------
+
+// Rule 8: the noise's covariance and its first power, for the batch's shape.
+void fx_shared_open(FxBatch *b);
+// The centred filter in s->beta, the factor and the damping; `last`: systems are counted.
+void fx_shared_solve(FxBatch *b, int last);
+// The filter for block number t in s->taps. It takes the trace itself, too.
+void fx_shared_edge_taps(FxBatch *b, int t);
 
 // --- cpu/keep.c --------------------------------------------------------------------------------
 

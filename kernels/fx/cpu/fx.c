@@ -76,6 +76,8 @@ static void destroy(gpointer data)
         fx_work_free(p->works[k]);
     free_threads(p);
     g_free(p->alone);
+    fx_shared_clear(&p->shared);
+    free(p->lags);
     litho_clean_clear(&p->clean);
     if (p->forward)
         fftwf_destroy_plan(p->forward);
@@ -199,6 +201,10 @@ static FxWindow window_of(const FxPart *part, const Task *task, FxLoop *loop)
         .spectra = w->spectra[task->k] + traces * task->batch * fx_cell(w),
         .present = w->present + traces * task->k,
         .padding = (float)w->g.nfft / (float)w->g.axis[2].length,
+        .shared = part->plan->lags ? part->plan->lags + fx_lags_pitch(w) * task->batch : NULL,
+        .alike = part->plan->alike,
+        .reach_il = w->g.half[0],
+        .reach_xl = w->g.half[1],
         .out = w->filtered[unit] +
                fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
         .go_on = fx_go_on,
@@ -319,6 +325,61 @@ static void count_part(const FxPart *part, FxTotals *totals)
             }
 }
 
+// --- shared noise -----------------------------------------------------------------------------
+
+typedef struct Cleaned {
+    const LithoCube *clean, *raw;
+} Cleaned;
+
+static LithoCube *copy_column(const LithoBox *box, LithoRun *run, gpointer data, guint8 **recorded,
+                              GError **error)
+{
+    const Cleaned *from = data;
+    (void)run;
+    *recorded = from->clean != from->raw ? fx_shared_recorded(from->raw, box) : NULL;
+    return litho_cube_copy_box(from->clean, *box, error);
+}
+
+// The covariance of the pass's geometry by batches, in vectors of `lanes` bins.
+static gboolean spread_lags(FxPlan *p, const LithoFxGeometry *g, GError **error)
+{
+    const int lanes = p->isa->lanes, n = fx_shared_lags(g->half);
+    const gsize batches = (g->bins + lanes - 1) / lanes, pitch = 2 * (gsize)lanes * (1 + n);
+    g_autofree float *level = g_new0(float, g->bins + 1);
+    g_autofree float *lags = g_new(float, 2 * (gsize)n * g->bins + 1);
+    g_clear_pointer(&p->lags, free);
+    p->alike = fx_shared_alike(&p->shared);
+    if (!p->shared.noise.shape || g->bins == 0)
+        return TRUE;
+    p->lags = fx_alloc(sizeof(float) * batches * pitch, error);
+    if (!p->lags)
+        return FALSE;
+    memset(p->lags, 0, sizeof(float) * batches * pitch);
+    fx_shared_bins(&p->shared, g, level, lags);
+    for (int b = 0; b < g->bins; b++) {
+        float *to = p->lags + pitch * (b / lanes) + b % lanes;
+        to[0] = level[b];
+        for (int k = 0; k < 2 * n; k++)
+            to[(gsize)lanes * (2 + k)] = lags[2 * (gsize)n * b + k];
+    }
+    return TRUE;
+}
+
+// What rule 8 needs. `pass`: with the input as it came.
+static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
+                            const LithoFxGeometry *g, LithoRun *run, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    Cleaned from = {clean, pass->in};
+    const FxColumns columns = {&p->grid, copy_column, &from};
+    if (!fx_shared_known(&p->shared, pass, &why) &&
+        (why || !fx_shared_find(&p->shared, pass, &columns, run, &why))) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return FALSE;
+    }
+    return spread_lags(p, g, error);
+}
+
 // --- exec -------------------------------------------------------------------------------------
 
 static gboolean run_part(FxPart *part, FxTotals *totals, GError **error)
@@ -381,6 +442,9 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     g_clear_pointer(&p->alone, g_free);
     if (!clean.in || !litho_fx_alone(pass->in, &g, pass->region, &p->alone, error))
         return FALSE;
+    if (!know_shared(p, pass, clean.in, &g, run, error))
+        return FALSE;
+    totals.shared = p->shared.noise.total;
     totals.alone = p->alone != NULL;
     FxPart part = fx_part(p, &clean, pass->in, pass->region, run);
     part.fresh = TRUE;

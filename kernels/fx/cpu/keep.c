@@ -5,10 +5,7 @@
 
 #include "kernels/fx/cpu/batch.h"
 
-enum { BINS = LITHO_FX_KEEP_BINS, DIRECTIONS = 4 };
-
-// Neighbours along these directions are compared: inline, crossline.
-static const int direction[DIRECTIONS][2] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+enum { BINS = LITHO_FX_KEEP_BINS };
 
 typedef struct Maps {
     FxV *energy, *mean; // [trace] of one batch
@@ -294,10 +291,12 @@ static int multiply(const Piece *p, int bins, int at, int by, int n)
     return any;
 }
 
-// Pairs whose traces are `step` apart, inline and crossline.
-static void compare(const Piece *p, int bins, const int step[2])
+// Pairs of one direction.
+static void compare(const Piece *p, int bins, int direction)
 {
     const Maps *m = &p->m;
+    const int step[2] = {litho_fx_direction(direction, 0), litho_fx_direction(direction, 1)};
+    const float shared = p->k->first.alike.of[direction];
     const int left = step[1] < 0 ? -step[1] : 0, right = step[1] > 0 ? step[1] : 0;
     const int by = step[0] * p->n_xl + step[1];
     int any = 0;
@@ -320,7 +319,8 @@ static void compare(const Piece *p, int bins, const int step[2])
     for (int k = 0; k < p->n; k++)
         if (m->whole[k] > 0) {
             const float part =
-                litho_fx_kept(m->products[0][k], m->products[1][k], m->products[2][k]);
+                litho_fx_kept(litho_fx_alike(m->products[0][k], m->products[1][k], shared),
+                              m->products[1][k], m->products[2][k]);
             m->kept[k] = part > m->kept[k] ? part : m->kept[k];
         }
 }
@@ -380,8 +380,8 @@ static void keep_piece(Piece *p)
     if (!any)
         return;
     memset(m->kept, 0, p->n * sizeof *m->kept);
-    for (int d = 0; d < DIRECTIONS; d++)
-        compare(p, bins, direction[d]);
+    for (int d = 0; d < LITHO_FX_DIRECTIONS; d++)
+        compare(p, bins, d);
     for (int b = 0; b < p->k->batches; b++)
         put_back(p, b, b * FX_LANES);
 }

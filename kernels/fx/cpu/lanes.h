@@ -115,6 +115,7 @@ enum { FX_TOGETHER = 4 }; // equations that fx_matrix_add() takes at once
 #define fx_cholesky LITHO_ISA_NAME(fx_cholesky)
 #define fx_solve_unit LITHO_ISA_NAME(fx_solve_unit)
 #define fx_solve_centre LITHO_ISA_NAME(fx_solve_centre)
+#define fx_solve LITHO_ISA_NAME(fx_solve)
 #define fx_jacobi LITHO_ISA_NAME(fx_jacobi)
 #endif
 
@@ -160,6 +161,8 @@ void fx_cholesky(const FxV *matrix, const FxV *lambda, int size, FxV *factor, Fx
 void fx_solve_unit(const FxV *factor, int size, int unit, FxV *x);
 // The centred filter: the first `size - 1` unknowns that predict the last.
 void fx_solve_centre(const FxV *factor, int size, FxV *beta);
+// x = (L L^T)^{-1} x of the first `size` unknowns.
+void fx_solve(const FxV *factor, int size, FxV *x);
 // Jacobi's iteration for the centred filter on the complex equations, from 0.01 until the largest
 // change is below 1e-4, at most 100 steps; returns the lanes that got there. In the real unknowns
 // it is Richardson's with the mean diagonal of every pair. `scratch`: size vectors.

@@ -5,6 +5,7 @@
 #include "kernels/common/erratic.h"
 #include "kernels/fx/fx.h"
 #include "kernels/fx/cpu/window.h"
+#include "kernels/fx/shared.h"
 
 // The CPU's plan: FFTs, memory of the threads, and works, which hold what survives between passes.
 
@@ -27,6 +28,7 @@ typedef struct FxWork {
     guint8 *ready;    // [unit][batch]
     guint8 *kept;     // [unit]: rule 6 has been over it
     FxCounts *counts; // [unit][batch]
+    guint64 shared;   // FxShared.version
     guint64 bytes;    // when filled completely
     guint64 used;     // clock of the last use
 } FxWork;
@@ -52,6 +54,9 @@ typedef struct FxPlan {
     int n_threads;
     LithoClean clean; // the input with guesses for bursts and missing traces
     guint8 *alone;    // litho_fx_alone() of the pass
+    FxShared shared;
+    LithoFxAlike alike; // fx_shared_alike()
+    float *lags; // FxWindow.shared of all batches of the pass; NULL = there is no shared noise
     FxWork *works[FX_MAX_WORKS];
     guint64 budget, clock; // bytes that works may keep in all
 } FxPlan;
@@ -111,6 +116,12 @@ void fx_work_free(FxWork *work);
 // The plan's work for this part, made when it fits the budget, with everything dropped that no
 // longer holds; NULL without an error when it does not fit.
 FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error);
+
+// Floats of plan->lags for one batch.
+static inline gsize fx_lags_pitch(const FxWork *w)
+{
+    return fx_cell(w) * (1 + fx_shared_lags(w->g.half));
+}
 
 // State that the threads of a loop share.
 typedef struct FxLoop {

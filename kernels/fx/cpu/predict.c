@@ -67,6 +67,12 @@ static void edge_taps(FxBatch *b, int t)
     h[t].re = fx_select(r_tt < nothing, fx_splat(1), fx_splat(0));
 }
 
+static void shared_edge_taps(FxBatch *b, int t)
+{
+    fx_shared_edge_taps(b, t);
+    b->weighed = 0;
+}
+
 // --- prediction ----------------------------------------------------------------------------------
 
 // Centred prediction of `n` neighbouring traces (1 or 4) that miss no neighbour.
@@ -225,7 +231,11 @@ static void predict_edges_fitted(FxBatch *b, const FxTargets *t)
             if ((d_il == 0 && d_xl == 0) || !any_wanted(b, t, r))
                 continue;
             int number = b->shape.pairs + d_il * (2 * b->shape.xl + 1) + d_xl;
-            edge_taps(b, number);
+            // A trace to be filled is no part of its own prediction.
+            if (b->w->shared && !t->fill)
+                shared_edge_taps(b, number);
+            else
+                edge_taps(b, number);
             predict_each(b, t, r, number, d_il, d_xl);
         }
 }

@@ -136,6 +136,23 @@ void fx_solve_unit(const FxV *factor, int size, int unit, FxV *x)
     back_substitute(factor, size, x);
 }
 
+void fx_solve(const FxV *factor, int size, FxV *x)
+{
+    for (int i = 0; i < size; i++) {
+        const FxV *row = factor + fx_packed(i, 0);
+        FxV even = x[i], odd = {0};
+        int k = 0;
+        for (; k + 1 < i; k += 2) {
+            even -= row[k] * x[k];
+            odd -= row[k + 1] * x[k + 1];
+        }
+        if (k < i)
+            even -= row[k] * x[k];
+        x[i] = (even + odd) * row[i];
+    }
+    back_substitute(factor, size, x);
+}
+
 // The factor's last row is the forward solution already.
 void fx_solve_centre(const FxV *factor, int size, FxV *beta)
 {

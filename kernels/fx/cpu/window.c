@@ -209,6 +209,10 @@ static void find_damping(FxBatch *b, int last)
 // The centred filter in s->beta; what solved it is counted when `last`.
 static void solve(FxBatch *b, int last)
 {
+    if (b->w->shared) {
+        fx_shared_solve(b, last);
+        return;
+    }
     const int solver = b->w->params->solver, size = b->shape.size;
     FxV *beta = b->s->beta, *direct = b->s->more;
     FxMask done = {0};
@@ -374,6 +378,7 @@ static size_t divide(FxScratch *s, char *memory, int length_il, int length_xl, i
     TAKE(more, 2 * size);
     TAKE(magnitude, size);
     TAKE(rows_of, 2 * FX_TOGETHER * size);
+    TAKE(noise, fx_packed((int)size, 0));
     TAKE(changes, few_changes((int)tile));
     TAKE(update, fx_update_scratch(few_changes((int)tile)));
     TAKE(state, tile);
@@ -413,6 +418,8 @@ static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
         pass_unchanged(w);
         return 1;
     }
+    if (w->shared)
+        fx_shared_open(&b);
     for (int k = 0; k < fills && !fx_batch_stopped(&b); k++)
         fill(&b);
     if (fx_batch_stopped(&b))

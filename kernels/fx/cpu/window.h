@@ -24,6 +24,12 @@ typedef struct FxWindow {
     const uint8_t *present; // 1 = recorded, 0 = absent
     float *out; // traces of the window row by row: prediction (mute) or prediction minus
                 // input (pass); at absent traces the prediction
+    // Covariance of noise that neighbouring traces share: per lane its power in a spectrum (and a
+    // vector of zeros), then numbers as fx_shared_bins() has the lags, for blocks of half widths
+    // reach_il, reach_xl. NULL = there is none.
+    const float *shared;
+    int reach_il, reach_xl;
+    LithoFxAlike alike;
     float padding; // samples of the transform over those of the time window
     int anew;   // 1: every fill pass forms all equations again (the rule itself, slowly)
     int (*go_on)(

@@ -195,7 +195,8 @@ static void drop_stale(FxPlan *plan, guint64 serial, const LithoFxGeometry *g,
 {
     for (int k = 0; k < FX_MAX_WORKS; k++)
         if (plan->works[k] &&
-            (plan->works[k]->serial != serial || !refresh(plan->works[k], g, params)))
+            (plan->works[k]->serial != serial || plan->works[k]->shared != plan->shared.version ||
+             !refresh(plan->works[k], g, params)))
             drop_slot(plan, k);
 }
 
@@ -271,6 +272,7 @@ FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error)
     FxWork *work = fx_work_new(&g, lanes, part->params, in->serial, held, error);
     if (!work)
         return NULL;
+    work->shared = plan->shared.version;
     work->bytes = bytes;
     work->first = first;
     work->last = last;

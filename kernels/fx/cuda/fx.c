@@ -59,8 +59,9 @@ static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
 static void destroy(gpointer data)
 {
     FxPlan *p = data;
-    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed, &p->recorded,
-                                      &p->counters, &p->sums,   &p->filled};
+    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded,   &p->transformed,
+                                      &p->recorded, &p->counters, &p->sums,
+                                      &p->filled,   &p->level,    &p->lags};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         give_back(p);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
@@ -73,6 +74,7 @@ static void destroy(gpointer data)
     }
     litho_cuda_context_free(p->context);
     litho_clean_clear(&p->clean);
+    fx_shared_clear(&p->shared);
     g_free(p->host_present);
     g_free(p->host_absent);
     g_free(p);
@@ -311,6 +313,7 @@ static gboolean run_job(FxJob *job, GError **error)
     if ((asked || fills) && !weigh(job, &totals, error))
         return FALSE;
     count(job, counters, &totals);
+    totals.shared = p->shared.noise.total;
     totals.alone = job->alone != NULL;
     totals.gaps = fills && litho_fx_leaves_gaps(job->pass->out, job->region);
     if (asked) {
@@ -341,6 +344,40 @@ static gboolean clean_pass(FxPlan *p, const LithoPass *pass, LithoPass *clean, L
     return clean->in != NULL;
 }
 
+typedef struct Fetch {
+    FxPlan *p;
+    const LithoCube *clean, *raw;
+} Fetch;
+
+static LithoCube *fetch_column(const LithoBox *box, LithoRun *run, gpointer data, guint8 **recorded,
+                               GError **error)
+{
+    const Fetch *from = data;
+    *recorded = from->clean != from->raw ? fx_shared_recorded(from->raw, box) : NULL;
+    return litho_cuda_fetch_box(from->p->context, from->clean, *box, run, error);
+}
+
+// What rule 8 needs. `pass`: with the input as it came.
+static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
+                            const LithoFxGeometry *g, LithoRun *run, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    Fetch from = {p, clean, pass->in};
+    const FxColumns columns = {&p->grid, fetch_column, &from};
+    if (!fx_shared_known(&p->shared, pass, &why) &&
+        (why || !fx_shared_find(&p->shared, pass, &columns, run, &why))) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return FALSE;
+    }
+    if (!p->shared.noise.shape || g->bins == 0)
+        return TRUE;
+    const gsize numbers = 2 * (gsize)fx_shared_lags(g->half) * g->bins;
+    g_autofree float *level = g_new(float, g->bins), *lags = g_new(float, numbers);
+    fx_shared_bins(&p->shared, g, level, lags);
+    return litho_cuda_put(p->context, &p->level, level, g->bins * sizeof *level, error) &&
+           litho_cuda_put(p->context, &p->lags, lags, numbers * sizeof *lags, error);
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     FxPlan *p = data;
@@ -353,6 +390,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (!clean_pass(p, pass, &clean, run, error))
         return FALSE;
     FxJob job = job_of(p, &clean, run);
+    if (!know_shared(p, pass, clean.in, &job.g, run, error))
+        return FALSE;
     job.raw = pass->in;
     if (clean.in != pass->in) // before the room for everything else is measured
         job.recorded = litho_cuda_input(p->context, pass->in, run, error);

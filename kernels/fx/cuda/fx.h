@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/erratic.h"
 #include "kernels/fx/cuda/layout.h"
+#include "kernels/fx/shared.h"
 
 // The plan and one call of the F-X filter on CUDA, shared by its host files.
 
@@ -19,6 +20,8 @@ typedef struct FxPlan {
     LithoCudaContext *context;
     LithoClean clean; // the input without bursts, found once a cube
     LithoCudaErratic erratic;
+    FxShared shared;
+    LithoCudaArray level, lags; // fx_shared_bins() of the pass
     int nfft, batch; // transforms of `nfft` a call
     gboolean own;    // the length is one that cuda/fft.cu transforms; else cuFFT does
     cufftHandle forward, inverse;

@@ -6,7 +6,7 @@
 // none, as in most windows, the second leaves after it has read LITHO_FX_KEEP_BINS numbers.
 #include "kernels/fx/cuda/device.cuh"
 
-enum { THREADS = 128, WARPS = THREADS / 32, DIRECTIONS = 4 };
+enum { THREADS = 128, WARPS = THREADS / 32 };
 enum { MOST = LITHO_FX_KEEP_PIECE * LITHO_FX_KEEP_PIECE }; // traces of a piece
 
 struct Piece {
@@ -244,7 +244,6 @@ __device__ static float2 multiply(const Removed &r, const float *largest, int pi
 __global__ void __launch_bounds__(THREADS) keep_kernel(LithoFxGroup g, int a_window)
 {
     extern __shared__ float shared[];
-    const int direction[DIRECTIONS][2] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
     const int groups = (a_window + LITHO_FX_KEEP_BINS - 1) / LITHO_FX_KEEP_BINS;
     const int first = blockIdx.y % groups * LITHO_FX_KEEP_BINS;
     const int bins = min((int)LITHO_FX_KEEP_BINS, a_window - first);
@@ -271,8 +270,8 @@ __global__ void __launch_bounds__(THREADS) keep_kernel(LithoFxGroup g, int a_win
         kept[k] = 0;
     }
     __syncthreads();
-    for (int d = 0; d < DIRECTIONS; d++) {
-        const int d_il = direction[d][0], d_xl = direction[d][1];
+    for (int d = 0; d < LITHO_FX_DIRECTIONS; d++) {
+        const int d_il = litho_fx_direction(d, 0), d_xl = litho_fx_direction(d, 1);
         int any = 0;
         for (int k = threadIdx.x; k < p.n; k += THREADS) {
             const int il = k / p.n_xl, xl = k % p.n_xl, other = k + d_il * p.n_xl + d_xl;
@@ -297,7 +296,8 @@ __global__ void __launch_bounds__(THREADS) keep_kernel(LithoFxGroup g, int a_win
 #pragma unroll
                     for (int m = 0; m < 3; m++)
                         sums[m] += map[m * p.n + y * p.n_xl + x];
-            kept[k] = fmaxf(kept[k], litho_fx_kept(sums[0], sums[1], sums[2]));
+            kept[k] = fmaxf(kept[k], litho_fx_kept(litho_fx_alike(sums[0], sums[1], g.alike.of[d]), sums[1],
+                                                   sums[2]));
         }
         __syncthreads();
     }

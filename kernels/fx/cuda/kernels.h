@@ -72,6 +72,14 @@ typedef struct LithoFxGroup {
     float padding;  // samples of the transform over those of a time window
 
     float share;                        // litho_fx_share() over size
+    // Shared noise (rule 8 of geometry.h): its power in a spectrum, [bin of the band], and its
+    // covariance in units of that, [bin of the band][lag] as fx_shared_bins() has them for blocks
+    // of half widths reach_il, reach_xl. `lags` NULL: there is none.
+    const float *level;
+    const LithoFxComplex *lags;
+    int reach_il, reach_xl;
+    LithoFxAlike alike;
+    int band_first, band_bins;          // of the group's first bin in the band, and all of the band
     int automatic;                      // prewhitening is
     int updates;                        // litho_fx_update() serves the spots with few changes
     int solver, form, edge, mute, post; // edge: renorm for form acf
@@ -198,6 +206,12 @@ int litho_fx_rows_serve(const LithoFxGroup *group);
 // litho_fx_solve() for them.
 int litho_fx_solve_rows(const LithoFxGroup *group, int first, int count, int edges, int last,
                         cudaStream_t stream);
+
+// --- cuda/shared.cu ------------------------------------------------------------------------------
+
+// litho_fx_solve() for groups with shared noise.
+int litho_fx_solve_shared(const LithoFxGroup *group, int first, int count, int edges, int last,
+                          cudaStream_t stream);
 
 // --- cuda/apply.cu -------------------------------------------------------------------------------
 

@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 4 : 2)
     fill_tables<H>(&tables, columns, width);
     for (int bin = first; bin < end; bin++) {
         const float scale = await_box(height * width, tile, tables.most);
-        if (threadIdx.x == 0 && g.updates)
+        if (threadIdx.x == 0 && (g.updates || g.lags))
             g.scales[system_of(g, spot, bin)] = scale;
         if (bin + 1 < end) // while this one is worked on
             fetch_box(source_of(g, s, bin + 1, pass), s.c_il0 - H, s.c_xl0 - H, height, width,
@@ -366,19 +366,22 @@ __global__ void __launch_bounds__(THREADS) any_kernel(LithoFxGroup g, int pass)
     const int spot = blockIdx.x, bin = blockIdx.y;
     const LithoFxSpot s = g.spots[spot];
     const Source source = source_of(g, s, bin, pass);
+    float scale;
     if (g.form == LITHO_FX_ACF) {
         float2 *cov = (float2 *)scratch;
-        const float scale =
+        scale =
             scale_for(largest_of(s, source, s.il0, s.il0 + s.n_il, s.xl0, s.xl0 + s.n_xl, most));
         autocorrelation(g, s, source, scale, cov);
         assemble<0>(Autocorrelations{cov, 2 * g.half_xl + 1}, g.size, matrix);
     } else {
-        const float scale =
+        scale =
             scale_for(largest_of(s, source, s.c_il0 - g.half_il, s.c_il1 + g.half_il,
                                  s.c_xl0 - g.half_xl, s.c_xl1 + g.half_xl, most));
         clear(matrix, litho_fx_round4(g.size));
         add_equations(g, s, source, scale, true, 1, matrix, scratch);
     }
+    if (threadIdx.x == 0 && g.lags)
+        g.scales[system_of(g, spot, bin)] = scale;
     __syncthreads();
     store(g, spot, bin, matrix);
 }
