@@ -10,6 +10,7 @@
 #include "core/io/survey.h"
 #include "tests/fx_common.h"
 #include "tests/common.h"
+#include "tests/patch_cubes.h"
 
 static gboolean no_gpu(void)
 {
@@ -227,6 +228,58 @@ static void test_agrees(void)
         g_assert_cmpmem(gpu->live, (gsize)c->n1 * c->n2, cpu->live, (gsize)c->n1 * c->n2);
         litho_report_unref(reports[0]);
         litho_report_unref(reports[1]);
+    }
+}
+
+// Property: the CPU's samples where noise that neighbouring traces share leaves the equations (rule
+// 8), with every shape of block, form, edge, damping, holes, and in regions.
+static void test_shared(void)
+{
+    static const Case shared[] = {
+        {60, 60, 120, 0, "prewhitening=automatic", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic post=1", 3e-5},
+        {60, 60, 120, 0, "", 3e-5},
+        {60, 60, 120, 0, "prewhitening=100 post=1", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic half_width=1", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic half_width=2 window=14", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic half_width=4", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic half_width=5 window=40", 5e-5},
+        {60, 60, 120, 0, "prewhitening=automatic edge=renorm", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic edge=zero faults=off", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic form=acf", 3e-5},
+        {60, 60, 120, 0, "prewhitening=automatic solver=jacobi outband=mute fmin=8 fmax=60", 3e-5},
+        {60, 60, 120, 0.05, "prewhitening=automatic", 5e-5},
+        {60, 60, 120, 0.05, "prewhitening=automatic fill_dead=1", 5e-5},
+        {60, 60, 120, 0.05, "prewhitening=automatic fill_passes=0 post=1", 5e-5},
+        {1, 200, 200, 0, "prewhitening=automatic", 3e-5},
+        {12, 60, 200, 0, "prewhitening=automatic", 3e-5},
+    };
+    if (no_gpu())
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(shared); k++) {
+        const Case *c = &shared[k];
+        g_autoptr(LithoCube) events =
+            fx_plane_waves(c->n1, c->n2, (const FxWave[]){{1, 0.3, 0.2}, {0.7, -0.5, 0.1}}, 2);
+        g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, c->n1, c->n2, c->nt, 1, 71 + k);
+        patch_mix(in);
+        for (gint64 t = 0; t < litho_cube_held_samples(in); t++)
+            in->samples[t] += events->samples[t / c->nt * 64 + t % c->nt % 64];
+        fx_kill_traces(in, c->missing, 7);
+        g_autofree char *off = g_strconcat(c->settings, " shared=off", NULL);
+        g_autoptr(LithoCube) cpu = run_once("cpu", c->settings, in, NULL, NULL);
+        g_autoptr(LithoCube) gpu = run_once("cuda", c->settings, in, NULL, NULL);
+        g_autoptr(LithoCube) plain = run_once("cpu", off, in, NULL, NULL);
+        const LithoBox region = {{0, c->n2 / 3, 30}, {c->n1, c->n2 / 3 + 5, 50}};
+        g_autoptr(LithoCube) part = run_once("cuda", c->settings, in, &region, NULL);
+        const double rms = finite_rms(cpu, NULL), error = finite_rms(gpu, cpu) / rms;
+        g_test_message(
+            "%3d x %3d x %3d, %2.0f %% missing, %-60s %.2e, worst block %.2e, plain %.2f", c->n1,
+            c->n2, c->nt, 100 * c->missing, c->settings, error, worst_block(gpu, cpu, rms),
+            finite_rms(plain, cpu) / rms);
+        g_assert_cmpfloat(error, <=, c->tolerance);
+        g_assert_cmpfloat(worst_block(gpu, cpu, rms), <=, 10 * c->tolerance);
+        g_assert_cmpfloat(finite_rms(plain, cpu), >, 0.2 * rms);
+        fx_assert_region_equal(part, gpu, region);
     }
 }
 
@@ -667,6 +720,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/fx-cuda/agrees", test_agrees);
     g_test_add_func("/fx-cuda/faults", test_faults);
+    g_test_add_func("/fx-cuda/shared", test_shared);
     g_test_add_func("/fx-cuda/region", test_region);
     g_test_add_func("/fx-cuda/batches", test_batches);
     g_test_add_func("/fx-cuda/chunks", test_chunks);
