@@ -293,6 +293,25 @@ static void test_shifts(void)
     }
 }
 
+// Property: shifts are told first where amplitudes differ from trace to trace as well: for gains
+// they pass themselves.
+static void test_shifts_as_gains(void)
+{
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    g_auto(Cubes) c = quality_make("planes", "inlines=48 xlines=48 samples=192 seed=31 snr=20");
+    shift_traces(&c, 7);
+    for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++)
+        c.noisy->samples[k] *= k / 192 % 2 ? 0.3f : 2;
+    LithoNoise noise;
+    g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+    const LithoQuality q = quality_judge(flow, &c, &noise, 0);
+    g_test_message("gains %.2f, shifts %.2f: %s", noise.gains, noise.shifts, q.why);
+    g_assert_cmpfloat(noise.gains, >, 0.06);
+    g_assert_nonnull(strstr(q.why, "statics"));
+    g_assert_false(isfinite(q.expected_snr_db));
+    litho_noise_clear(&noise);
+}
+
 // --- noisy traces and offsets --------------------------------------------------------------------
 
 // Property: no SNR is told where a part of the traces is noisier than the others, which were told
@@ -345,5 +364,6 @@ int main(int argc, char **argv)
     g_test_add_func("/noise-kinds/ground-roll", test_ground_roll);
     g_test_add_func("/noise-kinds/shifts", test_shifts);
     g_test_add_func("/noise-kinds/noisy-and-offset", test_noisy_and_offset);
+    g_test_add_func("/noise-kinds/shifts-as-gains", test_shifts_as_gains);
     return g_test_run();
 }
