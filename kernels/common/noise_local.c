@@ -638,10 +638,15 @@ static double doubt_of(const NoiseJob *job, const NoiseLocal *local)
            lines * sqrt(energy_of_lines(job, local) / (double)MAX(traces, 1));
 }
 
+// Noise that decays so steeply at an end of the traces that windows see less than two thirds of its
+// energy: it is guessed. Amplitudes of 1 / (1 + t / 50 ms)^2 held 3.6 times what was told, 3.4
+// times what windows saw.
+#define MUCH_AT_ENDS 1.5
+
 void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
                           double *leaking, int threads, LithoNoise *noise)
 {
-    const double ends = noise_local_ends(job, local);
+    const double ends = noise_local_ends(job, local), of_ends = 0.2;
     g_autofree float *lumps = g_new(float, job->nf);
     int n = 0;
     for (int f = 0; f < job->nf; f++) {
@@ -662,7 +667,7 @@ void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *
     noise->n_times = 0;
     noise->ends = ends;
     noise->events = events_of(job, local);
-    noise->doubt = doubt_of(job, local) + noise->events;
+    noise->doubt = doubt_of(job, local) + noise->events + of_ends * fmax(ends - MUCH_AT_ENDS, 0);
     noise->lines = energy_of_lines(job, local);
     noise->line_at = strongest_line(job, local) / (job->n[2] * job->dt);
     noise->levelled = local->levelled;
