@@ -291,6 +291,8 @@ typedef struct NoiseCells {
 } NoiseCells;
 // `quiet`: noise_map_quiet(). Frequencies that it leaves out have the powers of one beside them.
 NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet);
+// So with a cell for all windows that begin at one time.
+NoiseCells noise_cells_of_times(const NoiseJob *job, const float *quiet);
 // Gives cells without windows the mean of the ones beside them.
 void noise_cells_fill(const NoiseCells *cells, float *values);
 void noise_cells_clear(NoiseCells *cells);

@@ -542,9 +542,9 @@ float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map)
 
 // --- for a filter that has levels of its own -----------------------------------------------------
 
-NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet)
+static NoiseCells cells_of(Cells c, const float *quiet)
 {
-    Cells c = cells_new(job, BAND_TRACES, SAMPLES, BAND_WINDOWS, BAND_VALUES);
+    const NoiseJob *job = c.job;
     const int bands = noise_map_bands(job);
     const gsize all = (gsize)job->nf * c.all;
     NoiseCells to = {.n = {c.n[0], c.n[1], c.n[2]},
@@ -561,6 +561,16 @@ NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet)
     }
     cells_clear(&c);
     return to;
+}
+
+NoiseCells noise_cells_new(const NoiseJob *job, const float *quiet)
+{
+    return cells_of(cells_new(job, BAND_TRACES, SAMPLES, BAND_WINDOWS, BAND_VALUES), quiet);
+}
+
+NoiseCells noise_cells_of_times(const NoiseJob *job, const float *quiet)
+{
+    return cells_of(cells_new(job, G_MAXINT, 1, 1, 1), quiet);
 }
 
 void noise_cells_fill(const NoiseCells *cells, float *values)

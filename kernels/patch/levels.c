@@ -13,6 +13,7 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
+#include "kernels/patch/levels_lines.h"
 #include "kernels/patch/choice.h"
 
 // A narrow window has fewer traces along an axis (noise_tells_shape()).
@@ -42,6 +43,7 @@ typedef struct Measuring {
     gboolean has_offset;  // which `any` is without
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
+    PatchFaint *faint; // of few lines, [cell][frequency] (levels_lines.h); else NULL
 } Measuring;
 
 static void measuring_clear(Measuring *m)
@@ -49,6 +51,7 @@ static void measuring_clear(Measuring *m)
     litho_noise_windows_free(m->whole);
     litho_noise_windows_free(m->sines);
     patch_floor_clear(&m->floor);
+    g_free(m->faint);
     g_free(m->done);
 }
 
@@ -119,16 +122,19 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
                      .done = g_malloc0(patch_levels_cells(l))};
     patch_floor_init(&m->floor, g, patch_levels_cells(l));
     m->cleaner = meter;
-    m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
+    const gboolean few = patch_lines_are_few(grid) && patch_levels_cells(l) > 1;
+    m->faint = few ? g_new0(PatchFaint, (gsize)patch_levels_cells(l) * g->bins) : NULL;
+    m->meter = meter && !few && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
     return begin_whole(m, error);
 }
 
-// Level and floor of the box of a cell.
+// Level and floor of cell `k`.
 static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const guint8 *recorded,
-                              LithoBox box, LithoRun *run, PatchCellPowers *powers,
-                              LithoNoise *noise, GError **error)
+                              int k, LithoRun *run, PatchCellPowers *powers, LithoNoise *noise,
+                              GError **error)
 {
+    const LithoBox box = patch_cells_box(m->l, m->grid, k);
     const gboolean cubes = patch_levels_have_cubes(m->window);
     const int threads = litho_run_threads(run);
     for (int pass = 0; pass <= cubes; pass++) {
@@ -140,6 +146,8 @@ static gboolean level_of_cell(const Measuring *m, const LithoCube *part, const g
         job->run = run;
         if (pass == 0)
             noise_fill(job, threads, FALSE, noise);
+        if (pass == 0 && m->faint)
+            patch_lines_tell(m->l, k, job, m->faint + (gsize)k * m->l->table.bins);
         if (pass == cubes)
             patch_powers_tell(&m->floor, job, threads, powers);
         if (!litho_run_step(run, 1, 1, error)) {
@@ -156,8 +164,7 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise = {0};
-    const LithoBox box = patch_cells_box(m->l, m->grid, k);
-    const gboolean ok = level_of_cell(m, part, recorded, box, run, powers, &noise, &trouble);
+    const gboolean ok = level_of_cell(m, part, recorded, k, run, powers, &noise, &trouble);
     if (!ok && !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
         g_propagate_error(error, g_steal_pointer(&trouble));
         return FALSE;
@@ -335,10 +342,10 @@ static gboolean do_without(const Measuring *m, gboolean any, GError *trouble, GE
 }
 
 // Where the noise is louder for a short time or at some frequencies; nothing where the level is to
-// be one for all places, or windows are narrow.
+// be one for all places.
 static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands, GError **error)
 {
-    if (m->l->params.level != LITHO_PATCH_LOCAL || patch_is_narrow(m->window))
+    if (m->l->params.level != LITHO_PATCH_LOCAL)
         return TRUE;
     g_autofree float *quiet = m->meter ? m->meter->quiet(m->meter->data, m->whole, run, error)
                                        : noise_map_quiet(m->whole, litho_run_threads(run));
@@ -350,16 +357,22 @@ static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands,
     return TRUE;
 }
 
-// From what was measured to levels.
-static void settle(Measuring *m, const PatchBands *bands)
+// From what was measured to levels; whole[frequency] is that of the survey.
+static void settle(Measuring *m, const PatchBands *bands, const float *whole)
 {
     PatchLevels *l = m->l;
     if (patch_levels_have_shape(&l->params))
         patch_floor_end(&m->floor, m->done, bands->vary, l);
+    if (m->faint && !l->shape)
+        patch_lines_settle(l, m->faint, whole);
     if (patch_cells_are_small(l))
         patch_cells_settle(l);
-    if (bands->vary && !l->shape)
-        patch_bands_settle(bands, l);
+    if (l->shape || !bands->known)
+        return;
+    if (patch_is_narrow(m->window))
+        patch_times_settle(bands, l);
+    else if (bands->vary)
+        patch_bands_settle(bands, patch_lines_are_few(m->grid), l);
 }
 
 // Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.
@@ -389,6 +402,8 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *r
     for (int k = 0; k < patch_levels_cells(l); k++)
         if (m->done[k] != 1)
             put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
+    g_autofree float *of_whole = g_new(float, l->table.bins);
+    put(of_whole, &whole, l->table.bins);
     litho_noise_clear(&whole);
     if (alone && !m->meter) {
         PatchCellPowers powers = patch_powers_new(&m->floor);
@@ -401,7 +416,7 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *r
         m->done[0] = 1;
     const gboolean found = find_bands(m, run, &bands, error);
     if (found)
-        settle(m, &bands);
+        settle(m, &bands, of_whole);
     patch_bands_clear(&bands);
     return found;
 }

@@ -157,7 +157,10 @@ static int find_louder(const NoiseCells *c, int cell, double spread, const float
 
 PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 {
-    PatchBands b = {.cells = noise_cells_new(whole, quiet), .found = g_malloc0(whole->nf)};
+    PatchBands b = {.known = TRUE,
+                    .cells = noise_cells_new(whole, quiet),
+                    .times = noise_cells_of_times(whole, quiet),
+                    .found = g_malloc0(whole->nf)};
     const double spread = fmin(SPREAD * missing_of(whole), MOST_SPREAD);
     const NoiseCells *c = &b.cells;
     g_autofree float *over = over_faint(c), *by = g_new(float, c->nf);
@@ -172,6 +175,7 @@ PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet)
 void patch_bands_clear(PatchBands *b)
 {
     noise_cells_clear(&b->cells);
+    noise_cells_clear(&b->times);
     g_free(b->found);
     *b = (PatchBands){0};
 }
@@ -179,15 +183,16 @@ void patch_bands_clear(PatchBands *b)
 guint64 patch_bands_bytes(const LithoPatchGeometry *g)
 {
     // Two powers of each window and frequency; of each cell, which has two windows, two more, two
-    // levels and the scratch of one frequency.
-    return (guint64)PATCH_ALL_WINDOWS * (g->bins + 1) * 4 * sizeof(float);
+    // levels and the scratch of one frequency; levels at up to five times of each cell.
+    return (guint64)PATCH_ALL_WINDOWS * (g->bins + 1) * 7 * sizeof(float);
 }
 
 // --- settling ------------------------------------------------------------------------------------
 
 // Logarithms by which the noise of a cell exceeds `level`, to[frequency]: first by as much as at
 // all frequencies, which events do not raise alike.
-static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level, float *to)
+static void compare(const PatchBands *b, int cell, gboolean few, const LithoPatchLevels *level,
+                    float *to)
 {
     const NoiseCells *c = &b->cells;
     const int nf = c->nf;
@@ -203,8 +208,8 @@ static void compare(const PatchBands *b, int cell, const LithoPatchLevels *level
     const double all = least * ramp(fabs(least), CHANCE, SURE) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
         const double own = to[f] - all;
-        to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) *
-                                  (own > 0 ? is_noise(c, f, cell, 0, b->found[f]) : 1));
+        const double sure = own < 0 ? 1 : few ? 0 : is_noise(c, f, cell, 0, b->found[f]);
+        to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) * sure);
     }
 }
 
@@ -243,36 +248,133 @@ static void take_total(PatchLevels *l)
     l->high *= by;
 }
 
-void patch_bands_settle(const PatchBands *b, PatchLevels *l)
+// Gives `l` cells at least as fine as those of `c` along all axes, and there the levels that it has
+// by exp(by[frequency][cell of c]).
+static void refine(const NoiseCells *c, const float *by, PatchLevels *l)
 {
-    const NoiseCells *c = &b->cells;
-    const int bins = l->table.bins;
+    const int bins = l->table.bins, last = c->n[2] - 1;
+    const float *times = c->at + c->n[0] + c->n[1];
     const LithoPatchLevels old = l->table;
-    g_autofree float *own = g_new(float, bins), *by = g_new0(float, (gsize)bins * c->all);
     g_autofree float *old_sigma = l->sigma;
-    for (int cell = 0; cell < c->all; cell++) {
-        compare(b, cell, &old, own);
-        for (int f = 0; f < bins && c->count[cell] > 0; f++)
-            by[at_of(c, f, cell)] = own[f];
-    }
-    for (int f = 0; f < bins; f++)
-        noise_cells_fill(c, by + at_of(c, f, 0));
-    for (int a = 0; a < 3; a++) {
-        l->own[a] = old.n[a];
+    const int *n = l->table.n;
+    for (int a = 0; a < 3; a++)
         patch_levels_divide(l, a, MAX(c->n[a], old.n[a]));
-    }
     l->sigma = g_new(float, (gsize)patch_levels_cells(l) * bins);
     l->table.sigma = l->sigma;
-    const int *n = l->table.n;
     for (int k = 0; k < patch_levels_cells(l); k++) {
         const int at[3] = {k / n[2] / n[1], k / n[2] % n[1], k % n[2]};
         float x[3];
         for (int a = 0; a < 3; a++)
             x[a] = l->table.first[a] + (float)at[a] * l->table.step[a];
+        if (c->all == c->n[2]) // the outermost ones hold windows that begin before the traces
+            x[2] = at[2] == 0          ? MIN(x[2], times[0])
+                   : at[2] == n[2] - 1 ? MAX(x[2], times[last])
+                                       : x[2];
         for (int f = 0; f < bins; f++)
             l->sigma[(gsize)k * bins + f] =
                 litho_patch_level(&old, x, f) * expf(value_at(c, by + at_of(c, f, 0), x));
     }
+}
+
+// The level at frequency f and a time: the middle one of the columns of cells.
+static float middle_at(const LithoPatchLevels *level, float time, int f, float *sorted)
+{
+    const int columns = level->n[0] * level->n[1];
+    for (int k = 0; k < columns; k++) {
+        const float place[3] = {level->first[0] + (float)(k / level->n[1]) * level->step[0],
+                                level->first[1] + (float)(k % level->n[1]) * level->step[1], time};
+        sorted[k] = litho_patch_level(level, place, f);
+    }
+    return litho_select_kth(sorted, columns, columns / 2);
+}
+
+// Half the logarithm of what all frequencies have in common of power[frequency] over `unit`, where
+// it is noise of the windows that begin at time `t`. `by` and `sorted` are scratch.
+static double common_at(const NoiseCells *c, int t, const float *unit, float *by, float *sorted)
+{
+    for (int f = 0; f < c->nf; f++) {
+        const float own = c->power[at_of(c, f, t)];
+        by[f] = own > 0 && unit[f] > 0 ? 0.5f * logf(own / unit[f]) : 0;
+    }
+    const double least = in_common(by, c->nf, sorted);
+    return least * ramp(fabs(least), CHANCE, SURE) * is_common_noise(c, t, sorted);
+}
+
+// Windows lie inside the survey, those of the filter begin before it: the level goes on from the
+// outermost two times, the further one at `in`, to the face.
+static double beyond(const NoiseCells *c, int out, int in, double face, float *unit, float *by,
+                     float *sorted)
+{
+    const float *at = c->at + c->n[0] + c->n[1];
+    if (!(c->count[out] > 0 && c->count[in] > 0))
+        return 0;
+    for (int f = 0; f < c->nf; f++)
+        unit[f] = c->power[at_of(c, f, in)];
+    return common_at(c, out, unit, by, sorted) * (face - at[out]) / (at[out] - at[in]);
+}
+
+// Noise that grows or decays within a cell: all cells of a time go up or down by as much as the
+// windows that begin there exceed them at all frequencies.
+static void settle_times(const NoiseCells *w, PatchLevels *l)
+{
+    const int bins = l->table.bins, n = w->n[2];
+    const float *times = w->at + w->n[0] + w->n[1];
+    const float last = l->table.step[2] * (float)l->table.n[2] - 1;
+    g_autofree float *unit = g_new(float, bins), *own = g_new(float, bins);
+    g_autofree float *sorted = g_new(float, MAX(bins, l->table.n[0] * l->table.n[1]));
+    g_autofree float *at = g_new(float, n + 4), *more = g_new0(float, n + 2);
+    g_autofree float *by = g_new(float, (gsize)bins *(n + 2));
+    const NoiseCells c = {.n = {1, 1, n + 2}, .all = n + 2, .nf = bins, .at = at};
+    for (int t = 0; t < n; t++) {
+        for (int f = 0; f < bins; f++) {
+            const float old = middle_at(&l->table, times[t], f, sorted);
+            unit[f] = old * old;
+        }
+        more[t + 1] = w->count[t] > 0 ? (float)common_at(w, t, unit, own, sorted) : 0;
+    }
+    gboolean any = FALSE;
+    for (int t = 1; t <= n; t++)
+        any |= more[t] != 0;
+    if (n < 2 || !any)
+        return;
+    memcpy(at, w->at, 2 * sizeof *at);
+    memcpy(at + 3, times, n * sizeof *times);
+    at[2] = MIN(0, times[0] - 1);
+    at[n + 3] = MAX(last, times[n - 1] + 1);
+    more[0] = more[1] + (float)beyond(w, 0, 1, at[2], unit, own, sorted);
+    more[n + 1] = more[n] + (float)beyond(w, n - 1, n - 2, at[n + 3], unit, own, sorted);
+    for (int f = 0; f < bins; f++)
+        memcpy(by + at_of(&c, f, 0), more, (n + 2) * sizeof *more);
+    refine(&c, by, l);
+}
+
+void patch_bands_settle(const PatchBands *b, gboolean few, PatchLevels *l)
+{
+    const NoiseCells *c = &b->cells;
+    const int bins = l->table.bins;
+    g_autofree float *own = g_new(float, bins), *by = g_new0(float, (gsize)bins * c->all);
+    for (int cell = 0; cell < c->all; cell++) {
+        compare(b, cell, few, &l->table, own);
+        for (int f = 0; f < bins && c->count[cell] > 0; f++)
+            by[at_of(c, f, cell)] = own[f];
+    }
+    for (int f = 0; f < bins; f++)
+        noise_cells_fill(c, by + at_of(c, f, 0));
+    memcpy(l->own, l->table.n, sizeof l->own);
+    refine(c, by, l);
+    settle_times(&b->times, l);
     l->fine = TRUE;
     take_total(l);
+}
+
+void patch_times_settle(const PatchBands *b, PatchLevels *l)
+{
+    gint32 n[3];
+    memcpy(n, l->table.n, sizeof n);
+    settle_times(&b->times, l);
+    if (memcmp(n, l->table.n, sizeof n)) {
+        memcpy(l->own, n, sizeof n);
+        l->fine = TRUE;
+        take_total(l);
+    }
 }

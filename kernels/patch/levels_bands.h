@@ -5,19 +5,24 @@
 
 // Noise that is louder in places for a short time or at some frequencies, as swell, wind, traffic
 // and surface waves are: cells of a quarter of a second are too long for it, and the lower quartile
-// of the frequencies says nothing of it. Lines and surveys of up to 7 lines are left out: events
-// that are dense there reach all wavenumbers, as noise does.
+// of the frequencies says nothing of it. On lines and surveys of few lines, where dense events
+// reach all wavenumbers, as noise does, what all frequencies have in common counts alone.
 typedef struct PatchBands {
-    NoiseCells cells;
+    NoiseCells cells, times; // `times`: of all windows that begin at one time
     guint8 *found; // [frequency]: the noise is clearly louder somewhere there, or at one beside it
-    gboolean vary; // at enough frequencies and cells
+    gboolean known; // it was asked
+    gboolean vary;  // at enough frequencies and cells
 } PatchBands;
 
 // From noise_map_quiet() of the windows of the whole survey. Clear it with patch_bands_clear().
 PatchBands patch_bands_find(const LithoNoiseWindows *whole, const float *quiet);
 void patch_bands_clear(PatchBands *bands);
 // Gives `levels`, which have no shape, cells as fine as those of `bands`, and there the levels that
-// the noise has: of each frequency its own.
-void patch_bands_settle(const PatchBands *bands, PatchLevels *levels);
+// the noise has: of each frequency its own, or, where there are few lines, one for all; then those
+// of patch_times_settle().
+void patch_bands_settle(const PatchBands *bands, gboolean few, PatchLevels *levels);
+// Moves `levels`, which have no shape, up and down in time by as much as the windows that begin at
+// one time exceed them, of all cells and frequencies alike; they get a cell for each such time.
+void patch_times_settle(const PatchBands *bands, PatchLevels *levels);
 // Bytes that finding and settling take, at most.
 guint64 patch_bands_bytes(const LithoPatchGeometry *g);
