@@ -241,7 +241,9 @@ static void test_regions(void)
                                 {{43, 20, 30}, {52, 21, 31}},
                                 {{20, 11, 101}, {33, 30, 160}},
                                 {{59, 40, 190}, {61, 47, 203}}};
-    const char *const flows[] = {as_is, "fx window=12 half_width=2 time_window=64 time_overlap=20",
+    const char *const flows[] = {as_is,
+                                 "fx window=12 half_width=2 time_window=64 time_overlap=20 "
+                                 "shared=off",
                                  "patch sigma=0.3"};
     if (no_gpu())
         return;

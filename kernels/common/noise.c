@@ -403,6 +403,16 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, Litho
     return finish(job, TRUE, run, noise, error);
 }
 
+gboolean litho_noise_windows_fill(LithoNoiseWindows *job, LithoRun *run)
+{
+    job->run = run;
+    const gboolean fill = noise_has_enough(job, NULL) &&
+                          noise_fills_clearly(job, litho_run_threads(run)) &&
+                          litho_run_checkpoint(run);
+    job->run = NULL;
+    return fill;
+}
+
 gboolean litho_noise_windows_shape(LithoNoiseWindows *job, LithoRun *run, LithoNoise *noise,
                                    GError **error)
 {

@@ -50,6 +50,9 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *pa
 // The noise of the windows taken so far.
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
+// TRUE where the noise comes to all wavenumbers, as few windows tell: no more need be asked. FALSE:
+// it does not, or they do not tell.
+gboolean litho_noise_windows_fill(LithoNoiseWindows *windows, LithoRun *run);
 // The level with its shape, where this is clearly one of noise; else noise->shape is NULL, and the
 // other figures say nothing. No interval.
 gboolean litho_noise_windows_shape(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,

@@ -138,6 +138,8 @@ static inline gboolean noise_tells_shape(const int n[2])
 }
 
 // TRUE where noise->shape is that of noise: FALSE where wavenumbers hold leak of events.
+// TRUE where the faintest wavenumbers, all frequencies together, hold most of the middle one.
+gboolean noise_fills_clearly(const NoiseJob *job, int threads);
 // `flat`: levels [frequency] without the shape; `tenth`, `half`: the floor by these parts of the
 // windows.
 gboolean noise_is_shared(const NoiseJob *job, const double *flat, const float *tenth,

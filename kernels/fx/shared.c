@@ -11,8 +11,8 @@
 #include "kernels/common/noise.h"
 #include "kernels/fx/fx.h"
 
-// Windows tell a shape by their quietest tenth.
-enum { WINDOW = 16, WINDOWS = 1024 };
+// Windows tell a shape by their quietest tenth, and a few of them where there can be none.
+enum { WINDOW = 16, WINDOWS = 1024, FEW_WINDOWS = 128 };
 // Columns along an axis and their traces. Surveys of no more traces than they hold are one column.
 enum { ACROSS = 3, COLUMN = 32 };
 
@@ -91,22 +91,38 @@ static gboolean add_column(LithoNoiseWindows *windows, const FxColumns *columns,
     return moved && litho_noise_windows_add(windows, moved, recorded, to, run, error);
 }
 
+// `most` windows of all columns; NULL with the error.
+static LithoNoiseWindows *windows_of(const FxColumns *columns, int most, LithoRun *run,
+                                     GError **error)
+{
+    const LithoGrid mosaic = mosaic_of(columns->grid);
+    const int n[2] = {columns_along(columns->grid, 0), columns_along(columns->grid, 1)};
+    LithoNoiseWindows *windows = litho_noise_windows_new(&mosaic, NULL, window, most, error);
+    gboolean ok = windows != NULL;
+    for (int c = 0; ok && c < n[0] * n[1]; c++)
+        ok = add_column(windows, columns, &mosaic, (const int[2]){c / n[1], c % n[1]}, run, error);
+    if (!ok)
+        g_clear_pointer(&windows, litho_noise_windows_free);
+    return windows;
+}
+
 // FALSE with LITHO_ERROR_GEOMETRY: there is nothing to measure.
 static gboolean measure(const FxColumns *columns, LithoRun *run, LithoNoise *noise, GError **error)
 {
     const double start = litho_now_ms();
-    const LithoGrid mosaic = mosaic_of(columns->grid);
-    const int n[2] = {columns_along(columns->grid, 0), columns_along(columns->grid, 1)};
     LithoRun quiet = run ? *run : (LithoRun){0};
     quiet.on_progress = NULL;
     quiet.report = NULL;
-    LithoNoiseWindows *windows = litho_noise_windows_new(&mosaic, NULL, window, WINDOWS, error);
-    gboolean ok = windows != NULL;
-    for (int c = 0; ok && c < n[0] * n[1]; c++)
-        ok = add_column(windows, columns, &mosaic, (const int[2]){c / n[1], c % n[1]}, &quiet,
-                        error);
-    ok = ok && litho_noise_windows_shape(windows, &quiet, noise, error);
-    litho_noise_windows_free(windows);
+    LithoNoiseWindows *few = windows_of(columns, FEW_WINDOWS, &quiet, error);
+    gboolean ok = few != NULL;
+    const gboolean filled = ok && litho_noise_windows_fill(few, &quiet);
+    litho_noise_windows_free(few);
+    *noise = (LithoNoise){0};
+    if (ok && !filled) {
+        LithoNoiseWindows *windows = windows_of(columns, WINDOWS, &quiet, error);
+        ok = windows && litho_noise_windows_shape(windows, &quiet, noise, error);
+        litho_noise_windows_free(windows);
+    }
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return ok;
 }
