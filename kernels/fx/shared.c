@@ -91,15 +91,16 @@ static gboolean add_column(LithoNoiseWindows *windows, const FxColumns *columns,
     return moved && litho_noise_windows_add(windows, moved, recorded, to, run, error);
 }
 
-// `most` windows of all columns; NULL with the error.
-static LithoNoiseWindows *windows_of(const FxColumns *columns, int most, LithoRun *run,
+// Windows of every column, `most` of them; of every `step`th the part that lies there. NULL with
+// the error.
+static LithoNoiseWindows *windows_of(const FxColumns *columns, int most, int step, LithoRun *run,
                                      GError **error)
 {
     const LithoGrid mosaic = mosaic_of(columns->grid);
     const int n[2] = {columns_along(columns->grid, 0), columns_along(columns->grid, 1)};
     LithoNoiseWindows *windows = litho_noise_windows_new(&mosaic, NULL, window, most, error);
     gboolean ok = windows != NULL;
-    for (int c = 0; ok && c < n[0] * n[1]; c++)
+    for (int c = 0; ok && c < n[0] * n[1]; c += step)
         ok = add_column(windows, columns, &mosaic, (const int[2]){c / n[1], c % n[1]}, run, error);
     if (!ok)
         g_clear_pointer(&windows, litho_noise_windows_free);
@@ -113,13 +114,18 @@ static gboolean measure(const FxColumns *columns, LithoRun *run, LithoNoise *noi
     LithoRun quiet = run ? *run : (LithoRun){0};
     quiet.on_progress = NULL;
     quiet.report = NULL;
-    LithoNoiseWindows *few = windows_of(columns, FEW_WINDOWS, &quiet, error);
+    // Reading columns takes longest: three of nine, from corner to corner.
+    const gboolean square =
+        columns_along(columns->grid, 0) * columns_along(columns->grid, 1) == ACROSS * ACROSS;
+    LithoNoiseWindows *few =
+        square ? windows_of(columns, ACROSS * FEW_WINDOWS, ACROSS + 1, &quiet, error)
+               : windows_of(columns, FEW_WINDOWS, 1, &quiet, error);
     gboolean ok = few != NULL;
     const gboolean filled = ok && litho_noise_windows_fill(few, &quiet);
     litho_noise_windows_free(few);
     *noise = (LithoNoise){0};
     if (ok && !filled) {
-        LithoNoiseWindows *windows = windows_of(columns, WINDOWS, &quiet, error);
+        LithoNoiseWindows *windows = windows_of(columns, WINDOWS, 1, &quiet, error);
         ok = windows && litho_noise_windows_shape(windows, &quiet, noise, error);
         litho_noise_windows_free(windows);
     }
