@@ -100,7 +100,7 @@ static void test_noise_part(void)
         {"patch", "", "snr=0", FALSE},
         {"patch", "threshold=0.5", "snr=0", TRUE},
         {"fx", "", "snr=5 noise=low", FALSE},
-        {"fx", "", "snr=0 noise=mixed", TRUE},
+        {"fx", "shared=off", "snr=0 noise=mixed", TRUE},
         {"patch", "", "snr=0 noise=mixed", FALSE},
         {"patch", "", "snr=300", FALSE},
     };

@@ -157,6 +157,7 @@ static LithoCube *two_layers(double bin, int n, double dz, int nz, double depth)
 {
     LithoGrid grid = time_grid(1, n, nz, bin, dz);
     grid.is_depth = TRUE;
+    grid.xy_source = LITHO_FROM_COMPUTED; // an assumed spacing is not written
     g_strlcpy(grid.axis[LITHO_SAMPLE].unit, "m", sizeof grid.axis[LITHO_SAMPLE].unit);
     LithoCube *cube = litho_cube_new(&grid, NULL);
     for (int j = 0; j < n; j++)

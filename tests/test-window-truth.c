@@ -518,7 +518,7 @@ static void open_made(const char *kind, const char *settings)
 static void test_noise_stays(void)
 {
     open_made("curved", "inlines=48 xlines=48 samples=160 seed=5 noise=mixed snr=0");
-    use("fx", (const char *[]){NULL});
+    use("fx", (const char *[]){"shared=off", NULL});
     GtkWidget *quality = quality_panel();
     g_assert_true(gui_wait(is_judged, &gui, 60));
     g_assert_true(gui_label_says(quality, "stays: try 'Local Fourier filter'"));

@@ -79,7 +79,8 @@ static int section_of(const LithoGrid *grid)
 
 void litho_middle_follow_section(LithoMiddle *middle, const LithoGrid *grid)
 {
-    if (section_of(grid) != middle->one_section)
+    const int shown = litho_canvas_maximised(LITHO_CANVAS(middle->canvas));
+    if (middle->one_section >= 0 && shown == middle->one_section && section_of(grid) != shown)
         litho_middle_show_section(middle, grid);
 }
 

@@ -20,5 +20,5 @@ void litho_middle_show_views(LithoMiddle *middle, gboolean views); // or the sta
 // Another file is open. A line is one section: its other views are a trace and a row of samples. A
 // cube behind it has all four again, unless a person chose otherwise.
 void litho_middle_show_section(LithoMiddle *middle, const LithoGrid *grid);
-// A result: so, too, where it lies along another line than is shown, or is a cube.
+// A result: so, too, where the section of a line is shown and the result is another line or a cube.
 void litho_middle_follow_section(LithoMiddle *middle, const LithoGrid *grid);
