@@ -122,7 +122,7 @@ static const LithoParam rows[] = {
         .doc = N_("Puts back what neighbouring traces lose alike and beyond the noise where events "
                   "break off: at faults, flips of polarity and ends. Filled traces take the "
                   "prediction alone. Off saves a seventh of the time on a card.")),
-    FX_BOOL(shared, .label = N_("Shared noise"), .def = true, .stage = FILTER,
+    FX_BOOL(shared, .label = N_("Shared noise"), .def = true, .advanced = true, .stage = FILTER,
             .doc = N_("Noise that neighbouring traces share, as in migrated data or after mixing, "
                       "is predictable: where samples of the survey tell of it, it is taken off "
                       "the equations. Nothing changes where there is none; off does not look.")),

@@ -387,8 +387,10 @@ gboolean fx_shared_known(FxShared *s, const LithoPass *pass, GError **error)
 gboolean fx_shared_find(FxShared *s, const LithoPass *pass, const FxColumns *columns, LithoRun *run,
                         GError **error)
 {
-    LithoNoise noise;
-    if (!look(columns, run, &noise, error))
+    LithoNoise noise = {0};
+    // A part of a survey, which no engine gives without the survey's measurement, tells nothing.
+    if (litho_box_equal(pass->in->held, litho_box_full(columns->grid)) &&
+        !look(columns, run, &noise, error))
         return FALSE;
     g_autofree char *key = litho_fx_measure_key(pass->params);
     take(s, noise);
