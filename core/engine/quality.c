@@ -391,20 +391,6 @@ static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQual
         litho_quality_tell_offset(noise, q);
 }
 
-// TRUE where a step filters traces over their gains.
-static gboolean balances(const LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        const LithoParamTable *table = &step->op->params;
-        for (guint r = 0; step->enabled && r < table->n; r++)
-            if (table->rows[r].role == LITHO_ROLE_BALANCE &&
-                litho_param_get(&table->rows[r], step->params) == 0)
-                return TRUE;
-    }
-    return FALSE;
-}
-
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
 {
     q->count = sums->n;
@@ -430,8 +416,8 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     count_bursts(sums, ask->noise->total * ask->noise->total);
     if (sums->n > 0)
         expect(sums, ask->noise, q);
-    if (ask->noise->gains > 0 && isfinite(q->expected_snr_db) && !*q->why && !balances(c->flow))
-        litho_quality_tell_gains(ask->noise, q);
+    if (isfinite(q->expected_snr_db) && !*q->why)
+        litho_quality_tell_gains(ask->noise, c->flow, q);
     return TRUE;
 }
 

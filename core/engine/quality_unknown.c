@@ -197,8 +197,24 @@ void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *q)
         noise->offset);
 }
 
-void litho_quality_tell_gains(const LithoNoise *noise, LithoQuality *q)
+// TRUE where a step filters traces over their gains.
+static gboolean balances(const LithoFlow *flow)
 {
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        const LithoParamTable *table = &step->op->params;
+        for (guint r = 0; step->enabled && r < table->n; r++)
+            if (table->rows[r].role == LITHO_ROLE_BALANCE &&
+                litho_param_get(&table->rows[r], step->params) == 0)
+                return TRUE;
+    }
+    return FALSE;
+}
+
+void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow, LithoQuality *q)
+{
+    if (!(noise->gains > 0) || balances(flow))
+        return;
     litho_text_put(q->why, sizeof q->why,
                    _("amplitudes differ from trace to trace by %.0f %%, which this flow takes for "
                      "noise; balance the traces before, or take a filter that does (patch)"),

@@ -24,8 +24,9 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
 // A remark beside an SNR that is told: what is lost to shifts of single traces.
 void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *quality);
-// Another one: what a flow loses that does not balance traces whose amplitudes differ.
-void litho_quality_tell_gains(const LithoNoise *noise, LithoQuality *quality);
+// Another one, where traces' amplitudes differ and no step of the flow balances them: what is lost.
+void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow,
+                              LithoQuality *quality);
 // Another one: an offset of the samples that counts as signal, where LITHO_QUALITY_OFFSET of what
 // they stray from it and more.
 #define LITHO_QUALITY_OFFSET 0.1

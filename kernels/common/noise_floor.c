@@ -249,7 +249,7 @@ void noise_add_filling(NoiseFilling *to, double times, gint64 nk, float *below)
     to->faint += times * litho_select_kth(below, nk, nk / 10);
 }
 
-// Of a hundred windows with white noise the faintest tenth holds 0.84 of the middle wavenumber, by
+// White noise in a hundred windows leaves the faintest tenth 0.84 of the middle wavenumber, by
 // chance. Noise that keeps to some wavenumbers leaves 0.5 and less.
 #define FILLED_CLEARLY 0.7
 

@@ -109,7 +109,7 @@ gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
 // windows hold one seems loud: noise_below_events() comes after it. The figures tell nothing after
 // job->run was told to stop.
 void noise_floor(const NoiseJob *job, int threads, float *floor);
-// The same from another part of the windows than NOISE_FLOOR_PART.
+// The floor by another part of the windows than NOISE_FLOOR_PART.
 void noise_floor_by(const NoiseJob *job, double part, int threads, float *floor);
 // The part of the windows that holds no event at a wavenumber where most of them do, and the
 // windows that are needed: with fewer the floor is 0.

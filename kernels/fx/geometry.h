@@ -215,7 +215,7 @@ typedef struct LithoFxAlike {
     float of[LITHO_FX_DIRECTIONS];
 } LithoFxAlike;
 
-// What counts: 0 in shared noise, all where traces are quite alike.
+// Likeness that counts: 0 in shared noise, all where traces are quite alike.
 LITHO_FX_FN float litho_fx_alike(float alike, float whole, float shared)
 {
     return (alike - shared * whole) / (1 - shared);

@@ -319,7 +319,7 @@ static void take(FxShared *s, LithoNoise noise)
     s->version = noise.shape ? next_version() : 0;
 }
 
-// What was measured last: other plans and other parameters of the filter find it, too.
+// The last measurements: other plans and other parameters of the filter find them, too.
 typedef struct Kept {
     guint64 serial; // of the cube as it came, 0 = none
     char *key;

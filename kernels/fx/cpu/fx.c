@@ -365,7 +365,7 @@ static gboolean spread_lags(FxPlan *p, const LithoFxGeometry *g, GError **error)
     return TRUE;
 }
 
-// What rule 8 needs. `pass`: with the input as it came.
+// The needs of rule 8. `pass`: with the input as it came.
 static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
                             const LithoFxGeometry *g, LithoRun *run, GError **error)
 {

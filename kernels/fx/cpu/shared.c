@@ -61,7 +61,7 @@ FX_INLINE FxV product(const FxV *a, int row, int n, const FxV *x)
     return sum;
 }
 
-// What is left of noise of power 1, the filter being h: g' N g with g = (1, -h).
+// Rest of noise of power 1, the filter being h: g' N g with g = (1, -h).
 static FxV noise_left(const FxBatch *b, const FxV *h)
 {
     const int n = b->shape.taps;

@@ -357,7 +357,7 @@ static LithoCube *fetch_column(const LithoBox *box, LithoRun *run, gpointer data
     return litho_cuda_fetch_box(from->p->context, from->clean, *box, run, error);
 }
 
-// What rule 8 needs. `pass`: with the input as it came.
+// The needs of rule 8. `pass`: with the input as it came.
 static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
                             const LithoFxGeometry *g, LithoRun *run, GError **error)
 {

@@ -22,7 +22,7 @@ struct Noise {
         const float2 c = lags[sign * il * (4 * reach_xl + 1) + 2 * reach_xl + sign * xl];
         return make_float2(c.x, sign * c.y);
     }
-    // The same as the matrix has it.
+    // The covariance as the matrix has it.
     __device__ float2 biased(int il, int xl) const
     {
         const float a = fmaxf(1 - part_il * (float)abs(il), 0.0f);

@@ -208,7 +208,7 @@ typedef struct Rows {
     float *re, *im;
 } Rows;
 
-// Of a thread: at a frequency and at its opposite.
+// Room of a thread: at a frequency and at its opposite.
 typedef struct Room {
     Rows plane[2], windows[2];
     int lead, room;

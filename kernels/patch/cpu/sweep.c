@@ -524,7 +524,7 @@ guint64 patch_columns_bytes(const LithoPatchGeometry *g, LithoBox region)
     return MIN(sizeof(float) * inlines * covered(&job, 1) * job.length, MOST_BYTES);
 }
 
-// What a region of a sweep takes at most before it is halved.
+// Bytes that a region of a sweep takes at most before it is halved.
 static gsize most_bytes(const PatchSweep *s)
 {
     return s->rule == LITHO_PATCH_ENERGY && patch_planes_have(&s->g) ? MOST_ENERGY_BYTES
