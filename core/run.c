@@ -111,6 +111,14 @@ static int granted(void)
     return n > 1 ? (int)n - 1 : G_MAXINT;
 }
 
+LithoRun litho_run_quiet(const LithoRun *run)
+{
+    LithoRun quiet = run ? *run : (LithoRun){0};
+    quiet.on_progress = NULL;
+    quiet.report = NULL;
+    return quiet;
+}
+
 int litho_run_threads(const LithoRun *run)
 {
     if (run && run->threads > 0)

@@ -89,6 +89,9 @@ int litho_run_devices(const LithoRun *run);
 // For operators that share their work out themselves: how many devices took part.
 void litho_run_used_devices(LithoRun *run, int n);
 
+// A copy for work inside other work, which tells neither progress nor figures. `run` may be NULL.
+LithoRun litho_run_quiet(const LithoRun *run);
+
 // Stage stopwatch: double t = litho_now_ms(); ...; litho_run_time(run, "solve", KIND, now - t, ..).
 double litho_now_ms(void);
 // The calling thread, and those it starts from now on, take processors after the threads that have

@@ -111,9 +111,7 @@ static LithoNoiseWindows *windows_of(const FxColumns *columns, int most, int ste
 static gboolean measure(const FxColumns *columns, LithoRun *run, LithoNoise *noise, GError **error)
 {
     const double start = litho_now_ms();
-    LithoRun quiet = run ? *run : (LithoRun){0};
-    quiet.on_progress = NULL;
-    quiet.report = NULL;
+    LithoRun quiet = litho_run_quiet(run);
     // Reading columns takes longest: three of nine, from corner to corner.
     const gboolean square =
         columns_along(columns->grid, 0) * columns_along(columns->grid, 1) == ACROSS * ACROSS;

@@ -375,9 +375,7 @@ static gboolean find(const Size size[2], const LithoReader *clean, LithoRun *run
 static gboolean seek(const LithoReader *clean, LithoRun *run, PatchFound *found, GError **error)
 {
     const double start = litho_now_ms();
-    LithoRun quiet = run ? *run : (LithoRun){0};
-    quiet.on_progress = NULL;
-    quiet.report = NULL;
+    LithoRun quiet = litho_run_quiet(run);
     Size size[2] = {0};
     const gboolean ok =
         size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)

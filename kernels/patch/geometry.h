@@ -357,7 +357,7 @@ LITHO_PATCH_FN float litho_patch_limit_of(const LithoPatchGeometry *g,
     return fmaxf(factor * sigma * sigma, levels->shape ? 1e-30f : litho_patch_least(least));
 }
 
-// That at frequency `bin` of a window about `centre`.
+// The limit at frequency `bin` of a window about `centre`.
 LITHO_PATCH_FN float litho_patch_limit(const LithoPatchGeometry *g, const LithoPatchLevels *levels,
                                        const float centre[3], int bin, float threshold, float least,
                                        float share)

@@ -544,9 +544,7 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     const LithoBox around = litho_patch_with_erratic(m->grid, params, within);
     const gint64 more = is_uneven(m) ? LITHO_BALANCE_TRACES : 0;
     const LithoBox need = litho_box_grow(m->grid, around, (const gint64[3]){more, more, 0});
-    LithoRun quiet = run ? *run : (LithoRun){0};
-    quiet.on_progress = NULL;
-    quiet.report = NULL;
+    LithoRun quiet = litho_run_quiet(run);
     LithoClean clean = {0};
     g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
     if (raw && is_uneven(m) && !balance_part(m, &raw, around, &quiet, error))

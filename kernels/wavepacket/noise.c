@@ -269,9 +269,7 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams
                          GError **error)
 {
     LithoBox within = litho_box_full(reader->grid);
-    LithoRun quiet = run ? *run : (LithoRun){0};
-    quiet.on_progress = NULL;
-    quiet.report = NULL;
+    LithoRun quiet = litho_run_quiet(run);
     within.lo[0] = MAX(lo - TRACES, 0);
     within.hi[0] = MIN(hi + TRACES, within.hi[0]);
     const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_GUESSED);

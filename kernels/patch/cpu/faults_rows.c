@@ -113,8 +113,8 @@ LITHO_INLINE void transform_inlines(Scratch *s, int f, int row, int lanes)
     forward4(from, 0, to, lanes);
 }
 
-// That along crosslines, and powers: in units of the noise, at their wavenumbers where it has a
-// shape.
+// The transform along crosslines, and powers: in units of the noise, at their wavenumbers where it
+// has a shape.
 LITHO_INLINE void transform_crosslines(Scratch *s, int f, int row, const float (*shape)[K],
                                        int lanes)
 {
