@@ -36,11 +36,12 @@ LithoMeasured *litho_fx_measure(const void *params, const LithoReader *reader, L
 // TRUE when `shared` has what the pass needs, from what was measured before: `columns` need not be
 // read. FALSE without an error: fx_shared_find() comes next.
 gboolean fx_shared_known(FxShared *shared, const LithoPass *pass, GError **error);
-// Measures the pass's input by its columns. FALSE: cancelled, no memory.
+// Measures the pass's input by its columns; an input that is a part of the survey tells of no
+// shared noise. FALSE: cancelled, no memory.
 gboolean fx_shared_find(FxShared *shared, const LithoPass *pass, const FxColumns *columns,
                         LithoRun *run, GError **error);
 void fx_shared_clear(FxShared *shared);
-// Which traces of `box` of a cube with guesses were recorded in `raw`, as FxColumns.read gives it.
+// Traces of `box` that were recorded in `raw`, as FxColumns.read gives them; g_free().
 guint8 *fx_shared_recorded(const LithoCube *raw, const LithoBox *box);
 
 // Lags of the covariance that filters of half widths half[] need: inline 0 to 2 half, crossline -2
