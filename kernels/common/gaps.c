@@ -24,9 +24,9 @@ typedef struct Job {
 // sparse as either. [part][sample][inline][crossline]; of f, wavenumbers, the last two exchanged.
 typedef struct Scratch {
     float x[2][SAMPLES] __attribute__((aligned(64))), f[2][SAMPLES];
-    int hole[2][SAMPLES]; // of x: all bits set
+    int hole[2][SAMPLES] __attribute__((aligned(64))); // of x: all bits set
     float limit[TRACES] __attribute__((aligned(64)));
-    guint32 power[SAMPLES];
+    int power[SAMPLES] __attribute__((aligned(64)));
     gint64 trace[TRACES];
     guint8 missing[TRACES]; // per trace of the window; 2 = beyond the survey or not held
     gboolean again[TRACES]; // another one of the window's is the same
@@ -46,8 +46,9 @@ static const guint8 *marks_of(const Job *job, gint64 trace)
 // Where the samples of a window stand in the survey.
 typedef struct Place {
     gint64 at;
-    gboolean inside;   // some of its samples are held
-    gboolean there[N]; // this one is
+    gboolean inside;    // some of its samples are held
+    gboolean all_there; // all are
+    gboolean there[N];  // this one is
     gint64 piece[N];
 } Place;
 
@@ -55,6 +56,7 @@ static Place place_of(const Job *job, gint64 at)
 {
     const LithoBox held = job->plan.held;
     Place p = {.at = at, .inside = at < held.hi[2] && at + N > held.lo[2]};
+    p.all_there = at >= held.lo[2] && at + N <= held.hi[2];
     for (int t = 0; t < N; t++) {
         p.there[t] = at + t >= held.lo[2] && at + t < held.hi[2];
         p.piece[t] = job->pieces && p.there[t] ? (at + t) / job->pieces->length : 0;
@@ -62,25 +64,35 @@ static Place place_of(const Job *job, gint64 at)
     return p;
 }
 
-// Samples of trace k, zeros where they are missing, into x[t][lane], and which are: TRUE when a
-// guess is asked for. Guesses are for traces that are recorded (0) and, unless bad pieces are all,
-// missing (1).
-static gboolean load_trace(const Job *job, const Place *p, int k, float x[N][N], int hole[N][N],
+// Samples of trace k, zeros where they are missing, and which are: TRUE when a guess is asked for.
+// Guesses are for traces that are recorded (0) and, unless bad pieces are all, missing (1).
+static gboolean load_trace(const Job *job, const Place *p, int k, float x[N], int hole[N],
                            Scratch *s)
 {
     const LithoBox held = job->plan.held;
-    const int kinds = job->pieces && job->pieces->alone ? 1 : 2, lane = k % N;
+    const int kinds = job->pieces && job->pieces->alone ? 1 : 2;
     const guint8 *bad = s->missing[k] ? NULL : marks_of(job, s->trace[k]);
     const gint64 first = s->missing[k] ? 0 : s->trace[k] * litho_box_size(held, 2);
     const float *row = job->cube->samples + first + p->at - held.lo[2];
+    if (p->all_there && !bad) { // most of them
+        const gboolean gone = s->missing[k] != 0;
+        if (gone)
+            memset(x, 0, N * sizeof *x);
+        else
+            memcpy(x, row, N * sizeof *x);
+        memset(hole, gone ? 0xff : 0, N * sizeof *hole);
+        s->holes[k] += gone ? N : 0;
+        s->here += s->missing[k] < 2 ? N : 0;
+        s->gone += s->missing[k] == 1 ? N : 0;
+        return gone && s->missing[k] < kinds;
+    }
     int count[2] = {0}, holes = 0;
     gboolean any = FALSE;
     for (int t = 0; t < N; t++) {
         const gboolean gone = s->missing[k] || !p->there[t] || (bad && bad[p->piece[t]]);
-        const float value = gone ? 0 : row[t];
         const gboolean is_hole = gone && p->inside;
-        hole[t][lane] = is_hole ? -1 : 0;
-        x[t][lane] = value - value == 0 ? value : 0;
+        hole[t] = is_hole ? -1 : 0;
+        x[t] = gone ? 0 : row[t];
         holes += is_hole;
         any |= gone && p->there[t] && s->missing[k] < kinds;
         count[gone] += p->there[t] && s->missing[k] < 2;
@@ -99,16 +111,13 @@ static gboolean load_window(const Job *job, gint64 at, int part, Scratch *s)
     const float(*taper)[N] = job->plan.taper;
     gboolean any = FALSE;
     for (int row = 0; row < N; row++) {
-        float x[N][N];
-        int hole[N][N];
+        float x[TRACES] __attribute__((aligned(64)));
+        int hole[TRACES] __attribute__((aligned(64)));
         for (int lane = 0; lane < N; lane++)
-            any |= load_trace(job, &place, row * N + lane, x, hole, s);
-        for (int t = 0; t < N; t++) {
-            float *to = s->x[part] + t * TRACES + row * N;
-            memcpy(s->hole[part] + t * TRACES + row * N, hole[t], sizeof hole[t]);
-            for (int lane = 0; lane < N; lane++)
-                to[lane] = taper[0][row] * taper[1][lane] * taper[2][t] * x[t][lane];
-        }
+            any |= load_trace(job, &place, row * N + lane, x + lane * N, hole + lane * N, s);
+        LITHO_ISA_PICK(litho_window16_turn)(hole, s->hole[part] + row * N);
+        LITHO_ISA_PICK(litho_window16_load)
+        (x, taper[0][row], taper[1], taper[2], s->x[part] + row * N);
     }
     return any;
 }
@@ -120,16 +129,6 @@ static gboolean are_holes_whole(const Scratch *s)
         if (s->holes[k] != 0 && s->holes[k] != 2 * N)
             return FALSE;
     return TRUE;
-}
-
-// Keeps |F|^2 >= limit, of each wavenumber.
-LITHO_CLONES static void keep(float *restrict re, float *restrict im, const float *restrict limit)
-{
-    for (int k = 0; k < SAMPLES; k++) {
-        const float power = re[k] * re[k] + im[k] * im[k];
-        re[k] = power >= limit[k % TRACES] ? re[k] : 0;
-        im[k] = power >= limit[k % TRACES] ? im[k] : 0;
-    }
 }
 
 // Limits of the wavenumbers of a pass: `flat` is LITHO_GAPS_FLAT as far as the pass has it.
@@ -154,64 +153,11 @@ LITHO_CLONES static void scale_by(float *restrict x, float by)
         x[k] *= by;
 }
 
-// |F|^2 as the bits of floats, which rise with them.
-LITHO_CLONES static void multiply(const float *restrict re, const float *restrict im,
-                                  guint32 *restrict power)
-{
-    for (int k = 0; k < SAMPLES; k++) {
-        const float value = re[k] * re[k] + im[k] * im[k];
-        memcpy(&power[k], &value, sizeof value);
-    }
-}
-
-static float of_bits(guint32 bits)
+static float of_bits(int bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-LITHO_CLONES static guint32 largest(const guint32 *power)
-{
-    guint32 most = 0;
-    for (int k = 0; k < SAMPLES; k++)
-        most = MAX(most, power[k]);
-    return most;
-}
-
-LITHO_CLONES static int count_below(const guint32 *power, guint32 limit)
-{
-    int count = 0;
-    for (int k = 0; k < SAMPLES; k++)
-        count += power[k] < limit;
-    return count;
-}
-
-LITHO_CLONES static guint32 smallest_from(const guint32 *power, guint32 limit)
-{
-    guint32 least = G_MAXUINT32;
-    for (int k = 0; k < SAMPLES; k++)
-        least = MIN(least, power[k] < limit ? G_MAXUINT32 : power[k]);
-    return least;
-}
-
-// The middle one, its bits from the top: a bit is set where no more than half of the values are
-// below. It is known when one value is left between the bounds.
-static guint32 median(const guint32 *power)
-{
-    guint32 found = 0;
-    int under = 0, left = SAMPLES; // values below the lower bound, and below the upper one
-    for (int b = 30; b >= 0 && left - under > 1; b--) {
-        const guint32 trial = found | (guint32)1 << b;
-        const int below = count_below(power, trial);
-        if (below <= SAMPLES / 2) {
-            found = trial;
-            under = below;
-        } else {
-            left = below;
-        }
-    }
-    return left - under > 1 ? found : smallest_from(power, found);
 }
 
 static void guess_pair(const LithoGapsPlan *plan, gboolean regular, Scratch *s)
@@ -242,16 +188,17 @@ static void guess_pair(const LithoGapsPlan *plan, gboolean regular, Scratch *s)
         }
         memcpy(s->f, s->x, sizeof s->f);
         forward(s->f[0], s->f[1]);
-        if (pass == 0 || measures)
-            multiply(s->f[0], s->f[1], s->power);
+        const int most = pass == 0 || measures
+                             ? LITHO_ISA_PICK(litho_window16_powers)(s->f[0], s->f[1], s->power)
+                             : 0;
         if (pass == 0)
-            first = of_bits(largest(s->power));
+            first = of_bits(most);
         else if (measures) // mean of the noise, from its median
-            noise = of_bits(median(s->power)) / (float)G_LN2;
+            noise = of_bits(LITHO_ISA_PICK(litho_window16_median)(s->power)) / (float)G_LN2;
         if (!(first > 0))
             return;
         make_limits(fmaxf(ladder->share[pass] * first, plan->noise * noise), flat, s->limit);
-        keep(s->f[0], s->f[1], s->limit);
+        LITHO_ISA_PICK(litho_window16_keep)(s->f[0], s->f[1], s->limit);
         backward(s->f[0], s->f[1]);
         for (int part = 0; part < 2; part++)
             take_holes(s->f[part], s->hole[part], 1.0f / (whole ? TRACES : SAMPLES), s->x[part]);

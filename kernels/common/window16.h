@@ -20,6 +20,18 @@ void litho_window16_others_backward(float *re, float *im);
 // and over 256: taken over where `hole` [second][third] has all bits set, by all of the first axis.
 // Elsewhere numbers stay.
 void litho_window16_others_keep(float *re, float *im, const int *hole, const float *limit);
+// Zero where |F|^2 < limit [third][second] wavenumber (aligned), of a transform.
+void litho_window16_keep(float *re, float *im, const float *limit);
+// |F|^2 of all numbers, as the bits of floats, which rise with them; returns the largest.
+int litho_window16_powers(const float *re, const float *im, int *power);
+// The middle one of LITHO_WINDOW16 powers.
+int litho_window16_median(const int *power);
+// Rows of 16 traces of 16 samples [trace][sample] to rows of traces, 256 numbers apart: samples
+// times of_row of_trace[] of_sample[], zero where they are not finite.
+void litho_window16_load(const float *traces, float of_row, const float *of_trace,
+                         const float *of_sample, float *to);
+// The order alone, of numbers of 32 bits.
+void litho_window16_turn(const int *traces, int *to);
 
 LITHO_ISA_DECLARE(litho_window16_forward);
 LITHO_ISA_DECLARE(litho_window16_backward);
@@ -28,3 +40,8 @@ LITHO_ISA_DECLARE(litho_window16_first_backward);
 LITHO_ISA_DECLARE(litho_window16_others_forward);
 LITHO_ISA_DECLARE(litho_window16_others_backward);
 LITHO_ISA_DECLARE(litho_window16_others_keep);
+LITHO_ISA_DECLARE(litho_window16_keep);
+LITHO_ISA_DECLARE(litho_window16_powers);
+LITHO_ISA_DECLARE(litho_window16_median);
+LITHO_ISA_DECLARE(litho_window16_load);
+LITHO_ISA_DECLARE(litho_window16_turn);
