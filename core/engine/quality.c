@@ -264,7 +264,8 @@ static double decibel(double ratio)
 // is the energy of this noise as its windows see it, which end with the traces: so the error is
 // that of samples as they are seen, and of all samples by the noise that passes, which passes where
 // events are, as errors do. Of a local level the error is known less well, and its share at the
-// ends, where noise may be many times as loud, not at all: there the noise alone is added.
+// ends, where noise may be many times as loud, not at all: there the noise alone is added, no more
+// than there is.
 static double sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
 {
     const double variance = noise->total * noise->total;
@@ -274,7 +275,8 @@ static double sure(const LithoQualitySums *s, const LithoNoise *noise, double fa
                        factor * factor * variance / noise->ends;
     const double pass = s->pass / s->n, seen = s->seen_pass / s->seen;
     if (noise->local)
-        return mse + PASSING * (pass - seen);
+        return mse +
+               PASSING * fmin(pass - seen, factor * factor * variance * (1 - 1 / noise->ends));
     return seen > 0 ? mse * pass / seen : mse;
 }
 

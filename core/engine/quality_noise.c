@@ -6,8 +6,11 @@
 #include "core/engine/quality.h"
 #include "core/engine/quality_unknown.h"
 
-// Windows, no more than MOST_WINDOWS, half of their size apart: each sample is in eight of them.
-enum { WINDOW_SAMPLES = 16 * 16 * 64, MOST_WINDOWS = 1024 };
+// Windows of so many traces along either axis, and samples, half of their size apart: each sample
+// is in two of them along each axis. Where there are few lines the windows are longer along them:
+// 16 wavenumbers scatter too much to tell how loud a window's noise is.
+enum { SIDE = 16, LONG_SIDE = 32, TIMES = 64, FEW_LINES = 4 };
+enum { WINDOW_SAMPLES = SIDE * SIDE * TIMES, MOST_SAMPLES = 128 * WINDOW_SAMPLES };
 
 // Mean power of the frequencies [from, to) and the standard error of that mean.
 static double mean_power(const LithoNoise *noise, guint from, guint to, double *error)
@@ -92,6 +95,24 @@ static void take_for_white(LithoNoise *noise, double samples)
         noise->local[k] = 1; // events made it vary from frequency to frequency
 }
 
+static gint64 lines_of(LithoBox box)
+{
+    return MIN(litho_box_size(box, 0), litho_box_size(box, 1));
+}
+
+// Sizes of the windows, and the most of them: no sample beyond MOST_SAMPLES is looked at.
+static int set_windows(LithoBox box, int window[3])
+{
+    int overlap = 1;
+    gint64 samples = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        window[axis] = axis == 2 ? TIMES : lines_of(box) < FEW_LINES ? LONG_SIDE : SIDE;
+        overlap *= litho_box_size(box, axis) > 1 ? 2 : 1;
+        samples *= MIN(window[axis], litho_box_size(box, axis));
+    }
+    return (int)MIN(MOST_SAMPLES / samples * overlap, G_MAXINT);
+}
+
 static double live_samples(const LithoCube *cube, LithoBox box)
 {
     gint64 live = 0;
@@ -119,9 +140,8 @@ static void widen_for_guesses(LithoNoise *noise, LithoBox box, double samples)
 // otherwise, and 0.4 to 1.2 % too high.
 static void put_doubt(LithoBox box, const int window[3], double samples, LithoNoise *noise)
 {
-    enum { FEW_TRACES = 8 };
-    const gint64 traces = MIN(litho_box_size(box, 0), litho_box_size(box, 1));
-    noise->fewest = traces < FEW_TRACES ? 8 : 3;
+    const gint64 lines = lines_of(box), few = 8;
+    noise->fewest = lines < FEW_LINES ? 4 : lines < few ? 8 : 3;
     noise->windows = samples;
     for (int a = 0; a < 3; a++)
         noise->windows /= (double)MIN(window[a], litho_box_size(box, a));
@@ -133,15 +153,15 @@ static void put_doubt(LithoBox box, const int window[3], double samples, LithoNo
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                              LithoNoise *noise, GError **error)
 {
-    static const int window[3] = {16, 16, 64};
-    if (!litho_qc_noise_windows(cube, box, window, MOST_WINDOWS, run, noise, error))
-        return FALSE;
     const LithoBox measured = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    int window[3];
+    const int most = set_windows(measured, window);
+    if (!litho_qc_noise_windows(cube, box, window, most, run, noise, error))
+        return FALSE;
     const double samples = live_samples(cube, measured);
     if (!noise->shape &&
         !(noise->levelled < 0)) { // where noise varies most of its energy is in fewer samples
-        const double most = (double)MOST_WINDOWS / 8 * WINDOW_SAMPLES;
-        take_for_white(noise, fmin(samples, most) / (1 + noise->varies * noise->varies));
+        take_for_white(noise, fmin(samples, MOST_SAMPLES) / (1 + noise->varies * noise->varies));
     }
     if (!noise->local)
         put_doubt(measured, window, samples, noise);

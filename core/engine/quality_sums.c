@@ -237,11 +237,11 @@ void litho_quality_scale_probe(const LithoNoise *noise, LithoQualitySums *s)
 // them, along inlines or crosslines.
 static gboolean is_between(const LithoNoise *noise, const LithoQualityCase *c, int axis)
 {
-    enum { HALF = 8 };
+    const double half = fmax(noise->place_step[axis], 8);
     const double first = noise->first_place[axis] - (double)c->shift[axis];
     const double last = first + noise->place_step[axis] * (noise->n_places[axis] - 1);
     const double off = last - (double)c->area.hi[axis];
-    return fabs(first - (double)c->area.lo[axis]) < 1 && off > -1.25 && off < HALF;
+    return fabs(first - (double)c->area.lo[axis]) < 1 && off > -1.25 && off < half;
 }
 
 double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c)

@@ -56,6 +56,15 @@ static inline gint64 noise_wavenumbers(const NoiseJob *job)
     return (gint64)job->n[0] * job->n[1];
 }
 
+// Windows half a length apart hold every sample so often: twice along each axis.
+static inline double noise_overlap(const NoiseJob *job)
+{
+    double times = 1;
+    for (int axis = 0; axis < 3; axis++)
+        times *= job->n[axis] > 1 ? 2 : 1;
+    return times;
+}
+
 // TRUE where windows are long enough for neighbouring frequencies to tell where events are: 32
 // samples and more.
 static inline gboolean noise_has_neighbours(const NoiseJob *job)

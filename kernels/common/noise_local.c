@@ -270,14 +270,16 @@ static double class_means(const Local *l, int f, gint64 w, gboolean beside, doub
 
 static int quiet_classes(const Local *l, int f, gint64 w)
 {
+    const NoiseJob *job = l->job;
     double mean[CLASSES] = {0}, below = 0, below_weight = 0;
+    const double around = job->n[0] > 1 && job->n[1] > 1 ? 27 : 9;
     double frequencies = class_means(l, f, w, TRUE, mean);
     if (frequencies < 1)
         frequencies = class_means(l, f, w, FALSE, mean);
     for (int c = 0; c < CLASSES; c++) {
         const double n = l->edge[c + 1] - l->edge[c];
-        // 27 windows half a length apart, which hold every sample eight times.
-        const double weight = frequencies * n * 27 / 8;
+        // Three windows along each axis, which hold every sample twice.
+        const double weight = frequencies * n * around / noise_overlap(job);
         const double own = n > 0 ? mean[c] / (frequencies * n) : 0;
         if (n > 0 && below_weight > 0) {
             const double scatter = sqrt(1 / weight + 1 / below_weight);
@@ -484,6 +486,9 @@ static double energy_of_lines(const NoiseJob *job, const NoiseLocal *local)
 // The band that varies least of noise that is alike everywhere does so by 0.08, also below events
 // of 30 dB; the others by up to 1.8 there.
 #define VARIES 0.2
+// Of windows of fewer wavenumbers, as those of lines, it varies by up to 0.2.
+#define VARIES_FEW 0.3
+enum { FEW_WAVENUMBERS = 128 };
 // Strong events raise levels of windows by some percent. Classes of coefficients leave them out,
 // and follow noise that varies by no more than so much.
 #define EVENTS 0.04
@@ -494,7 +499,8 @@ gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local)
     double least;
     const double varies = variation_of(job, local, &least);
     const gboolean events = varies * varies - least * least > EVENTS && least < MUCH;
-    return (least > VARIES && !events) || energy_of_lines(job, local) > LITHO_NOISE_LINES ||
+    const double even = noise_wavenumbers(job) < FEW_WAVENUMBERS ? VARIES_FEW : VARIES;
+    return (least > even && !events) || energy_of_lines(job, local) > LITHO_NOISE_LINES ||
            local->levelled < 0;
 }
 
@@ -591,7 +597,7 @@ static double strongest_line(const NoiseJob *job, const NoiseLocal *local)
 }
 
 // Variance of the energy by chance, relative: coefficients that are not quiet hold another energy
-// than those that are. Windows half a length apart hold every sample eight times.
+// than those that are.
 static double chance_of(const NoiseJob *job, const NoiseLocal *local)
 {
     const double all = (double)noise_wavenumbers(job);
@@ -603,7 +609,7 @@ static double chance_of(const NoiseJob *job, const NoiseLocal *local)
             sum += own;
             squares += own * own * (1 / fmax(local->used[at], 1) - 1 / all);
         }
-    return sum > 0 ? 8 * squares / (sum * sum) : 0;
+    return sum > 0 ? noise_overlap(job) * squares / (sum * sum) : 0;
 }
 
 // Standard deviation of the level by events that leak into quiet coefficients, relative: by what

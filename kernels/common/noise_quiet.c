@@ -16,8 +16,9 @@
 
 // Frequencies to either side that tell together which classes hold the noise alone.
 enum { GROUPS = NOISE_GROUPS, CLASSES = NOISE_CLASSES, NEARBY = 3 };
-// Windows of noise that is alike everywhere seem louder or quieter by so much.
+// Windows of MANY wavenumbers seem louder or quieter by so much in noise that is alike everywhere.
 #define EVEN 0.06
+enum { MANY = 256 };
 
 const float noise_class_edge[NOISE_CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
                                                1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
@@ -171,11 +172,11 @@ static float loudness_at(const NoiseJob *job, const float *smooth, float *row, f
 
 // Loudness where results are judged. Strong events make windows seem loud at their own
 // frequencies, noise makes them loud at all: the frequencies tell at which windows differ least,
-// within a tenth. Fewer than nine of them scatter more.
+// within a tenth. Fewer than nine of them scatter more, and so do the few wavenumbers of a line.
 static float *steady_loudness(const NoiseJob *job, const float *smooth, int threads)
 {
-    const double steady = 1.1, enough = 9;
     const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    const double enough = 9, fewer = sqrt(fmax(1, MANY / (double)nk)), steady = 1 + 0.1 * fewer;
     float *loud = g_new0(float, job->windows), least = INFINITY;
     g_autofree float *each = g_new0(float, (gsize)job->nf * job->windows);
     g_autofree float *differ = g_new0(float, job->nf);
@@ -197,7 +198,7 @@ static float *steady_loudness(const NoiseJob *job, const float *smooth, int thre
             loud[w] += each[f * job->windows + w];
         n++;
     }
-    settle(job, EVEN * sqrt(fmax(1, enough / n)), loud);
+    settle(job, EVEN * fewer * sqrt(fmax(1, enough / n)), loud);
     return loud;
 }
 
@@ -392,6 +393,13 @@ static double sum_of(const double group[GROUPS])
     return sum;
 }
 
+// How often windows hold a sample, as far as the scatter of classes is concerned: filters' levels
+// take lines for surveys.
+static double held_times(const NoiseJob *job)
+{
+    return job->judging ? noise_overlap(job) : 8;
+}
+
 // Mean of class c of one half over the frequencies near f, in units of the quietest coefficients;
 // its weight is 0 where there is none.
 static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f, int half, int c,
@@ -423,7 +431,7 @@ static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f,
 // 20 dB: 11 to 14 %).
 static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f, int half)
 {
-    const double top = 0.1, nothing = 0.005;
+    const double top = 0.1, nothing = 0.005, times = held_times(job);
     double mean[CLASSES], weight[CLASSES], whole = 0;
     for (int c = 0; c < CLASSES; c++) {
         mean[c] = class_mean(job, sums, f, half, c, &weight[c]);
@@ -443,7 +451,7 @@ static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f,
     if (!(loud_weight > 0 && rest_weight > 0))
         return FALSE;
     const double rise = weight[CLASSES - 1] < nothing * whole ? 0.15 : 0.03;
-    const double scatter = sqrt(8 / loud_weight + 8 / rest_weight);
+    const double scatter = sqrt(times / loud_weight + times / rest_weight);
     return loud / loud_weight < rest / rest_weight * (1 + rise + 2 * scatter);
 }
 
@@ -456,7 +464,7 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
                          gboolean unequal)
 {
     double below = 0, below_weight = 0, whole = 0, mean[CLASSES], weight[CLASSES];
-    const double few = 0.03;
+    const double few = 0.03, times = held_times(job);
     const int quietest = quietest_of(job);
     gboolean all = TRUE;
     int n = 0;
@@ -469,9 +477,8 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
             n += n == c;
             continue;
         }
-        // Windows half a length apart hold every sample eight times.
         if (below_weight > few * whole) {
-            const double scatter = sqrt(8 / weight[c] + 8 / below_weight);
+            const double scatter = sqrt(times / weight[c] + times / below_weight);
             const double more = mean[c] - below / below_weight;
             all &= more < 2 * scatter;
             if (n == c && more < (c < quietest ? scatter : 0))
@@ -631,7 +638,7 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     noise->lumps = lumps_of(job, lumps);
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
     // Filtered data have an uneven floor of their own; few wavenumbers scatter like uneven noise.
-    const gsize enough = 128;
+    const gsize enough = 32;
     if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&
         litho_run_checkpoint(job->run)) {
         NoiseLocal local = noise_local_new(job, median, threads);
