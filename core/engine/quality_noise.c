@@ -7,9 +7,9 @@
 #include "core/engine/quality_unknown.h"
 
 // Windows of so many traces along either axis, and samples, half of their size apart: each sample
-// is in two of them along each axis. Where there are few lines the windows are longer along them:
-// 16 wavenumbers scatter too much to tell how loud a window's noise is.
-enum { SIDE = 16, LONG_SIDE = 32, TIMES = 64, FEW_LINES = 4 };
+// is in two of them along each axis. Those of lines are longer, as 16 wavenumbers scatter too much
+// to tell how loud a window's noise is; gathers, whose events are steep, are shorter than that.
+enum { SIDE = 16, LONG_SIDE = 32, TIMES = 64, FEW_LINES = 4, LONG_LINE = 48 };
 enum { WINDOW_SAMPLES = SIDE * SIDE * TIMES, MOST_SAMPLES = 128 * WINDOW_SAMPLES };
 
 // Mean power of the frequencies [from, to) and the standard error of that mean.
@@ -100,13 +100,19 @@ static gint64 lines_of(LithoBox box)
     return MIN(litho_box_size(box, 0), litho_box_size(box, 1));
 }
 
+static gboolean is_long_line(LithoBox box)
+{
+    return lines_of(box) < FEW_LINES &&
+           MAX(litho_box_size(box, 0), litho_box_size(box, 1)) >= LONG_LINE;
+}
+
 // Sizes of the windows, and the most of them: no sample beyond MOST_SAMPLES is looked at.
 static int set_windows(LithoBox box, int window[3])
 {
     int overlap = 1;
     gint64 samples = 1;
     for (int axis = 0; axis < 3; axis++) {
-        window[axis] = axis == 2 ? TIMES : lines_of(box) < FEW_LINES ? LONG_SIDE : SIDE;
+        window[axis] = axis == 2 ? TIMES : is_long_line(box) ? LONG_SIDE : SIDE;
         overlap *= litho_box_size(box, axis) > 1 ? 2 : 1;
         samples *= MIN(window[axis], litho_box_size(box, axis));
     }
@@ -140,8 +146,8 @@ static void widen_for_guesses(LithoNoise *noise, LithoBox box, double samples)
 // otherwise, and 0.4 to 1.2 % too high.
 static void put_doubt(LithoBox box, const int window[3], double samples, LithoNoise *noise)
 {
-    const gint64 lines = lines_of(box), few = 8;
-    noise->fewest = lines < FEW_LINES ? 4 : lines < few ? 8 : 3;
+    const gint64 few = 8;
+    noise->fewest = is_long_line(box) ? 4 : lines_of(box) < few ? 8 : 3;
     noise->windows = samples;
     for (int a = 0; a < 3; a++)
         noise->windows /= (double)MIN(window[a], litho_box_size(box, a));

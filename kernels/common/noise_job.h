@@ -215,9 +215,10 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
 NoiseConstants noise_constants(int freedom);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group
 // first, from the quiet coefficients; `leaking` [frequency]: without regard to what missing traces
-// spread. `noise` gets its level along the traces. Needs noise_has_neighbours().
-void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
-                        LithoNoise *noise);
+// spread; `all` [frequency]: over all wavenumbers. `noise` gets its level along the traces. Needs
+// noise_has_neighbours().
+void noise_quiet_levels(const NoiseJob *job, int threads, const double *all, double *sigma,
+                        double *leaking, LithoNoise *noise);
 
 // --- noise_local.c -------------------------------------------------------------------------------
 
@@ -236,7 +237,8 @@ typedef struct NoiseLocal {
 NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads);
 void noise_local_clear(NoiseLocal *local);
 // TRUE where the level varies from place to place, or much of it stands in lines.
-gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local);
+gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
+                             const double *quiet);
 // Where the windows are, from which the level was measured.
 void noise_put_places(const NoiseJob *job, LithoNoise *noise);
 // Instead of noise_quiet_conclude(): `noise` gets its local level, too.

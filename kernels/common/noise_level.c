@@ -481,7 +481,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise_put_places(job, noise);
     levels(job, level, 1, threads, all);
     if (noise_has_neighbours(job)) {
-        noise_quiet_levels(job, threads, sigma, leaking, noise);
+        noise_quiet_levels(job, threads, all, sigma, leaking, noise);
     } else {
         levels(job, quiet_level, rows, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);

@@ -494,14 +494,33 @@ enum { FEW_WAVENUMBERS = 128 };
 #define EVENTS 0.04
 #define MUCH 0.75
 
-gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local)
+// In few wavenumbers strong steep events fill all ranks of a window, and make the level vary: it is
+// then beyond that of the classes (by 2 to 6 times in gathers, by 1.25 at most in noise of eight
+// times the amplitude at one end), or both are beyond the median of all coefficients (70 times, 3).
+static gboolean holds_noise(const NoiseJob *job, const NoiseLocal *local, const double *all,
+                            const double *quiet)
+{
+    const double most = 1.4 * 1.4, most_beyond = 4 * 4;
+    double own = 0, classes = 0, median = 0;
+    for (int f = 0; f < job->nf; f++) {
+        own += noise_times_of(job, f) * mean_of(job, local->level, f);
+        classes += noise_times_of(job, f) * quiet[f] * quiet[f];
+        median += noise_times_of(job, f) * all[f] * all[f];
+    }
+    return own < most * classes && classes < most_beyond * median;
+}
+
+gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
+                             const double *quiet)
 {
     double least;
+    const gboolean few = noise_wavenumbers(job) < FEW_WAVENUMBERS;
+    if (few && !holds_noise(job, local, all, quiet))
+        return FALSE;
     const double varies = variation_of(job, local, &least);
     const gboolean events = varies * varies - least * least > EVENTS && least < MUCH;
-    const double even = noise_wavenumbers(job) < FEW_WAVENUMBERS ? VARIES_FEW : VARIES;
-    return (least > even && !events) || energy_of_lines(job, local) > LITHO_NOISE_LINES ||
-           local->levelled < 0;
+    return (least > (few ? VARIES_FEW : VARIES) && !events) ||
+           energy_of_lines(job, local) > LITHO_NOISE_LINES || local->levelled < 0;
 }
 
 // --- the result ----------------------------------------------------------------------------------

@@ -614,10 +614,10 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
 
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
 // the leak of missing traces. FALSE: there is no memory.
-void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
-                        LithoNoise *noise)
+void noise_quiet_levels(const NoiseJob *job, int threads, const double *all, double *sigma,
+                        double *leaking, LithoNoise *noise)
 {
-    const gsize nk = noise_wavenumbers(job), all = (gsize)job->windows * nk;
+    const gsize nk = noise_wavenumbers(job), powers = (gsize)job->windows * nk;
     g_autofree float *median = g_new0(float, job->nf);
     smooth_all(job, threads, median);
     g_autofree float *loud = job->judging ? steady_loudness(job, job->smooth, threads)
@@ -628,7 +628,7 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
         .smooth = job->smooth, .loud = loud, .median = median, .spread = noise_spread_new(job)};
 #pragma omp parallel num_threads(threads)
     {
-        g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
+        g_autofree float *near = g_new(float, powers), *sorted = g_new(float, powers + 2 * nk);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
             if (litho_run_checkpoint(job->run))
@@ -642,7 +642,7 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&
         litho_run_checkpoint(job->run)) {
         NoiseLocal local = noise_local_new(job, median, threads);
-        if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local))
+        if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local, all, sigma))
             noise_local_conclude(job, &local, sigma, leaking, threads, noise);
         noise_local_clear(&local);
     }
