@@ -127,7 +127,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
         return FALSE;
     g_auto(LithoCliPart) part = {0};
     g_autoptr(LithoFlow) judged = judged_flow(flow, litho_survey_grid(survey), step);
-    if (!litho_cli_part(survey, judged, &o->trial.judge, &o->trial.open, 0, run, &part, error) ||
+    if (!litho_cli_part(survey, judged, &o->trial.judge, &o->trial.open, run, &part, error) ||
         !cover_values(survey, judged, step, run, &part, error))
         return FALSE;
     LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, judged),

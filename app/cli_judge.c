@@ -147,17 +147,16 @@ gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid
 }
 
 gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
-                        const LithoOpenOptions *open, gint64 most, LithoRun *run,
-                        LithoCliPart *part, GError **error)
+                        const LithoOpenOptions *open, LithoRun *run, LithoCliPart *part,
+                        GError **error)
 {
     const LithoGrid *grid = litho_survey_grid(survey);
     LithoBox need;
     memset(part, 0, sizeof *part);
-    part->area = litho_box_full(grid);
-    if (judge->area && !parse_area(grid, judge->area, &part->area, error))
+    part->asked = litho_box_full(grid);
+    if (judge->area && !parse_area(grid, judge->area, &part->asked, error))
         return FALSE;
-    part->area = most > 0 ? litho_quality_part(part->area, most)
-                          : litho_quality_area(flow, part->area);
+    part->area = litho_quality_area(flow, part->asked);
     part->is_all = litho_box_equal(part->area, litho_box_full(grid));
     if (!litho_quality_need(flow, grid, part->area, &need, error))
         return FALSE;
@@ -264,7 +263,7 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
 
 JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
                                    const LithoCliJudge *judge, const LithoFlow *flow,
-                                   const char *input, const char *command)
+                                   const char *input, const char *command, const gint64 *slice)
 {
     const LithoQualityRecord record = {.quality = quality,
                                        .grid = &part->in->grid,
@@ -276,7 +275,8 @@ JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPa
                                        .input = input,
                                        .reference = judge->reference,
                                        .flow = flow,
-                                       .command = command};
+                                       .command = command,
+                                       .slice = slice};
     return litho_quality_record_json(&record);
 }
 

@@ -35,7 +35,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliJudge, litho_cli_judge_clear)
 // A part of a survey with all that a flow needs to compute it.
 typedef struct LithoCliPart {
     LithoCube *in, *reference; // reference NULL = none
-    LithoBox area;
+    LithoBox asked;            // --area, or the whole survey
+    LithoBox area;             // the part of it that the figures are told of
     gboolean is_all;  // the area is the whole survey
     LithoNoise noise; // n 0 = unknown, `why_not` says why
     char why_not[256];
@@ -47,11 +48,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
 // FALSE with a sentence when --sigma or --hide is no number that can be asked for.
 gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error);
 // Reads the part of the area asked for, or of the survey, that figures are told of
-// (litho_quality_area()), or one of `most` samples where that is not 0, and measures its noise.
-// FALSE sets `error`.
+// (litho_quality_area()), and measures its noise. FALSE sets `error`.
 gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
-                        const LithoOpenOptions *open, gint64 most, LithoRun *run,
-                        LithoCliPart *part, GError **error);
+                        const LithoOpenOptions *open, LithoRun *run, LithoCliPart *part,
+                        GError **error);
 // Reads the surroundings of the area that `flow` needs, where the part does not hold them: other
 // values of a parameter reach further. FALSE: not read; a flow that refuses the survey is no error.
 gboolean litho_cli_part_cover(LithoSurvey *survey, const LithoFlow *flow, LithoRun *run,
@@ -65,9 +65,9 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
 // Lines for people.
 void litho_cli_print_quality(FILE *to, const LithoQuality *quality, const LithoCliPart *part);
 // The figures, the area, the noise level, the flow and the files as one object. `command`: the line
-// that repeats the run, or NULL.
+// that repeats the run, or NULL. `slice`: grid indices of the pictures beside them, or NULL.
 JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
                                    const LithoCliJudge *judge, const LithoFlow *flow,
-                                   const char *input, const char *command);
+                                   const char *input, const char *command, const gint64 *slice);
 // Takes over `object`; replaces a file with `force` only.
 gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error);

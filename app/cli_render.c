@@ -6,6 +6,7 @@
 #include "app/cli.h"
 #include "app/cli_files.h"
 #include "app/cli_open.h"
+#include "app/cli_slices.h"
 #include "app/progress.h"
 #include "core/axis_names.h"
 #include "core/error.h"
@@ -23,8 +24,7 @@ typedef struct Render {
     LithoOpenOptions open;
     LithoCliFiles files;
     char *against, *colormap, *size, *title, *progress;
-    char **slices[3]; // --inline, --xline, --time or --depth; each may be given several times
-    char **depths;
+    LithoCliSlices slices; // each may be given several times
     double clip, scale, gain, power;
     int agc;
     gboolean scene, wiggle, grid, nearest, cpu, force;
@@ -32,82 +32,17 @@ typedef struct Render {
     const LithoColormap *map;
 } Render;
 
-typedef struct Wanted {
-    int axis;
-    gint64 index;
-} Wanted;
-
 // --- which slices -------------------------------------------------------------------------------
-
-// A time with "s" or "ms" behind; without a unit seconds, or ms where no record lasts as many
-// seconds. Depths and line numbers are plain.
-static gboolean parse_value(const LithoGrid *grid, int axis, const char *text, double *value)
-{
-    char *end;
-    *value = g_ascii_strtod(text, &end);
-    if (end == text || !isfinite(*value))
-        return FALSE;
-    end += strspn(end, " ");
-    const LithoAxis *a = &grid->axis[axis];
-    if (axis != LITHO_SAMPLE || grid->is_depth)
-        return *end == 0 || (axis == LITHO_SAMPLE && strcmp(end, "m") == 0);
-    double last = MAX(fabs(a->first), fabs(litho_axis_value(a, (double)a->n - 1)));
-    if (strcmp(end, "ms") == 0 || (*end == 0 && fabs(*value) > last + fabs(a->step)))
-        *value /= 1000;
-    return *end == 0 || strcmp(end, "ms") == 0 || strcmp(end, "s") == 0;
-}
-
-static gboolean no_number(const LithoGrid *grid, int axis, const char *text, GError **error)
-{
-    g_autofree char *name = litho_axis_word(grid, axis);
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text, name);
-}
-
-static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gint64 *index,
-                           GError **error)
-{
-    g_autofree char *name = litho_axis_word(grid, axis);
-    const LithoAxis *a = &grid->axis[axis];
-    double value;
-    if (!parse_value(grid, axis, text, &value))
-        return no_number(grid, axis, text, error);
-    double at = litho_axis_index(a, value);
-    *index = (gint64)floor(at + 0.5);
-    if (*index < 0 || *index >= a->n) {
-        double last = litho_axis_value(a, (double)a->n - 1);
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("there is no %s %.10g; the file has %.10g to %.10g%s%s"), name, value,
-                    MIN(a->first, last), MAX(a->first, last), *a->unit ? " " : "", a->unit);
-        return FALSE;
-    }
-    litho_cli_progress_erase();
-    if (fabs(at - (double)*index) > 1e-3)
-        fprintf(stderr, _("note: the nearest %s to %.10g%s%s is %.10g%s%s\n"), name, value,
-                *a->unit ? " " : "", a->unit, litho_axis_value(a, (double)*index),
-                *a->unit ? " " : "", a->unit);
-    return TRUE;
-}
 
 static GArray *wanted_slices(const Render *r, const LithoGrid *grid, GError **error)
 {
-    g_autoptr(GArray) wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
-    if (grid->is_depth ? r->slices[LITHO_SAMPLE] != NULL : r->depths != NULL) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("this file is in %s: use --%s"),
-                    grid->is_depth ? "depth" : "time", grid->is_depth ? "depth" : "time");
+    g_autoptr(GArray) wanted = litho_cli_slices_find(&r->slices, grid, error);
+    if (!wanted)
         return NULL;
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        char **list = axis == LITHO_SAMPLE && grid->is_depth ? r->depths : r->slices[axis];
-        for (int k = 0; list && list[k]; k++) {
-            Wanted w = {.axis = axis};
-            if (!find_slice(grid, axis, list[k], &w.index, error))
-                return NULL;
-            g_array_append_val(wanted, w);
-        }
-    }
     if (wanted->len == 0 && !r->scene) { // nothing said: the middle line
-        Wanted w = {.axis = grid->axis[0].n > 1 || grid->axis[1].n > 1 ? LITHO_INLINE : LITHO_XLINE,
-                    .index = grid->axis[0].n / 2};
+        LithoCliSlice w = {.axis = grid->axis[0].n > 1 || grid->axis[1].n > 1 ? LITHO_INLINE
+                                                                              : LITHO_XLINE,
+                           .index = grid->axis[0].n / 2};
         g_array_append_val(wanted, w);
     }
     guint panels = (wanted->len + (r->scene != 0)) * (r->against ? 3 : 1);
@@ -134,7 +69,7 @@ static LithoBox box_to_read(const LithoGrid *grid, const GArray *wanted, gboolea
     if (bytes < MIN(litho_memory_available() / 3, WHOLE_BYTES) || scene)
         return full;
     for (guint k = 0; k < wanted->len; k++) {
-        const Wanted *w = &g_array_index(wanted, Wanted, k);
+        const LithoCliSlice *w = &g_array_index(wanted, LithoCliSlice, k);
         box = litho_box_union(box, litho_box_slice(grid, w->axis, w->index));
     }
     return box;
@@ -188,7 +123,7 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
 // --- picture ------------------------------------------------------------------------------------
 
 // "Inline 1130, fx.sgy"; owned by `keep`, the picture borrows it.
-static const char *panel_title(GPtrArray *keep, const LithoGrid *grid, const Wanted *w,
+static const char *panel_title(GPtrArray *keep, const LithoGrid *grid, const LithoCliSlice *w,
                                const char *which)
 {
     char *label =
@@ -209,7 +144,8 @@ static void add_panels(const Render *r, LithoPicture *picture, const GArray *wan
     int n = r->against ? 3 : 1;
     for (guint k = 0; k < wanted->len + (r->scene ? 1 : 0); k++)
         for (int s = 0; s < n; s++) {
-            const Wanted *w = k < wanted->len ? &g_array_index(wanted, Wanted, k) : NULL;
+            const LithoCliSlice *w =
+                k < wanted->len ? &g_array_index(wanted, LithoCliSlice, k) : NULL;
             LithoPanel *panel = w ? litho_picture_add_slice(picture, w->axis, w->index, shows[s])
                                   : litho_picture_add_scene(picture, shows[s]);
             if (r->against)
@@ -275,21 +211,6 @@ static gboolean render(const Render *r, const char *path, LithoRun *run, GError 
 
 // --- words --------------------------------------------------------------------------------------
 
-// Whether the words can be numbers of an axis is the same for every survey.
-static gboolean check_slices(const Render *r, GError **error)
-{
-    char **const lists[] = {r->slices[0], r->slices[1], r->slices[2], r->depths};
-    for (guint k = 0; k < G_N_ELEMENTS(lists); k++) {
-        LithoGrid grid = {.is_depth = k == 3};
-        const int axis = MIN((int)k, LITHO_SAMPLE);
-        double unused;
-        for (int i = 0; lists[k] && lists[k][i]; i++)
-            if (!parse_value(&grid, axis, lists[k][i], &unused))
-                return no_number(&grid, axis, lists[k][i], error);
-    }
-    return TRUE;
-}
-
 static gboolean check(Render *r, char **words, GError **error)
 {
     char rest;
@@ -323,7 +244,7 @@ static gboolean check(Render *r, char **words, GError **error)
                       "them is enough"));
         return FALSE;
     }
-    return check_slices(r, error) &&
+    return litho_cli_slices_check(&r->slices, G_MAXUINT, error) &&
            (!r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL);
 }
 
@@ -335,9 +256,7 @@ static void render_clear(Render *r)
     g_free(r->size);
     g_free(r->title);
     g_free(r->progress);
-    for (int k = 0; k < 3; k++)
-        g_strfreev(r->slices[k]);
-    g_strfreev(r->depths);
+    litho_cli_slices_clear(&r->slices);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Render, render_clear)
@@ -347,12 +266,7 @@ static GOptionContext *options(Render *r)
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&r->files, _("Survey to draw")),
         LITHO_CLI_OUTPUT(&r->files, _("Picture: .png, .pdf or .svg")),
-        {"inline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[0],
-         _("Inline section; may be repeated, each slice is a panel"), "N"},
-        {"xline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[1], _("Crossline section"), "N"},
-        {"time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[2], _("Time slice: 1.24s or 1240ms"),
-         "T"},
-        {"depth", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->depths, _("Depth slice, m"), "Z"},
+        LITHO_CLI_SLICES(&r->slices, _("Inline section; may be repeated, each slice is a panel")),
         {"scene", 0, 0, G_OPTION_ARG_NONE, &r->scene, _("The 3-D scene (needs OpenGL)"), NULL},
         {"against", 0, 0, G_OPTION_ARG_FILENAME, &r->against,
          _("Second file: both and their difference, one clip"), "FILE2"},

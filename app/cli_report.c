@@ -2,16 +2,20 @@
 #include "app/cli.h"
 #include "app/cli_flow.h"
 #include "app/cli_open.h"
+#include "app/cli_slices.h"
 #include "app/cli_trial.h"
+#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/io/open_options.h"
 #include "core/text.h"
 #include "render/report_page.h"
+#include "render/ticks.h"
 
-enum { JUDGED_SAMPLES = 1 << 22 };
+enum { DRAWN_SAMPLES = 1 << 22 };
 
 typedef struct Options {
     LithoCliTrial trial;
+    LithoCliSlices slices;
     char *json;
     gboolean force;
 } Options;
@@ -19,6 +23,7 @@ typedef struct Options {
 static void options_clear(Options *o)
 {
     litho_cli_trial_clear(&o->trial);
+    litho_cli_slices_clear(&o->slices);
     g_free(o->json);
 }
 
@@ -27,17 +32,72 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 typedef struct Report {
     const Options *o;
     LithoFlow *flow;
-    LithoCliPart part;
+    LithoCliPart part; // the figures are of
     LithoQuality quality;
-    LithoCube *in, *out; // of the area, each a cube of its own
+    LithoBox drawn;      // the pictures are of
+    gint64 slice[3];     // of the survey's grid
+    LithoCube *held;     // what the flow needs to compute them
+    LithoCube *in, *out; // of `drawn`, each a cube of its own
     LithoSheet *sheet;
 } Report;
 
-static gboolean make_cubes(Report *r, LithoCube *out, GError **error)
+// --- pictures -----------------------------------------------------------------------------------
+
+// The page of a line has one section.
+static gboolean has_slice(const LithoGrid *grid, int axis)
 {
+    const LithoAxis *a = grid->axis;
+    return (a[0].n > 1 && a[1].n > 1) || axis == (a[0].n > 1 ? LITHO_XLINE : LITHO_INLINE);
+}
+
+// The middle of what is asked for, with the slices that were chosen.
+static gboolean choose_drawn(Report *r, const LithoGrid *grid, GError **error)
+{
+    const LithoBox asked = r->part.asked;
+    g_autoptr(GArray) slices = litho_cli_slices_find(&r->o->slices, grid, error);
+    if (!slices)
+        return FALSE;
+    r->drawn = litho_quality_part(asked, DRAWN_SAMPLES);
+    for (int a = 0; a < 3; a++)
+        r->slice[a] = r->drawn.lo[a] + litho_box_size(r->drawn, a) / 2;
+    for (guint k = 0; k < slices->len; k++) {
+        const LithoCliSlice s = g_array_index(slices, LithoCliSlice, k);
+        const gint64 size = litho_box_size(r->drawn, s.axis);
+        g_autofree char *name = litho_slice_label(grid, s.axis, s.index, LITHO_UNITS_AUTO);
+        if (s.index < asked.lo[s.axis] || s.index >= asked.hi[s.axis])
+            return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s lies outside --area %s", name,
+                                r->o->trial.judge.area);
+        if (!has_slice(grid, s.axis))
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "the survey is a line, whose page has no %s", name);
+        r->slice[s.axis] = s.index;
+        r->drawn.lo[s.axis] = MIN(r->drawn.lo[s.axis], s.index);
+        r->drawn.lo[s.axis] = MAX(r->drawn.lo[s.axis], s.index + 1 - size);
+        r->drawn.hi[s.axis] = r->drawn.lo[s.axis] + size;
+    }
+    return TRUE;
+}
+
+// Input and output of what is drawn: of the judge's last question where it was of the same box.
+static gboolean make_cubes(Report *r, LithoSurvey *survey, LithoJudge *judge, LithoRun *run,
+                           GError **error)
+{
+    r->held = litho_cube_ref(r->part.in);
+    if (!litho_box_equal(r->drawn, r->part.area)) {
+        LithoQuality unused;
+        LithoBox need;
+        g_clear_pointer(&r->held, litho_cube_unref);
+        if (!litho_quality_need(r->flow, litho_survey_grid(survey), r->drawn, &need, error) ||
+            !(r->held = litho_survey_read(survey, &need, run, error)))
+            return FALSE;
+        const LithoQualityAsk ask = {.flow = r->flow, .in = r->held, .area = r->drawn};
+        if (!litho_judge_run(judge, &ask, run, &unused, error))
+            return FALSE;
+    }
+    LithoCube *out = litho_judge_output(judge);
     const gboolean whole = litho_box_equal(out->held, litho_box_full(&out->grid));
-    r->in = litho_quality_cut(r->part.in, r->part.area, error);
-    r->out = whole ? litho_cube_ref(out) : litho_quality_cut(out, r->part.area, error);
+    r->in = litho_quality_cut(r->held, r->drawn, error);
+    r->out = whole ? litho_cube_ref(out) : litho_quality_cut(out, r->drawn, error);
     return r->in && r->out;
 }
 
@@ -63,8 +123,10 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
         return FALSE;
     const LithoRange range = litho_qc_range(r->in, &stats, LITHO_CLIP_AUTO);
     g_autofree char *area = litho_quality_area_text(&r->part.in->grid, r->part.area);
-    g_autofree char *caption = g_strdup_printf(_("lithoscope %s; %s%s"), LITHO_VERSION,
-                                               r->part.is_all ? "" : _("a part: "), area);
+    g_autofree char *caption =
+        g_strdup_printf(r->part.is_all ? _("lithoscope %s; figures of %s")
+                                       : _("lithoscope %s; figures of a part: %s"),
+                        LITHO_VERSION, area);
     g_autofree char *told = command_of(r);
     g_autofree char *command = g_utf8_make_valid(told, -1); // a page has text only
     g_autofree char *file = g_utf8_make_valid(litho_survey_path(survey), -1);
@@ -72,7 +134,8 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
                             .out = r->out,
                             .flow = r->flow,
                             .quality = &r->quality,
-                            .slice = {-1, -1, -1},
+                            .slice = {r->slice[0] - r->drawn.lo[0], r->slice[1] - r->drawn.lo[1],
+                                      r->slice[2] - r->drawn.lo[2]},
                             .look = litho_look_default(),
                             .title = litho_survey_name(survey),
                             .caption = caption,
@@ -96,29 +159,32 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
         litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
     if (!survey ||
         !litho_cli_flow_settle(r->flow, &o->trial.files, litho_survey_grid(survey), error) ||
-        !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,
-                        &r->part, error))
+        !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, run, &r->part, error) ||
+        !choose_drawn(r, litho_survey_grid(survey), error))
         return FALSE;
     LithoJudge *judge = litho_judge_new(device);
     LithoQualityAsk ask = litho_cli_ask(&o->trial.judge, &r->part, r->flow);
-    gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error) &&
-                  make_cubes(r, litho_judge_output(judge), error) && draw(r, survey, run, error);
+    const gboolean draws = o->trial.files.out != NULL;
+    gboolean ok =
+        litho_judge_run(judge, &ask, run, &r->quality, error) &&
+        (!draws || (make_cubes(r, survey, judge, run, error) && draw(r, survey, run, error)));
     litho_judge_free(judge);
     litho_cli_progress_erase();
     if (ok)
         litho_cli_print_quality(stdout, &r->quality, &r->part);
-    ok = ok &&
-         (!o->trial.files.out || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
+    ok = ok && (!draws || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
     if (!ok || !o->json)
         return ok;
     g_autofree char *command = command_of(r);
-    JsonObject *figures = litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge, r->flow,
-                                                 litho_survey_name(survey), command);
+    JsonObject *figures =
+        litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge, r->flow,
+                               litho_survey_name(survey), command, draws ? r->slice : NULL);
     return litho_cli_save_json(figures, o->json, o->force, error);
 }
 
 static void report_clear(Report *r)
 {
+    litho_cube_unref(r->held);
     litho_cube_unref(r->in);
     litho_cube_unref(r->out);
     litho_sheet_free(r->sheet);
@@ -132,14 +198,17 @@ int litho_cli_report(int argc, char **argv)
         LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
         LITHO_CLI_OUTPUT(&o.trial.files, _("Report: .pdf, .svg or .png")),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write the figures"), "FILE"},
+        LITHO_CLI_SLICES(&o.slices, _("Inline section")),
         LITHO_CLI_TRIAL(&o.trial),
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
         _("OPERATOR|RECIPE.json [key=value ...] -i IN -o REPORT.pdf"),
-        _("One page: slices through the middle of input, output, removed part and similarity, f-k "
-          "of the output in dB below the input, the figures, the command that repeats it."),
+        _("One page: slices of input, output, removed part and similarity, through the middle "
+          "unless "
+          "chosen, f-k of the output in dB below the input, the figures, the command that repeats "
+          "it."),
         entries, litho_cli_open_group(&o.trial.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
@@ -154,6 +223,8 @@ int litho_cli_report(int argc, char **argv)
                      "-i IN and -o REPORT.pdf or --json FILE are needed");
     else if (flow && o.trial.files.out)
         litho_sheet_check_name(o.trial.files.out, &error);
+    if (!error)
+        litho_cli_slices_check(&o.slices, 1, &error);
     if (error)
         return litho_cli_misused("report", error);
     LithoRun run;

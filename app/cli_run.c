@@ -134,7 +134,7 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
     g_autoptr(GError) problem = NULL;
     LithoQuality quality;
     LithoJudge *judge = litho_judge_new(device);
-    gboolean ok = litho_cli_part(survey, flow, &o->judge, &o->open, 0, run, &part, &problem);
+    gboolean ok = litho_cli_part(survey, flow, &o->judge, &o->open, run, &part, &problem);
     if (ok) {
         LithoQualityAsk ask = litho_cli_ask(&o->judge, &part, flow);
         ok = litho_judge_run(judge, &ask, run, &quality, &problem);
@@ -149,7 +149,7 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
     }
     if (ok && o->report)
         ok = litho_cli_save_json(litho_cli_quality_json(&quality, &part, &o->judge, flow,
-                                                        litho_survey_name(survey), NULL),
+                                                        litho_survey_name(survey), NULL, NULL),
                                  o->report, o->force, &problem);
     litho_cli_progress_erase();
     if (ok) // standard output may be the survey's

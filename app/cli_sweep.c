@@ -327,9 +327,9 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
                .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
-    gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 0, run, &s.part,
-                                 error) &&
-                  choose_look(&s, run, error) && fill_sheet(&s, run, error);
+    gboolean ok =
+        litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, run, &s.part, error) &&
+        choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),

@@ -135,6 +135,25 @@ def figures_of_a_survey_that_goes_to_standard_output_go_to_standard_error():
 
 
 @test
+def a_report_shows_the_slices_that_are_named():
+    """Also beyond the part that the figures are of; a slice that the page cannot show is refused before anything is computed."""
+    survey, _ = holes()
+    words = ["report", "fx", "-i", survey, "--force", "-o", "page.png", "--json", "page.json"]
+    cli(*words)
+    middle = json.load(open("page.json"))["slices"]
+    cli(*words, "--inline", "2", "--time", "40ms")
+    chosen = json.load(open("page.json"))["slices"]
+    assert chosen["inline"] == 2 and abs(chosen["time"] - 0.04) < 1e-9 and chosen["crossline"] == middle["crossline"], (chosen, middle)
+    assert middle["inline"] != 2, middle
+    assert "--inline is given more than once" in cli(*words, "--inline", "2", "--inline", "3", status=2).stderr
+    assert "use --time" in cli(*words, "--depth", "80", status=1).stderr
+    assert "there is no inline 99" in cli(*words, "--inline", "99", status=1).stderr
+    assert "lies outside --area" in cli(*words, "--inline", "2", "--area", "10:20,,", status=1).stderr
+    cli(*words[:4], "--force", "--json", "figures.json")
+    assert "slices" not in json.load(open("figures.json"))
+
+
+@test
 def numbers_that_nobody_can_judge_by_are_refused():
     survey, _ = holes()
     for words in (["--sigma", "-3"], ["--sigma", "nan"], ["--sigma", "inf"], ["--hide", "-5"], ["--hide", "nan"], ["--hide", "100"]):

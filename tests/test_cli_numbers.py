@@ -15,6 +15,7 @@ SPACING = [*LARGE, "-1", "0"]
 READING = {"dt": [*LARGE, "-1", "0"], "dx": SPACING, "dy": SPACING, "shape": ["0,4", "-1,4", "3"],
            "inline-byte": BYTE, "xline-byte": BYTE, "x-byte": BYTE, "y-byte": BYTE, "xy-scalar": [*LARGE, "0", "40000"]}
 JUDGE = {"hide": ["-1", "100", "1e30"], "seed": [*LARGE, "-1"], "sigma": ["-1"], "area": ["4", "1:2,3", "1:2,1:2,1:2,1:2", "1:nan"]}
+SLICES = {"inline": [], "xline": [], "time": [], "depth": []}
 THREADS = {"threads": ["-1", *LARGE]}
 SLICE = ["--inline", "3"]
 # Words that are fine by themselves, and what is wrong for each option.
@@ -26,9 +27,9 @@ COMMANDS = {
     "find": (["fx", "-i", "in.sgy"],
              {**READING, **JUDGE, **THREADS, "step": ["0", "-1", *LARGE], "seconds": ["-1"]}),
     "sweep": (["fx", "window=8,10", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS}),
-    "report": (["fx", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS}),
+    "report": (["fx", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS, **SLICES}),
     "render": (["in.sgy", "-o", "out.png"],
-               {**READING, "inline": [], "xline": [], "time": [], "depth": [], "difference-gain": ["0", "-1", "1e30"],
+               {**READING, **SLICES, "difference-gain": ["0", "-1", "1e30"],
                 "agc": ["-1", *LARGE], "time-gain": ["-1", "5"], "clip": ["0", "-1", "101"], "scale": ["0", "-1", "9"],
                 "size": ["nanxnan", "infx100", "10x10", "-100x100", "1e9x1e9", "100"]}),
     "demo": (["fx", "-o", "frames"], {**THREADS, "fps": ["-1", "121"], "size": ["nanxnan", "infx100", "1x1", "-64x64", "64"]}),
@@ -67,7 +68,7 @@ def wrong_numbers_are_refused_before_anything_is_read():
     tried = set()
     for command, (words, options) in COMMANDS.items():
         for option, more in options.items():
-            shared = option in {**READING, **JUDGE, **THREADS}  # by commands, which read it by one function
+            shared = option in {**READING, **JUDGE, **THREADS, **SLICES}  # by commands, which read it by one function
             for value in ["nan"] if shared and option in tried else [*WRONG, *more]:
                 tried.add(option)
                 if (value == "inf" and (command, option) in NO_END) or (value == "" and option == "area"):

@@ -177,6 +177,7 @@ typedef struct LithoQualityRecord {
     const char *input, *reference; // names of the files
     const LithoFlow *flow;
     const char *command; // the line that repeats the run
+    const gint64 *slice; // grid indices of the three slices drawn beside the figures
 } LithoQualityRecord;
 
 // The figures, the area, the noise level, the flow and the files as one object: what `run`,

@@ -163,6 +163,17 @@ static JsonObject *noise_json(const LithoNoise *noise)
     return object;
 }
 
+// Line numbers and s or m, by the axes' keys.
+static JsonObject *slices_json(const LithoGrid *grid, const gint64 slice[3])
+{
+    JsonObject *object = json_object_new();
+    for (int a = 0; a < 3; a++)
+        add_number(object,
+                   a == LITHO_SAMPLE ? grid->is_depth ? "depth" : "time" : litho_axis_key(grid, a),
+                   litho_axis_value(&grid->axis[a], (double)slice[a]));
+    return object;
+}
+
 JsonObject *litho_quality_record_json(const LithoQualityRecord *record)
 {
     JsonObject *object = json_object_new();
@@ -185,6 +196,8 @@ JsonObject *litho_quality_record_json(const LithoQualityRecord *record)
             json_object_set_string_member(object, texts[k].key, texts[k].text);
     if (record->hide > 0)
         json_object_set_int_member(object, "seed", record->seed);
+    if (record->slice)
+        json_object_set_object_member(object, "slices", slices_json(record->grid, record->slice));
     if (record->flow)
         json_object_set_member(object, "recipe", litho_flow_to_json(record->flow));
     return object;

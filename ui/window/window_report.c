@@ -101,7 +101,8 @@ static gboolean save_json(const Report *r, GError **error)
                                        .input = r->input->name,
                                        .reference = r->truth_name,
                                        .flow = r->flow,
-                                       .command = r->command};
+                                       .command = r->command,
+                                       .slice = r->slice};
     g_autofree char *text = litho_json_object_text(litho_quality_record_json(&record));
     return litho_output_save(r->json, text, -1, r->replace ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE,
                              error);
