@@ -163,22 +163,26 @@ static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
     const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step) * (grid->is_depth ? 1000 : 1);
-    double top = 0;
-    for (int w = 0; w < 3 && numbers; w++)
-        for (guint f = 0; f < numbers->fk[w].n_f; f++)
-            top = MAX(top, numbers->fk[w].spectrum[f]);
+    const LithoFk *first = numbers ? &numbers->fk[numbers->fk[0].n_f > 0 ? 0 : 1] : NULL;
+    double top = 0; // of the input, or of the result where that stands alone
+    for (guint f = 0; first && f < first->n_f; f++)
+        top = MAX(top, first->spectrum[f]);
     for (int w = 0; w < 3; w++) {
         const LithoFk *fk = numbers ? &numbers->fk[w] : NULL;
         guint n = fk && top > 0 ? fk->n_f : 0;
         g_autofree double *x = g_new(double, n + 1), *y = g_new(double, n + 1);
         for (guint f = 0; f < n; f++) {
             x[f] = nyquist * f / (n - 1);
-            y[f] = 20 * log10(MAX(fk->spectrum[f] / top, 1e-4));
+            y[f] = 20 * log10(MAX(fk->spectrum[f] / top, 1e-9));
         }
         litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, litho_text(names[w]),
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
-    litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid->is_depth ? "1/km" : "Hz", "dB");
+    litho_plot_set_y_range(LITHO_PLOT(self->spectrum),
+                           -litho_session_display(self->session)->decibels, 3);
+    litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid->is_depth ? "1/km" : "Hz",
+                        first && first == &numbers->fk[1] ? _("dB below its top")
+                                                          : _("dB below the input"));
 }
 
 static void refresh(LithoAreaPanel *self)
@@ -268,6 +272,8 @@ GtkWidget *litho_area_panel_new(LithoSession *session)
     gtk_box_append(GTK_BOX(self), make_choice(self));
     gtk_box_append(GTK_BOX(self), self->pictures);
     g_signal_connect_object(session, "area-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "display-changed", G_CALLBACK(refresh), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_cube), self, G_CONNECT_SWAPPED);
     on_cube(self);
     return GTK_WIDGET(self);

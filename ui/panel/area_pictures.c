@@ -12,6 +12,7 @@ struct _LithoAreaPictures {
     GtkBox parent;
     LithoSession *session;
     gboolean by_trace;
+    int decibels; // that are shown
     GtkWidget *view[3];
 };
 
@@ -34,6 +35,7 @@ static LithoFkAxes axes_of(LithoAreaPictures *self)
     LithoFkAxes axes = {.f_max = 0.5 / step * (grid->is_depth ? 1000 : 1),
                         .x_lo = -most,
                         .x_hi = most,
+                        .decibels = litho_session_display(self->session)->decibels,
                         .f_unit = grid->is_depth ? "1/km" : "Hz"};
     g_strlcpy(axes.x_unit, metric ? "1/km" : _("cycles a trace"), sizeof axes.x_unit);
     if (self->by_trace) {
@@ -56,18 +58,28 @@ static void refresh(LithoAreaPictures *self)
         return;
     const LithoAreaNumbers *numbers = litho_session_area_numbers(self->session);
     const LithoFkAxes axes = axes_of(self);
+    self->decibels = axes.decibels;
     LithoFkPicture picture[3] = {{0}};
-    double top = 0; // one scale for all three: what is weak in one looks weak
+    // One scale for all three, below the input's top as far as there is one: settings compare, and
+    // what is weak looks weak.
+    double top = 0;
     for (int w = 0; w < 3 && numbers; w++)
         if (numbers->fk[w].n_f > 0) {
             picture[w] = litho_fk_picture(&numbers->fk[w], self->by_trace);
-            top = w < 2 ? MAX(top, litho_fk_picture_top(&picture[w])) : top;
+            top = w < 2 && !(top > 0) ? litho_fk_picture_top(&picture[w]) : top;
         }
     for (int w = 0; w < 3; w++) {
         gboolean has = picture[w].n_f > 0;
         litho_fk_view_set(LITHO_FK_VIEW(self->view[w]), has ? &picture[w] : NULL, top, &axes);
         gtk_widget_set_visible(self->view[w], has || !numbers);
     }
+}
+
+// Another range of the colours; a picture of a large area is not drawn anew for each movement.
+static void on_display(LithoAreaPictures *self)
+{
+    if (self->decibels != litho_session_display(self->session)->decibels)
+        refresh(self);
 }
 
 void litho_area_pictures_show(LithoAreaPictures *self, gboolean by_trace)
@@ -111,6 +123,8 @@ GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orienta
     }
     g_signal_connect_object(session, "area-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "display-changed", G_CALLBACK(on_display), self,
+                            G_CONNECT_SWAPPED);
     refresh(self);
     return GTK_WIDGET(self);
 }

@@ -122,7 +122,7 @@ static void load_spectrum(LithoDataPanel *self)
     const gboolean is_depth = is_of_depth(self, both[0] != NULL);
     const double factor = is_depth ? 1000 : 1; // Hz, and 1/km where samples are depths
     double top = largest(spectra[0] ? spectra[0] : spectra[1]);
-    double nyquist = 0, floor = -decibels[gtk_drop_down_get_selected(GTK_DROP_DOWN(self->range))];
+    double nyquist = 0, floor = -litho_session_display(self->session)->decibels;
     for (int w = 0; w < 3; w++) {
         const LithoSpectrum *s = spectra[w];
         guint n = s && top > 0 ? s->n : 0;
@@ -213,6 +213,13 @@ static void load_all(LithoDataPanel *self)
     load_histogram(self);
 }
 
+// Spectra and f-k pictures of an area, too.
+static void on_range(LithoDataPanel *self)
+{
+    const guint k = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->range));
+    litho_session_set_decibels(self->session, decibels[k]);
+}
+
 static GtkWidget *make_range(LithoDataPanel *self)
 {
     GtkStringList *names = gtk_string_list_new(NULL);
@@ -225,8 +232,9 @@ static GtkWidget *make_range(LithoDataPanel *self)
     gtk_widget_add_css_class(self->range, "litho-small-choice");
     gtk_widget_set_valign(self->range, GTK_ALIGN_CENTER);
     litho_name_choice(self->range, _("Range of the spectrum"),
-                      _("How far below the input's largest amplitude the curves are shown"));
-    g_signal_connect_swapped(self->range, "notify::selected", G_CALLBACK(load_spectrum), self);
+                      _("How far below the input's largest amplitude curves and f-k pictures are "
+                        "shown"));
+    g_signal_connect_swapped(self->range, "notify::selected", G_CALLBACK(on_range), self);
     return self->range;
 }
 

@@ -9,6 +9,7 @@ typedef struct LithoDisplay {
     gboolean hold_input;  // Space is down, or blink's other half: the input instead of `show`
     LithoLook look;       // clip, colours, gains, divider
     LithoUnits units;     // of the axes
+    int decibels;         // below the input's top that spectra and f-k pictures reach
     gint64 slice[3];      // indices of the visible slices
     double lo[3], hi[3];  // visible window of the linked views, indices
     LithoSceneView scene; // camera of the 3-D scene; its slices follow `slice`

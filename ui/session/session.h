@@ -227,6 +227,7 @@ gboolean litho_session_shows_own_range(LithoSession *session);
 double litho_session_clip_percent(LithoSession *session);
 void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
 void litho_session_set_units(LithoSession *session, LithoUnits units);
+void litho_session_set_decibels(LithoSession *session, int decibels);
 void litho_session_set_slice(LithoSession *session, int axis, gint64 index);
 LithoSliceView litho_session_slice_view(LithoSession *session, int axis);
 void litho_session_set_window(LithoSession *session, const double lo[3], const double hi[3]);

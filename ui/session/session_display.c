@@ -13,6 +13,7 @@ void litho_session_display_init(LithoSession *self)
     self->display.show = LITHO_SHOW_OUTPUT;
     self->display.look = litho_look_default();
     self->display.look.grid_lines = TRUE;
+    self->display.decibels = 60;
 }
 
 const LithoDisplay *litho_session_display(LithoSession *self)
@@ -93,6 +94,14 @@ void litho_session_set_units(LithoSession *self, LithoUnits units)
     if (self->display.units == units)
         return;
     self->display.units = units;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+void litho_session_set_decibels(LithoSession *self, int decibels)
+{
+    if (self->display.decibels == decibels)
+        return;
+    self->display.decibels = decibels;
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 

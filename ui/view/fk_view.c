@@ -10,7 +10,6 @@
 #include "ui/view/small_text.h"
 
 enum { HEIGHT = 132, BAR = 8, MOST = 512 }; // MOST: pixels of a picture either way
-static const double decibels = 60;
 
 struct _LithoFkView {
     GtkWidget parent;
@@ -69,7 +68,7 @@ LithoFkPicture litho_fk_reduced(const LithoFkPicture *p, guint most, guint by[2]
 }
 
 // Wavenumbers or traces to the right, frequencies upwards.
-static GdkTexture *make_picture(const LithoFkPicture *p, double top)
+static GdkTexture *make_picture(const LithoFkPicture *p, double top, int decibels)
 {
     const LithoColormap *map = litho_colormap_find("ember");
     const float scale = 20 / (float)decibels, zero = top > 0 ? log10f((float)top) : 0;
@@ -142,11 +141,14 @@ static void draw_bar(LithoFkView *self, GtkSnapshot *snapshot, double x, double 
         gtk_snapshot_append_color(snapshot, &(GdkRGBA){c[0] / 255.f, c[1] / 255.f, c[2] / 255.f, 1},
                                   &GRAPHENE_RECT_INIT(x, y + k, BAR, 1));
     }
-    for (int db = 0; db <= (int)decibels; db += h > 12 * line ? 10 : 20) {
+    const int decibels = self->axes.decibels;
+    const int step = (h > 12 * line ? 10 : 20) * (decibels > 80 ? 2 : 1);
+    for (int db = 0; db <= decibels; db += step) {
         char text[8];
         g_snprintf(text, sizeof text, db ? "−%d" : "0", db);
         litho_small_text_draw(GTK_WIDGET(self), snapshot, text, x + BAR + 3,
-                              y + CLAMP(db / decibels * h, 0.4 * line, h - 0.4 * line), 0, 0.75);
+                              y + CLAMP((double)db / decibels * h, 0.4 * line, h - 0.4 * line), 0,
+                              0.75);
     }
     litho_small_text_draw(GTK_WIDGET(self), snapshot, "dB", x, y + h + 1.55 * line, 0, 0.75);
 }
@@ -240,7 +242,7 @@ void litho_fk_view_set(LithoFkView *self, const LithoFkPicture *picture, double 
         self->axes = *axes;
         self->shape = (LithoFkPicture){NULL, picture->n_x, picture->n_f};
         const LithoFkPicture reduced = litho_fk_reduced(picture, MOST, self->by);
-        self->picture = make_picture(&reduced, top);
+        self->picture = make_picture(&reduced, top, axes->decibels);
         g_free((gpointer)reduced.amplitude);
         describe(self, picture);
     }

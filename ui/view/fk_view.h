@@ -4,13 +4,14 @@
 #include "core/qc.h"
 #include "render/view.h"
 
-// Amplitude against frequency and wavenumber, or frequency and trace, as a picture in decibels, 60
+// Amplitude against frequency and wavenumber, or frequency and trace, as a picture in decibels
 // below `top`, with a bar that says so.
 #define LITHO_TYPE_FK_VIEW (litho_fk_view_get_type())
 G_DECLARE_FINAL_TYPE(LithoFkView, litho_fk_view, LITHO, FK_VIEW, GtkWidget)
 
 typedef struct LithoFkAxes {
     double f_max, x_lo, x_hi; // at the edges, in the units below
+    int decibels;             // below the top, at the dark end of the colours
     const char *f_unit;       // "Hz"
     char x_unit[32];          // "1/km" of wavenumbers, "crossline" of traces
     gboolean by_line;         // x are numbers of lines: names, whose digits are not grouped
