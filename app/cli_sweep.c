@@ -143,9 +143,12 @@ static cairo_surface_t *draw(Sweep *s, GError **error)
 static void tell(LithoSheetCell *cell, const LithoQuality *q)
 {
     g_autofree char *expected = litho_quality_expected_text(q);
-    g_autofree char *hidden = isfinite(q->hidden_snr_db)
-                                  ? g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db)
-                                  : NULL;
+    // A misfit below the noise level tells a bound: the error is no larger than the misfit.
+    g_autofree char *hidden =
+        isfinite(q->hidden_snr_db) ? g_strdup_printf(_("hidden traces %.2f dB"), q->hidden_snr_db)
+        : isfinite(q->hidden_recorded_db)
+            ? g_strdup_printf(_("hidden traces at least %.2f dB"), q->hidden_recorded_db)
+            : NULL;
     g_autofree char *truth =
         !isfinite(q->snr_db) ? NULL
         : q->fills_alone ? g_strdup_printf(_("true SNR of the filled traces %.2f dB"), q->snr_db)

@@ -200,6 +200,73 @@ static void test_sweep_removed(void)
     g_assert_cmpfloat(removed.part[1], >, removed.part[0] + 0.1);
 }
 
+// Property: a choice and a switch are swept, too: all values, as many as a sheet takes, and the
+// present one in any case.
+static void test_sweep_named(void)
+{
+    const LithoOperator *op = litho_operator_find("patch");
+    const LithoParam *rule = litho_param_find(&op->params, "rule");
+    LithoSweepAxis axis;
+    g_assert_true(litho_sweep_takes(rule) && litho_sweep_is_named(rule));
+    litho_sweep_axis_fill(&axis, rule, 0, 0, LITHO_SWEEP_SINGLE, 0);
+    g_assert_cmpuint(axis.n, ==, litho_param_n_choices(rule));
+    for (guint k = 0; k < axis.n; k++)
+        g_assert_cmpfloat(axis.value[k], ==, k);
+    litho_sweep_axis_fill(&axis, rule, 0, 0, 2, axis.n - 1);
+    g_assert_cmpuint(axis.n, ==, 2);
+    g_assert_cmpfloat(axis.value[1], ==, litho_param_n_choices(rule) - 1);
+    static const LithoParam on = {.type = LITHO_PARAM_BOOL, .key = "on", .max = 1};
+    litho_sweep_axis_fill(&axis, &on, 0, 0, LITHO_SWEEP_DOUBLE, 1);
+    g_assert_cmpuint(axis.n, ==, 2);
+    static const LithoParam text = {.type = LITHO_PARAM_TEXT, .key = "text"};
+    g_assert_false(litho_sweep_takes(&text));
+}
+
+static void take_hidden(LithoSweepShot *shot, gpointer data)
+{
+    double **next = data;
+    g_assert_cmpstr(shot->refused, ==, NULL);
+    g_assert_true(shot->judged && shot->quality.fills_alone);
+    *(*next)++ = shot->quality.hidden_recorded_db;
+    litho_sweep_shot_free(shot);
+}
+
+// Property: settings of a flow that only fills, of which no expected SNR is told, are told apart by
+// hidden traces: more passes are better.
+static void test_sweep_fills(void)
+{
+    const LithoSynth *synth = litho_synth_find("planes");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    const char *const words[][2] = {
+        {"inlines", "24"}, {"xlines", "24"}, {"samples", "64"}, {"snr", "40"}, {"missing", "30"}};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        g_assert_true(litho_param_parse(&synth->params, params, words[k][0], words[k][1], NULL));
+    g_autoptr(LithoCube) cube = NULL;
+    g_assert_true(synth->make(params, NULL, &cube, NULL, NULL, NULL));
+    const LithoOperator *op = litho_operator_find("patch");
+    LithoSweepTask *task = g_new0(LithoSweepTask, 1);
+    task->flow = litho_flow_new();
+    LithoStep *step = litho_flow_step(task->flow, litho_flow_append(task->flow, op));
+    g_assert_true(litho_operator_set(op, step->params, "mode=fill", NULL));
+    litho_sweep_axis_fill(&task->axis[0], litho_param_find(&op->params, "iterations"), 2, 20, 2,
+                          NAN);
+    task->in = litho_cube_ref(cube);
+    task->device = litho_device_cpu();
+    task->look = litho_look_default();
+    task->view = litho_slice_view(&cube->grid, LITHO_INLINE, 12);
+    task->width = task->height = 60;
+    litho_look_set_clip(&task->look, 1);
+    task->judged = TRUE;
+    task->area = litho_box_full(&cube->grid);
+    double told[2] = {NAN, NAN}, *next = told;
+    LithoRun run = {.threads = 1};
+    g_assert_true(litho_sweep_run(task, &run, take_hidden, &next, NULL));
+    litho_sweep_task_free(task);
+    g_test_message("%g dB, then %g", told[0], told[1]);
+    g_assert_cmpfloat(told[1], >, told[0]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -210,5 +277,7 @@ int main(int argc, char **argv)
     g_test_add_func("/view-places/medium", test_medium_place);
     g_test_add_func("/view-places/sweep-of-depths", test_sweep_of_depths);
     g_test_add_func("/view-places/sweep-removed", test_sweep_removed);
+    g_test_add_func("/view-places/sweep-named", test_sweep_named);
+    g_test_add_func("/view-places/sweep-fills", test_sweep_fills);
     return g_test_run();
 }

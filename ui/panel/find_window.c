@@ -130,12 +130,7 @@ static void on_tick(Search *s)
 static void format(Search *s, const LithoParam *row, double value, char *out, gsize size)
 {
     LithoCube *in = litho_session_input(litho_window_session(s->window));
-    if (row->type == LITHO_PARAM_CHOICE)
-        g_strlcpy(out, litho_param_choice_shown(row, (guint)value), size);
-    else if (row->type == LITHO_PARAM_BOOL)
-        g_strlcpy(out, value != 0 ? _("on") : _("off"), size);
-    else
-        litho_param_format_unit(row, value, in && in->grid.is_depth, out, size);
+    litho_param_format_any(row, value, in && in->grid.is_depth, out, size);
 }
 
 static GtkWidget *cell(Search *s, GtkWidget *grid, const char *text, int column, int line,
@@ -148,9 +143,9 @@ static GtkWidget *cell(Search *s, GtkWidget *grid, const char *text, int column,
     return label;
 }
 
-// One line: tick with the name, now, found, gain; a sentence below it, NULL = none.
+// One line: tick with the name, now, found, gain.
 static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row, double now,
-                    double value, const char *gain, const char *why, gboolean ticked)
+                    double value, const char *gain, gboolean ticked)
 {
     char from[64], to[64];
     if (s->n_rows >= MAX_ROWS)
@@ -162,7 +157,7 @@ static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row,
     g_autofree char *name =
         g_strdup_printf(_("%s: %s instead of %s, %s"), litho_text(row->label), to, from, gain);
     litho_name_widget(tick, name);
-    litho_set_tooltip(tick, why ? why : litho_text(row->doc));
+    litho_set_tooltip(tick, litho_text(row->doc));
     gtk_check_button_set_active(GTK_CHECK_BUTTON(tick), ticked && differs);
     gtk_widget_set_sensitive(tick, differs);
     gtk_widget_set_hexpand(tick, TRUE);
@@ -247,7 +242,7 @@ static void fill_suggested(Search *s)
         if (s->n_rows == 0)
             add_head(s, s->suggested, "");
         add_row(s, s->suggested, line, g->row, litho_param_get(g->row, step->params), g->value, "",
-                g->why, FALSE);
+                FALSE);
         GtkWidget *why = litho_label_new(g->why, "dim-label");
         gtk_label_set_wrap(GTK_LABEL(why), TRUE);
         gtk_widget_add_css_class(why, "litho-why-line");
@@ -271,7 +266,7 @@ static void fill_found(Search *s, const LithoFind *find)
     for (guint k = 0; k < find->n; k++) {
         const LithoFound *f = &find->item[k];
         g_autofree char *gain = litho_format_decibels(f->gain_db, 2, TRUE);
-        add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, NULL, f->gain_db > WORTH_DB);
+        add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, f->gain_db > WORTH_DB);
     }
     on_tick(s);
 }

@@ -95,6 +95,17 @@ void litho_param_format_unit(const LithoParam *row, double value, gboolean is_de
         append_unit(unit, value == 1, out, size);
 }
 
+void litho_param_format_any(const LithoParam *row, double value, gboolean is_depth, char *out,
+                            gsize size)
+{
+    if (row->type == LITHO_PARAM_CHOICE)
+        g_strlcpy(out, litho_param_choice_shown(row, (guint)value), size);
+    else if (row->type == LITHO_PARAM_BOOL)
+        g_strlcpy(out, value != 0 ? _("on") : _("off"), size);
+    else
+        litho_param_format_unit(row, value, is_depth, out, size);
+}
+
 void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size)
 {

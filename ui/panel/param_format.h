@@ -17,6 +17,9 @@ void litho_param_format(const LithoParam *row, double value, char *out, gsize si
 // The value with its unit, which may be another one where the samples are depths.
 void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);
+// A value of a row of any kind as people read it: the shown name of a choice, "on" or "off".
+void litho_param_format_any(const LithoParam *row, double value, gboolean is_depth, char *out,
+                            gsize size);
 // The number that a special value stands for: three digits and the unit, "37 Hz".
 void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);

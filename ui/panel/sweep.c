@@ -132,7 +132,7 @@ static void done(gpointer result, const GError *error, gpointer data)
 typedef struct Card {
     Sweep *sweep;
     guint at[2];
-    double snr_db; // NAN = not told
+    double score; // that the best has most of, dB; NAN = not told
     GdkTexture *picture[LITHO_SWEEP_PICTURES], *thumb[LITHO_SWEEP_PICTURES];
     GtkWidget *image, *best; // what names the highest SNR
 } Card;
@@ -206,9 +206,13 @@ static char *setting_of(const Sweep *sweep, const guint at[2])
     GString *text = g_string_new(NULL);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         char value[48];
-        litho_param_format_unit(sweep->axis[k].row, sweep->axis[k].value[at[k]],
-                                in && in->grid.is_depth, value, sizeof value);
-        g_string_append_printf(text, "%s%s", k ? " × " : "", value);
+        const LithoParam *row = sweep->axis[k].row;
+        litho_param_format_any(row, sweep->axis[k].value[at[k]], in && in->grid.is_depth, value,
+                               sizeof value);
+        const gboolean is_switch = row->type == LITHO_PARAM_BOOL; // "on" alone says nothing
+        g_autofree char *named =
+            is_switch ? g_strdup_printf("%s: %s", litho_text(row->label), value) : g_strdup(value);
+        g_string_append_printf(text, "%s%s", k ? " × " : "", named);
     }
     return g_string_free(text, FALSE);
 }
@@ -244,6 +248,14 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
         const char *bound = q->is_clean || q->expected_is_bound ? "≥ " : q->is_beyond ? "≤ " : "";
         g_autofree char *figure = g_strdup_printf("SNR %s%s", bound, snr);
         add_figure(text, figure, gap);
+    } else if (s->judged && isfinite(q->hidden_recorded_db)) {
+        // A misfit below the noise level tells a bound: the error is no larger than the misfit.
+        const gboolean known = isfinite(q->hidden_snr_db);
+        g_autofree char *snr =
+            litho_format_decibels(known ? q->hidden_snr_db : q->hidden_recorded_db, 1, FALSE);
+        g_autofree char *figure =
+            g_strdup_printf(known ? _("hidden traces %s") : _("hidden traces ≥ %s"), snr);
+        add_figure(text, figure, "\n"); // longer than the line of a card takes
     }
     g_string_append_c(text, '\n');
     if (s->judged && s->quality.leak.count > 0) {
@@ -310,13 +322,21 @@ static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
     return inside;
 }
 
+// Flows that only fill are told apart by hidden traces.
+static double score_of(const LithoSweepShot *s)
+{
+    const LithoQuality *q = &s->quality;
+    if (s->refused || !s->judged || q->is_filtered)
+        return NAN;
+    return q->fills_alone ? q->hidden_recorded_db : q->expected_snr_db;
+}
+
 static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     Card *card = g_new0(Card, 1);
     *card = (Card){.sweep = sweep, .at = {s->at[0], s->at[1]}};
-    card->snr_db =
-        !s->refused && s->judged && !s->quality.is_filtered ? s->quality.expected_snr_db : NAN;
+    card->score = score_of(s);
     GtkWidget *inside = make_inside(card, s), *label = litho_text_new(sweep->thumb_w / 6);
     g_autofree char *caption = caption_of(sweep, s);
     gtk_label_set_xalign(GTK_LABEL(label), 0.5);
@@ -389,10 +409,10 @@ static void mark_best(Sweep *sweep)
     for (GtkWidget *c = gtk_widget_get_first_child(sweep->box); c;
          c = gtk_widget_get_next_sibling(c)) {
         const Card *card = card_of(c);
-        if (!isfinite(card->snr_db))
+        if (!isfinite(card->score))
             continue;
         told++;
-        if (!best || card->snr_db > best->snr_db)
+        if (!best || card->score > best->score)
             best = card;
     }
     if (told > 1)
@@ -542,7 +562,7 @@ static void on_second(Sweep *sweep)
                            two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE);
 }
 
-static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
+static GtkWidget *make_head(Sweep *sweep, const LithoStep *step)
 {
     const char *const kinds[] = {_("Output"), _("Removed"), _("Similarity"), NULL};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
@@ -550,7 +570,8 @@ static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
     GtkWidget *button = gtk_button_new_with_label(_("Start"));
     const LithoGrid *grid = litho_session_grid(litho_window_session(sweep->window));
     for (int k = 0; k < 2; k++) {
-        sweep->line[k] = litho_sweep_line_new(op, k == 1, grid && grid->is_depth);
+        sweep->line[k] =
+            litho_sweep_line_new(step->op, step->params, k == 1, grid && grid->is_depth);
         gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
     litho_sweep_lines_align(LITHO_SWEEP_LINE(sweep->line[0]), LITHO_SWEEP_LINE(sweep->line[1]));
@@ -595,10 +616,11 @@ void litho_sweep_open(LithoWindow *window)
     Sweep *sweep = g_new0(Sweep, 1);
     sweep->refs = 1;
     sweep->window = g_object_ref(window);
-    sweep->op = litho_flow_step(litho_session_flow(session), step)->op;
+    const LithoStep *swept = litho_flow_step(litho_session_flow(session), step);
+    sweep->op = swept->op;
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
     gtk_widget_add_css_class(box, "litho-palette");
-    gtk_box_append(GTK_BOX(box), make_head(sweep, sweep->op));
+    gtk_box_append(GTK_BOX(box), make_head(sweep, swept));
     gtk_box_append(GTK_BOX(box), make_sheet(sweep));
     sweep->dialog = litho_dialog_new(
         GTK_WINDOW(window), _("Parameter sweep"),

@@ -12,7 +12,7 @@ struct _LithoSweepLine {
     GtkBox parent;
     GPtrArray *rows; // of LithoParam, borrowed
     gboolean second, is_depth;
-    GtkWidget *word, *choice, *details, *from, *to, *unit, *n;
+    GtkWidget *word, *choice, *all, *details, *from, *to, *unit, *n;
 };
 
 G_DEFINE_TYPE(LithoSweepLine, litho_sweep_line, GTK_TYPE_BOX)
@@ -60,6 +60,9 @@ static void on_choice(LithoSweepLine *self)
 {
     const LithoParam *row = litho_sweep_line_row(self);
     const char *unit = row ? litho_param_unit(row, self->is_depth) : "";
+    const gboolean named = row && litho_sweep_is_named(row); // all of them are tried
+    gtk_widget_set_visible(self->details, !named);
+    gtk_widget_set_visible(self->all, named);
     gtk_widget_set_sensitive(self->details, row != NULL);
     gtk_label_set_text(GTK_LABEL(self->unit), *unit ? litho_text(unit) : "");
     g_signal_emit(self, chosen_signal, 0);
@@ -93,9 +96,13 @@ gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, double now, Lit
                                GError **error)
 {
     const LithoParam *row = litho_sweep_line_row(self);
-    double from, to;
+    double from = 0, to = 0;
     if (!row)
         return TRUE;
+    if (litho_sweep_is_named(row)) {
+        litho_sweep_axis_fill(axis, row, from, to, most, now);
+        return TRUE;
+    }
     if (!read_number(self->from, &from, error) || !read_number(self->to, &to, error))
         return FALSE;
     guint n = (guint)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(self->n));
@@ -135,18 +142,22 @@ static void litho_sweep_line_class_init(LithoSweepLineClass *klass)
                                  NULL, NULL, G_TYPE_NONE, 0);
 }
 
-GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second, gboolean is_depth)
+GtkWidget *litho_sweep_line_new(const LithoOperator *op, const void *params, gboolean second,
+                                gboolean is_depth)
 {
     LithoSweepLine *self = g_object_new(LITHO_TYPE_SWEEP_LINE, NULL);
     GtkStringList *names = gtk_string_list_new(NULL);
+    const LithoParam *first = NULL;
     self->second = second;
     self->is_depth = is_depth;
     if (second)
         gtk_string_list_append(names, _("none"));
     for (guint r = 0; r < op->params.n; r++) {
         const LithoParam *row = &op->params.rows[r];
-        if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
+        if (!litho_sweep_takes(row) || !litho_param_applies(&op->params, row, params))
             continue;
+        if (!first && !litho_sweep_is_named(row))
+            first = row;
         g_ptr_array_add(self->rows, (gpointer)row);
         gtk_string_list_append(names, litho_text(row->label));
     }
@@ -157,6 +168,8 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second, gboole
     self->word = litho_label_new(second ? _("and") : _("Sweep"), NULL);
     gtk_box_append(GTK_BOX(self), self->word);
     gtk_box_append(GTK_BOX(self), self->choice);
+    self->all = litho_label_new(_("all values"), "dim-label");
+    gtk_box_append(GTK_BOX(self), self->all);
     self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->from = add_entry(self->details, _("from"), _("First value"));
     self->to = add_entry(self->details, _("to"), _("Last value"));
@@ -173,6 +186,8 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second, gboole
     gtk_box_append(GTK_BOX(self->details), self->n);
     gtk_box_append(GTK_BOX(self), self->details);
     g_signal_connect_swapped(self->choice, "notify::selected", G_CALLBACK(on_choice), self);
+    if (!second && first)
+        litho_sweep_line_choose(self, first);
     on_choice(self);
     return GTK_WIDGET(self);
 }

@@ -9,6 +9,8 @@
 #include "render/raster.h"
 #include "ui/panel/param_format.h"
 
+enum { HIDE = 5 }; // percent of the traces, where nothing else tells settings apart
+
 // --- values -------------------------------------------------------------------------------------
 
 static int compare_double(const void *a, const void *b)
@@ -27,10 +29,35 @@ static guint without_doubles(double *values, guint n)
     return kept;
 }
 
+gboolean litho_sweep_is_named(const LithoParam *row)
+{
+    return row->type == LITHO_PARAM_CHOICE || row->type == LITHO_PARAM_BOOL;
+}
+
+gboolean litho_sweep_takes(const LithoParam *row)
+{
+    return row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
+           litho_sweep_is_named(row);
+}
+
+static void fill_named(LithoSweepAxis *axis, const LithoParam *row, guint n, double now)
+{
+    axis->row = row;
+    axis->n = MIN(row->type == LITHO_PARAM_BOOL ? 2 : litho_param_n_choices(row), n);
+    for (guint k = 0; k < axis->n; k++)
+        axis->value[k] = k;
+    if (now >= axis->n) // the last one makes room
+        axis->value[axis->n - 1] = now;
+}
+
 void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
                            guint n, double now)
 {
     n = CLAMP(n, 1, LITHO_SWEEP_SINGLE);
+    if (litho_sweep_is_named(row)) {
+        fill_named(axis, row, n, now);
+        return;
+    }
     double lo = litho_param_slider_from_value(row, CLAMP(MIN(from, to), row->min, row->max));
     double hi = litho_param_slider_from_value(row, CLAMP(MAX(from, to), row->min, row->max));
     axis->row = row;
@@ -137,6 +164,7 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
                                  .in = task->in,
                                  .area = task->area,
                                  .noise = task->noise.n > 0 ? &task->noise : NULL,
+                                 .hide = litho_flow_fills_alone(task->flow) ? HIDE : 0,
                                  .seed = task->seed,
                                  .similarity = TRUE};
     shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);

@@ -26,9 +26,13 @@ typedef struct LithoSweepAxis {
     double value[LITHO_SWEEP_SINGLE + 1];
 } LithoSweepAxis;
 
+// TRUE where a row has values to be swept: numbers, choices and switches.
+gboolean litho_sweep_takes(const LithoParam *row);
+// TRUE where these are few that have names, not numbers of a range.
+gboolean litho_sweep_is_named(const LithoParam *row);
 // `n` values from `from` to `to`, in ratios for log rows, whole for ints (then fewer when the range
 // holds fewer), and `now` among them when it lies between or is special. No more than the axis
-// holds.
+// holds. Of a choice or a switch all values, as far as `n` goes, and `now` in any case.
 void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
                            guint n, double now);
 
