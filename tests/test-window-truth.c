@@ -557,6 +557,35 @@ static void test_best(void)
     g_assert_true(isnan(litho_judgement_best_db(judgement)));
 }
 
+// Property: the noise level that the expected SNR rests on is shown, and another one can be typed:
+// the figures follow, and the measured one is back where none is typed. Another file has its own.
+static void test_level(void)
+{
+    open_made("planes", "inlines=24 xlines=24 samples=96");
+    use("patch", (const char *[]){NULL});
+    LithoJudgement *judgement = gui.window->judgement;
+    GtkWidget *quality = quality_panel();
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    const double sigma = litho_judgement_figures(judgement, NULL)->noise_sigma;
+    const double snr = litho_judgement_figures(judgement, NULL)->expected_snr_db;
+    g_assert_true(gui_label_says(quality, "Measured: "));
+    litho_judgement_set_sigma(judgement, 1.1 * sigma);
+    g_assert_false(is_judged(&gui));
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_true(gui_label_says(quality, "Typed: "));
+    const LithoQuality *q = litho_judgement_figures(judgement, NULL);
+    g_test_message("%g, %.2f dB; with %g %.2f dB", sigma, snr, q->noise_sigma, q->expected_snr_db);
+    g_assert_cmpfloat(q->noise_sigma, ==, 1.1 * sigma);
+    g_assert_cmpfloat(fabs(q->expected_snr_db - snr), >, 0.1);
+    litho_judgement_set_sigma(judgement, 0);
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_cmpfloat(litho_judgement_figures(judgement, NULL)->expected_snr_db, ==, snr);
+    litho_judgement_set_sigma(judgement, 2);
+    g_autoptr(LithoCube) other = make_cube();
+    litho_session_set_input(gui.session, other);
+    g_assert_cmpfloat(litho_judgement_sigma(judgement), ==, 0);
+}
+
 // Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
 // another shape is refused with a sentence. The read-out names what is compared: with the truth in
 // the input's place nothing was removed.
@@ -680,6 +709,7 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/hidden", test_hidden);
     g_test_add_func("/truth/noise-stays", test_noise_stays);
     g_test_add_func("/truth/best", test_best);
+    g_test_add_func("/truth/level", test_level);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     g_test_add_func("/truth/appearance", test_appearance);
     int status = g_test_run();

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "render/ticks.h"
+#include "ui/panel/level_button.h"
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
@@ -20,7 +21,7 @@ struct _LithoQualityPanel {
     GtkBox parent;
     LithoSession *session;
     LithoJudgement *judgement;
-    GtkWidget *title, *figures, *missing, *note;
+    GtkWidget *head, *title, *figures, *missing, *note;
     GtkWidget *test, *share, *seed;
     Figure figure[FIGURES];
     gboolean loading;
@@ -489,7 +490,7 @@ static GtkWidget *make_tools(LithoQualityPanel *self)
 static void litho_quality_panel_init(LithoQualityPanel *self)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
-    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *head = self->head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->title = litho_label_new(_("Is it right?"), "heading");
     gtk_widget_set_hexpand(self->title, TRUE);
     gtk_box_append(GTK_BOX(head), self->title);
@@ -552,6 +553,7 @@ GtkWidget *litho_quality_panel_new(LithoSession *session, LithoJudgement *judgem
     LithoQualityPanel *self = g_object_new(LITHO_TYPE_QUALITY_PANEL, NULL);
     self->session = g_object_ref(session);
     self->judgement = g_object_ref(judgement);
+    gtk_box_append(GTK_BOX(self->head), litho_level_button_new(session, judgement));
     g_signal_connect_object(judgement, "changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
     refresh(self);

@@ -31,6 +31,7 @@ struct _LithoJudgement {
     gboolean again; // something changed while the job ran
     guint timeout;
 
+    LithoNoise given; // by a person; n = 0: the level is measured
     LithoNoise noise; // of that area of the input with that serial; n = 0: not known
     guint64 noise_serial;
     LithoBox noise_area;
@@ -95,6 +96,7 @@ typedef struct Question {
     LithoBox area;
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
+    gboolean given;   // that noise, by a person
     LithoCube *truth; // or NULL
     double hide;      // percent; 0 = the other figures are asked for
     guint32 seed;
@@ -228,7 +230,7 @@ static void judged(gpointer result, const GError *error, gpointer data)
         return;
     }
     LithoCube *in = litho_session_input(self->session);
-    if (answer && in == q->in) {
+    if (answer && in == q->in && !q->given) {
         litho_noise_clear(&self->noise);
         self->noise = answer->noise;
         self->noise_serial = in->serial;
@@ -269,6 +271,7 @@ static gboolean look(gpointer data)
     self->asked_flow = litho_flow_copy(q->flow);
     self->asked_area = q->area;
     const LithoNoise *noise = litho_judgement_noise(self, q->area);
+    q->given = self->given.n > 0;
     if (noise)
         q->noise = litho_noise_copy(noise);
     self->told_ms = litho_now_ms();
@@ -395,6 +398,7 @@ static void on_cube(LithoJudgement *self)
     self->known = FALSE;
     forget_hidden(self);
     forget_truth(self);
+    litho_noise_clear(&self->given);
     litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->asked_flow, litho_flow_free);
     on_changed_flow(self);
@@ -465,6 +469,8 @@ double litho_judgement_part(LithoJudgement *self)
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area)
 {
     LithoCube *in = self->session ? litho_session_input(self->session) : NULL;
+    if (self->given.n > 0)
+        return &self->given;
     const gboolean known = in && self->noise.n > 0 && self->noise_serial == in->serial &&
                            litho_box_equal(self->noise_area, area);
     return known ? &self->noise : NULL;
@@ -492,6 +498,22 @@ static void ask_again(LithoJudgement *self)
     if (litho_judgement_applies(self->session))
         look_soon(self);
     tell(self);
+}
+
+void litho_judgement_set_sigma(LithoJudgement *self, double sigma)
+{
+    if (litho_judgement_sigma(self) == sigma)
+        return;
+    litho_noise_clear(&self->given);
+    self->given = sigma > 0 ? litho_noise_white(sigma, sigma, sigma) : (LithoNoise){0};
+    self->fresh = self->hidden_fresh = FALSE;
+    self->best_serial = 0; // by another level
+    ask_again(self);
+}
+
+double litho_judgement_sigma(LithoJudgement *self)
+{
+    return self->given.n > 0 ? self->given.total : 0;
 }
 
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
@@ -549,6 +571,7 @@ static void finalize(GObject *object)
     LithoJudgement *self = LITHO_JUDGEMENT(object);
     litho_judge_free(self->judge);
     litho_noise_clear(&self->noise);
+    litho_noise_clear(&self->given);
     litho_flow_free(self->asked_flow);
     g_free(self->why);
     g_free(self->hidden_why);

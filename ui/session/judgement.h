@@ -32,6 +32,10 @@ double litho_judgement_part(LithoJudgement *self);
 double litho_judgement_left_s(LithoJudgement *self);
 // Noise of that area of the input, once it is known; NULL before. Borrowed until the next signal.
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area);
+// Standard deviation of white noise that a person gives in place of the measured level, which
+// litho_judgement_noise() tells then; 0 = measured. Forgotten with the input.
+void litho_judgement_set_sigma(LithoJudgement *self, double sigma);
+double litho_judgement_sigma(LithoJudgement *self);
 // The part of the area in view that questions about the session's flow are asked on
 // (litho_quality_area()).
 LithoBox litho_judgement_area(LithoSession *session);
