@@ -439,6 +439,25 @@ gboolean litho_qc_guess_gaps(LithoCube *cube, LithoRun *run, GError **error)
     return !gaps_func || gaps_func(cube, run, error);
 }
 
+LithoCube *litho_qc_without_gaps(const LithoCube *cube, LithoBox box, int axis, int around,
+                                 LithoRun *run)
+{
+    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+    LithoBox wide = box;
+    guint missing = 0;
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
+            missing += !litho_cube_is_live(cube, i, j);
+    if (missing == 0)
+        return NULL;
+    wide.lo[axis] = MAX(box.lo[axis] - around, cube->held.lo[axis]);
+    wide.hi[axis] = MIN(box.hi[axis] + around, cube->held.hi[axis]);
+    LithoCube *guessed = litho_cube_copy_box(cube, wide, NULL);
+    if (guessed && !litho_qc_guess_gaps(guessed, &quiet, NULL))
+        g_clear_pointer(&guessed, litho_cube_unref);
+    return guessed;
+}
+
 gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error)
 {
     *guesses = NULL;

@@ -223,3 +223,9 @@ void litho_qc_set_gaps(LithoGapsFunc func);
 // (kernels/common/gaps.h): `cube` is the caller's own copy. Nothing happens where the program has
 // none.
 gboolean litho_qc_guess_gaps(LithoCube *cube, LithoRun *run, GError **error);
+// `box`, one slice of `axis` wide, with guesses in place of its missing traces, for pictures that
+// these would spread events over, such as f-k: a cube that holds it and up to `around` slices on
+// either side. NULL: no trace is missing, there is nothing to guess from, or it was cancelled. The
+// caller's. `cube` is a host cube that holds the box.
+LithoCube *litho_qc_without_gaps(const LithoCube *cube, LithoBox box, int axis, int around,
+                                 LithoRun *run);

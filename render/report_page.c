@@ -61,33 +61,11 @@ static float *section_of(const LithoCube *cube, int axis, gint64 index, guint *t
     return section;
 }
 
-// The line and its surroundings with guesses in place of missing traces, which would spread events
-// over all wavenumbers; NULL: it has no gap, or nothing to guess from.
-static LithoCube *without_gaps(const LithoCube *cube, int axis, gint64 index, LithoRun *run)
-{
-    enum { AROUND = 16 }; // lines on either side, as far as a guess reaches
-    LithoBox line = cube->held, around = cube->held;
-    guint missing = 0;
-    line.lo[axis] = index;
-    line.hi[axis] = index + 1;
-    for (gint64 i = line.lo[0]; i < line.hi[0]; i++)
-        for (gint64 j = line.lo[1]; j < line.hi[1]; j++)
-            missing += !litho_cube_is_live(cube, i, j);
-    if (missing == 0)
-        return NULL;
-    around.lo[axis] = MAX(index - AROUND, around.lo[axis]);
-    around.hi[axis] = MIN(index + AROUND + 1, around.hi[axis]);
-    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
-    LithoCube *guessed = litho_cube_copy_box(cube, around, NULL);
-    if (guessed && !litho_qc_guess_gaps(guessed, &quiet, NULL))
-        g_clear_pointer(&guessed, litho_cube_unref);
-    return guessed;
-}
-
 // The f-k spectrum of the output in dB below the input's largest, as a section of wavenumber and
 // frequency. NULL: the section is too small for one.
 static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index, LithoRun *run)
 {
+    enum { AROUND = 16 }; // lines on either side, as far as a guess reaches
     const LithoCube *const cubes[] = {page->in, page->out};
     LithoFk fk[2] = {0};
     LithoCube *cube = NULL;
@@ -95,7 +73,10 @@ static LithoCube *fk_cube(const LithoReportPage *page, int axis, gint64 index, L
     gboolean ok = TRUE;
     for (int which = INPUT; which <= OUTPUT; which++) {
         guint traces;
-        g_autoptr(LithoCube) guessed = without_gaps(cubes[which], axis, index, run);
+        LithoBox line = cubes[which]->held;
+        line.lo[axis] = index;
+        line.hi[axis] = index + 1;
+        g_autoptr(LithoCube) guessed = litho_qc_without_gaps(cubes[which], line, axis, AROUND, run);
         g_autofree float *section =
             section_of(guessed ? guessed : cubes[which], axis, index, &traces);
         const LithoBox held = cubes[which]->held;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Histograms among the session's numbers: spikes, and cubes without a spectrum.
+// Histograms among the session's numbers: spikes, and cubes without a spectrum. The f-k picture of
+// an area with gaps.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/kernels.h"
 #include "render/view.h"
+#include "ui/session/area.h"
 #include "ui/session/numbers.h"
 #include "ui/session/ranges.h"
 
@@ -79,11 +85,77 @@ static void test_one_sample(void)
     g_assert_cmpfloat(known->range.hi, ==, 1);
 }
 
+// Part of the energy of an f-k picture that lies more than an eighth of all wavenumbers away from
+// the largest amplitude.
+static double spread(const LithoFk *fk)
+{
+    double all = 0, away = 0;
+    guint best = 0;
+    for (guint k = 0; k < fk->n_k * fk->n_f; k++)
+        best = fk->amplitude[k] > fk->amplitude[best] ? k : best;
+    for (guint k = 0; k < fk->n_k * fk->n_f; k++) {
+        const double energy = (double)fk->amplitude[k] * fk->amplitude[k];
+        const int off = abs((int)(k / fk->n_f) - (int)(best / fk->n_f));
+        all += energy;
+        away += 8 * MIN(off, (int)fk->n_k - off) > (int)fk->n_k ? energy : 0;
+    }
+    return away / all;
+}
+
+static void hear_area(gpointer owner)
+{
+    ++*(guint *)owner;
+}
+
+static void wait_for(const guint *heard, guint n)
+{
+    const guint timeout = g_timeout_add_seconds(60, give_up, NULL);
+    while (*heard < n)
+        g_main_context_iteration(NULL, TRUE);
+    g_source_remove(timeout);
+}
+
+// Property: missing traces do not spread a plane event over all wavenumbers of the f-k picture;
+// seen trace by trace they stay missing.
+static void test_area_with_gaps(void)
+{
+    enum { N = 40, SAMPLES = 96 };
+    guint heard = 0;
+    LithoAreaTool *tool = litho_area_tool_new(hear_area, &heard);
+    const LithoGrid grid = litho_grid_new(N, N, SAMPLES);
+    g_autoptr(LithoCube) in = litho_cube_new(&grid, NULL);
+    for (gint64 i = 0; i < N; i++)
+        for (gint64 j = 0; j < N; j++) {
+            in->live[i * N + j] = (7 * i + 3 * j) % 10 != 0;
+            for (int t = 0; in->live[i * N + j] && t < SAMPLES; t++)
+                litho_cube_trace(in, i, j)[t] = (float)sin(0.6 * t - 0.2 * (double)j);
+        }
+    const LithoBox box = litho_box_slice(&grid, LITHO_INLINE, 20);
+    litho_area_tool_ask(tool, in, NULL, box);
+    wait_for(&heard, 1);
+    const LithoFk *fk = &litho_area_tool_numbers(tool)->fk[0];
+    const double guessed = spread(fk);
+    guint missing = 0;
+    for (guint k = 0; k < fk->n_x; k++)
+        missing += !(fk->by_trace[k * fk->n_f + fk->n_f / 5] > 0);
+    memset(in->live, 1, N * N); // zeros in their place
+    litho_area_tool_ask(tool, in, NULL, box);
+    wait_for(&heard, 2);
+    const double zeros = spread(&litho_area_tool_numbers(tool)->fk[0]);
+    g_test_message("%.4f beside the event, %.4f with zeros", guessed, zeros);
+    g_assert_cmpuint(missing, ==, N / 10);
+    g_assert_cmpfloat(zeros, >, 0.01); // or this shows nothing
+    g_assert_cmpfloat(guessed, <, 0.2 * zeros);
+    litho_area_tool_forget(tool);
+    litho_area_tool_free(tool);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/session-histogram/spike", test_spike);
     g_test_add_func("/session-histogram/one-sample", test_one_sample);
+    g_test_add_func("/session-histogram/area-with-gaps", test_area_with_gaps);
     return g_test_run();
 }

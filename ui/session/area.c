@@ -43,13 +43,10 @@ static void question_free(gpointer data)
 
 // --- in the thread ------------------------------------------------------------------------------
 
-// The box as traces of samples, dead ones as NaN; NULL when the cube does not hold it.
-static float *section_of(const Question *q, int which, GError **error)
+// The box of a cube that holds it as traces of samples, dead ones as NaN.
+static float *section_of(const Question *q, const LithoCube *cube)
 {
-    const LithoCube *cube = q->cube[which];
     LithoBox box = q->box;
-    if (!cube || !litho_box_contains(cube->held, box) || !litho_cube_host(cube, error))
-        return NULL;
     float *section = g_new(float, (gsize)q->traces * q->samples), *to = section;
     for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
         for (gint64 j = box.lo[1]; j < box.hi[1]; j++, to += q->samples) {
@@ -61,22 +58,48 @@ static float *section_of(const Question *q, int which, GError **error)
     return section;
 }
 
+// Missing traces would spread the events of the others over all wavenumbers, as no filter does: the
+// f-k picture has guesses in their place. Traces one by one, and their spectrum, are as they are.
+static gboolean add_fk(const Question *q, const LithoCube *cube, const float *section,
+                       LithoRun *run, LithoFk *fk, GError **error)
+{
+    enum { AROUND = 4 }; // sections on either side that guesses are made from
+    LithoFk whole = {0};
+    if (!litho_qc_fk(section, q->traces, q->samples, fk, error))
+        return FALSE;
+    g_autoptr(LithoCube) guessed =
+        litho_qc_without_gaps(cube, q->box, litho_box_size(q->box, 0) == 1 ? 0 : 1, AROUND, run);
+    g_autofree float *guesses = guessed ? section_of(q, guessed) : NULL;
+    if (guesses && litho_qc_fk(guesses, q->traces, q->samples, &whole, NULL)) {
+        float *with_gaps = fk->amplitude;
+        fk->amplitude = whole.amplitude;
+        whole.amplitude = with_gaps;
+    }
+    litho_fk_clear(&whole);
+    return TRUE;
+}
+
 static gpointer compute(LithoRun *run, gpointer data, GError **error)
 {
-    (void)run;
     Question *q = data;
     LithoAreaNumbers *numbers = g_new0(LithoAreaNumbers, 1);
-    g_autofree float *in = section_of(q, 0, error), *out = section_of(q, 1, error);
-    gboolean ok = in || out;
-    if (in)
-        ok = litho_qc_fk(in, q->traces, q->samples, &numbers->fk[0], error);
-    if (ok && out)
-        ok = litho_qc_fk(out, q->traces, q->samples, &numbers->fk[1], error);
-    if (ok && in && out) {
-        for (gsize k = 0; k < (gsize)q->traces * q->samples; k++)
-            in[k] -= out[k];
-        ok = litho_qc_fk(in, q->traces, q->samples, &numbers->fk[2], error);
+    float *section[2] = {NULL, NULL};
+    gboolean ok = TRUE;
+    for (int w = 0; w < 2; w++) {
+        const LithoCube *cube = q->cube[w];
+        if (!cube || !litho_box_contains(cube->held, q->box) || !litho_cube_host(q->cube[w], error))
+            continue;
+        section[w] = section_of(q, cube);
+        ok = ok && add_fk(q, cube, section[w], run, &numbers->fk[w], error);
     }
+    ok = ok && (section[0] || section[1]);
+    if (ok && section[0] && section[1]) {
+        for (gsize k = 0; k < (gsize)q->traces * q->samples; k++)
+            section[0][k] -= section[1][k];
+        ok = litho_qc_fk(section[0], q->traces, q->samples, &numbers->fk[2], error);
+    }
+    g_free(section[0]);
+    g_free(section[1]);
     if (!ok)
         g_clear_pointer(&numbers, numbers_free);
     return numbers;
