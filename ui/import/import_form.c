@@ -181,6 +181,7 @@ static GtkWidget *number(LithoImport *self, double least, double most, int digit
     g_signal_connect(spin, "input", G_CALLBACK(parse_number), (gpointer)zero);
     g_signal_connect_swapped(spin, "value-changed", G_CALLBACK(read_values), self);
     show_number(GTK_SPIN_BUTTON(spin), (gpointer)zero);
+    litho_wheel_needs_focus(spin);
     return spin;
 }
 

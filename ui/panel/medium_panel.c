@@ -63,6 +63,7 @@ GtkWidget *litho_medium_panel_new(LithoSession *session)
     gtk_picture_set_can_shrink(GTK_PICTURE(self->picture), TRUE);
     gtk_label_set_wrap(GTK_LABEL(self->range), TRUE);
     gtk_widget_set_hexpand(self->opacity, TRUE);
+    litho_wheel_needs_focus(self->opacity);
     litho_name_widget(self->opacity, _("Opacity over the sections in percent"));
     gtk_widget_set_tooltip_text(self->opacity, _("How strongly it lies over the sections (O)"));
     gtk_box_append(GTK_BOX(line), gtk_label_new(_("Over the image")));
