@@ -62,6 +62,10 @@ static void test_gain(void)
     GAction *action = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "display-gain");
     g_autoptr(GVariant) state = g_action_get_state(action);
     g_assert_cmpstr(g_variant_get_string(state, NULL), ==, "t2");
+    gui_activate(&gui, "win.display-gain::t1.5");
+    g_assert_true(title_says("gain t^1.5"));
+    gui_activate(&gui, "win.time-gain"); // the next one up of the key's own
+    g_assert_true(title_says("gain t²"));
     gui_activate(&gui, "win.density");
     g_assert_true(look()->no_density && look()->wiggle != LITHO_WIGGLE_OFF);
     gui_settle(&gui);

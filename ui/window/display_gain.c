@@ -9,8 +9,8 @@ static const struct {
     const char *name;
     double power;
     int agc;
-} gains[] = {{"none", 0, 0},   {"t", 1, 0},        {"t2", 2, 0},
-             {"agc50", 0, 50}, {"agc100", 0, 100}, {"agc250", 0, 250}};
+} gains[] = {{"none", 0, 0}, {"t", 1, 0},      {"t1.5", 1.5, 0},   {"t2", 2, 0},
+             {"t3", 3, 0},   {"agc50", 0, 50}, {"agc100", 0, 100}, {"agc250", 0, 250}};
 
 static LithoSession *session_of(GSimpleAction *action)
 {
@@ -45,7 +45,7 @@ static void do_time(GSimpleAction *action, GVariant *value, gpointer data)
     (void)value, (void)data;
     const LithoLook *look = &litho_session_display(session_of(action))->look;
     double power = look->agc > 0 ? 0 : look->time_power;
-    set_gain(session_of(action), power >= 2 ? 0 : power + 1, 0);
+    set_gain(session_of(action), power < 1 ? 1 : power < 2 ? 2 : 0, 0);
 }
 
 // Without the section there is nothing to see but wiggles.

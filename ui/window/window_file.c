@@ -366,7 +366,7 @@ void litho_window_open_demo(LithoWindow *self)
         LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
         if (op->demo)
             litho_operator_settings(op, step->params, op->demo->settings, NULL);
-        litho_session_set_flow(session, flow, "demo");
+        litho_session_set_flow(session, flow, _("Demonstration"));
         litho_session_select(session, 0);
     }
     litho_window_open_as(self, NULL, NULL, LITHO_OPEN_NORMAL);
