@@ -8,6 +8,7 @@
 #include "app/cli_open.h"
 #include "app/cli_trial.h"
 #include "render/sheet.h"
+#include "render/ticks.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -123,6 +124,27 @@ static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, Lith
     return cube;
 }
 
+// The pictures are of the middle inline of the area, or of the line.
+static int axis_of(const LithoGrid *grid)
+{
+    return grid->axis[0].n > 1 && grid->axis[1].n == 1 ? LITHO_XLINE : LITHO_INLINE;
+}
+
+// "Pictures: output, inline 1051"; a map's colours are told.
+static char *note_of(const Sweep *s)
+{
+    const char *show = s->o->show ? s->o->show : "output";
+    const LithoGrid *grid = &s->part.in->grid;
+    const int axis = axis_of(grid);
+    const gint64 size = litho_box_size(s->part.area, axis);
+    g_autofree char *slice =
+        litho_slice_label(grid, axis, s->part.area.lo[axis] + size / 2, LITHO_UNITS_AUTO);
+    const char *kind = strcmp(show, "removed") == 0      ? _("removed")
+                       : strcmp(show, "similarity") == 0 ? _("similarity, 0 dark to 1 light")
+                                                         : _("output");
+    return g_strdup_printf(_("Pictures: %s, %s"), kind, slice);
+}
+
 static cairo_surface_t *draw(Sweep *s, GError **error)
 {
     LithoLook look = s->look;
@@ -134,9 +156,7 @@ static cairo_surface_t *draw(Sweep *s, GError **error)
     g_autoptr(LithoCube) shown = in ? shown_cube(s, in, out, &look, error) : NULL;
     if (!shown)
         return NULL;
-    const int axis = shown->grid.axis[0].n > 1 && shown->grid.axis[1].n > 1 ? LITHO_INLINE
-                     : shown->grid.axis[0].n > 1                            ? LITHO_XLINE
-                                                                            : LITHO_INLINE;
+    const int axis = axis_of(&shown->grid);
     return litho_sheet_slice(s->sheet, shown, axis, shown->grid.axis[axis].n / 2, &look, error);
 }
 
@@ -337,6 +357,8 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),
                                          litho_survey_name(survey));
+        s.sheet->notes = g_new0(char *, 2);
+        s.sheet->notes[0] = note_of(&s);
         s.sheet->caption =
             s.part.noise.n > 0
                 ? g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total)

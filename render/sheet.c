@@ -92,6 +92,21 @@ void litho_sheet_size(const LithoSheet *sheet, double *width, double *height)
               (sheet->caption ? HEAD : 0) + notes_height(sheet);
 }
 
+// Says why there is no picture, in its place: a sentence is longer than one line below it.
+static void draw_reason(const LithoSheetCell *cell, cairo_t *cr, LithoRect frame)
+{
+    static const LithoAxesStyle style = {0};
+    enum { INSIDE = 8 };
+    const double most = MAX((frame.h - 2 * INSIDE) / LINE, 1);
+    g_auto(GStrv) lines =
+        litho_axes_wrap_caption(cr, &style, cell->lines[1], frame.w - 2 * INSIDE, (guint)most);
+    for (guint n = 0; lines[n]; n++) {
+        const LithoRect line = {frame.x + INSIDE, frame.y + INSIDE + n * LINE, frame.w - 2 * INSIDE,
+                                LINE};
+        litho_axes_draw_caption(cr, &style, line, lines[n]);
+    }
+}
+
 static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo_t *cr, double x,
                       double y)
 {
@@ -114,12 +129,15 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
     cairo_stroke(cr);
     if (cell->axes)
         litho_sheet_draw_axes(cr, cell->axes, (LithoRect){x, y, w, h});
+    const gboolean refused = !cell->picture && cell->lines[1];
+    if (refused)
+        draw_reason(cell, cr, (LithoRect){x, y, w, h});
     for (guint n = 0; n < G_N_ELEMENTS(cell->lines); n++) {
         const LithoRect line = {x, y + h + 6 + n * LINE, w, LINE};
         if (cell->lines[n] && n == 0)
             litho_axes_draw_title(cr, &style, line, cell->lines[n],
                                   cell->marked ? _("\342\227\200 best") : NULL);
-        else if (cell->lines[n])
+        else if (cell->lines[n] && !refused)
             litho_axes_draw_caption(cr, &style, line, cell->lines[n]);
     }
 }

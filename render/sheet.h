@@ -23,7 +23,7 @@ typedef struct LithoSheetAxes {
 } LithoSheetAxes;
 
 typedef struct LithoSheetCell {
-    cairo_surface_t *picture; // NULL = none; owned by the sheet
+    cairo_surface_t *picture; // NULL = none: the second line says why, in its place; owned
     char *lines[4];           // below it, the first bold; NULL = none; owned by the sheet
     LithoSheetAxes *axes;     // or NULL; owned by the sheet; room for them where `with_axes`
     gboolean marked;          // framed: the present value, the best one
