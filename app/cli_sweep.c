@@ -130,8 +130,8 @@ static int axis_of(const LithoGrid *grid)
     return grid->axis[0].n > 1 && grid->axis[1].n == 1 ? LITHO_XLINE : LITHO_INLINE;
 }
 
-// "Pictures: output, inline 1051"; a map's colours are told.
-static char *note_of(const Sweep *s)
+// "F-X prediction filter, output, inline 1051: survey.sgy"; a map has its range.
+static char *title_of(const Sweep *s)
 {
     const char *show = s->o->show ? s->o->show : "output";
     const LithoGrid *grid = &s->part.in->grid;
@@ -140,9 +140,10 @@ static char *note_of(const Sweep *s)
     g_autofree char *slice =
         litho_slice_label(grid, axis, s->part.area.lo[axis] + size / 2, LITHO_UNITS_AUTO);
     const char *kind = strcmp(show, "removed") == 0      ? _("removed")
-                       : strcmp(show, "similarity") == 0 ? _("similarity, 0 dark to 1 light")
+                       : strcmp(show, "similarity") == 0 ? _("similarity 0 to 1")
                                                          : _("output");
-    return g_strdup_printf(_("Pictures: %s, %s"), kind, slice);
+    return g_strdup_printf("%s, %s, %s: %s", litho_text(litho_flow_step(s->flow, 0)->op->title),
+                           kind, slice, litho_survey_name(s->survey));
 }
 
 static cairo_surface_t *draw(Sweep *s, GError **error)
@@ -355,10 +356,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
-        s.sheet->title = g_strdup_printf("%s: %s", litho_text(litho_flow_step(flow, 0)->op->title),
-                                         litho_survey_name(survey));
-        s.sheet->notes = g_new0(char *, 2);
-        s.sheet->notes[0] = note_of(&s);
+        s.sheet->title = title_of(&s);
         s.sheet->caption =
             s.part.noise.n > 0
                 ? g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total)
