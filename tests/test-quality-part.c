@@ -110,7 +110,8 @@ static void take_part(const LithoProgress *progress, gpointer data)
 }
 
 // Property: while an operator of several stages is judged, the part done never falls, and says no
-// earlier than in its last run that most is done.
+// earlier than in its last run that most is done. Asked again, when its output is ready, it tells
+// the time that the output took.
 static void test_progress(void)
 {
     g_auto(Cubes) c = quality_make("curved", "inlines=32 xlines=32 samples=64 snr=5 seed=3");
@@ -125,6 +126,9 @@ static void test_progress(void)
     g_assert_true(litho_judge_run(j, &ask, &run, &q, NULL));
     g_test_message("told up to %g", part);
     g_assert_cmpfloat(part, >, 0.5);
+    const double seconds = q.seconds;
+    g_assert_true(litho_judge_run(j, &ask, NULL, &q, NULL));
+    g_assert_cmpfloat(q.seconds, ==, seconds);
     litho_judge_free(j);
     litho_noise_clear(&noise);
 }
