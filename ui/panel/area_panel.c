@@ -20,7 +20,7 @@ struct _LithoAreaPanel {
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
 
-static const char *const names[] = {N_("input"), N_("output"), N_("removed")};
+static const char *const names[] = {N_("in"), N_("out"), N_("removed")};
 
 static void refresh(LithoAreaPanel *self);
 
