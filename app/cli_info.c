@@ -32,7 +32,7 @@ static gboolean read_stats(Info *info, LithoRun *run, GError **error)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
     gint64 line = g->axis[1].n * g->axis[2].n * 4;
-    gint64 room = (gint64)MIN(litho_memory_available() / 2, G_MAXINT64);
+    const gint64 room = (gint64)(litho_memory_available() / 2);
     LithoBox box = litho_box_full(g);
     gint64 n = info->lines_read = CLAMP(room / line, 1, g->axis[0].n);
     box.lo[0] = (g->axis[0].n - n) / 2;

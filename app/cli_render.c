@@ -66,7 +66,7 @@ static LithoBox box_to_read(const LithoGrid *grid, const GArray *wanted, gboolea
 {
     LithoBox full = litho_box_full(grid), box = {0};
     const guint64 bytes = (guint64)litho_box_count(full) * 4 * n_files;
-    if (bytes < MIN(litho_memory_available() / 3, WHOLE_BYTES) || scene)
+    if (scene || (bytes < WHOLE_BYTES && bytes < litho_memory_available() / 3))
         return full;
     for (guint k = 0; k < wanted->len; k++) {
         const LithoCliSlice *w = &g_array_index(wanted, LithoCliSlice, k);

@@ -41,8 +41,8 @@ static guint64 memory_of(const char *folder, const Names *names)
     guint64 limit, used;
     if (!read_number(folder, names->limit, &limit) || !read_number(folder, names->used, &used))
         return G_MAXUINT64;
-    used -= MIN(used, sum_of(folder, names->pages));
-    return limit > used ? limit - used : 0;
+    const guint64 pages = sum_of(folder, names->pages), kept = used - MIN(used, pages);
+    return limit > kept ? limit - kept : 0;
 }
 
 static guint64 memory_1(const char *folder)
@@ -92,11 +92,12 @@ typedef guint64 (*Ask)(const char *folder);
 // group as the root and be told the path outside of it: folders that are not there have no limit.
 static guint64 least(const char *root, const char *group, Ask ask)
 {
-    g_autofree char *path = g_strdup(strstr(group, "..") ? "" : group);
+    g_autofree char *path = g_strdup(strstr(group, "..") || g_str_equal(group, "/") ? "" : group);
     guint64 value = G_MAXUINT64;
     for (;;) {
         g_autofree char *folder = g_build_filename(root, path, NULL);
-        value = MIN(value, ask(folder));
+        const guint64 own = ask(folder);
+        value = MIN(value, own);
         char *last = strrchr(path, '/');
         if (!last)
             return value;
@@ -127,12 +128,14 @@ static guint64 ask_all(const char *membership, const char *mount, const char *co
             continue;
         g_autofree char *own = g_build_filename(mount, controller, NULL);
         g_autofree char *both = g_build_filename(mount, "unified", NULL);
+        guint64 of[2] = {G_MAXUINT64, G_MAXUINT64};
         if (has(part[1], controller)) {
-            value = MIN(value, least(own, part[2], ask_1));
+            of[0] = least(own, part[2], ask_1);
         } else if (!*part[1]) {
-            value = MIN(value, least(mount, part[2], ask_2));
-            value = MIN(value, least(both, part[2], ask_2));
+            of[0] = least(mount, part[2], ask_2);
+            of[1] = least(both, part[2], ask_2);
         }
+        value = MIN(value, MIN(of[0], of[1]));
     }
     return value;
 }

@@ -89,13 +89,16 @@ void litho_memory_return(void)
 
 guint64 litho_memory_available(void)
 {
-    guint64 bytes = MIN(MIN(system_available(), litho_control_group_memory(NULL, NULL)),
-                        address_space_available());
-    bytes = MIN(bytes, allowed());
+    const guint64 of[] = {system_available(), litho_control_group_memory(NULL, NULL),
+                          address_space_available(), allowed()};
+    guint64 bytes = G_MAXUINT64;
+    for (guint k = 0; k < G_N_ELEMENTS(of); k++)
+        bytes = MIN(bytes, of[k]);
     return MAX(bytes, 1);
 }
 
 guint64 litho_memory_to_keep(void)
 {
-    return MIN(litho_memory_available() / 4, (guint64)2 << 30);
+    const guint64 part = litho_memory_available() / 4;
+    return MIN(part, (guint64)2 << 30);
 }

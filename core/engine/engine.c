@@ -396,9 +396,11 @@ guint64 litho_engine_measure_memory(const LithoEngine *engine, const LithoWalk *
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         gboolean needed = FALSE;
-        if (impl && impl->measure_memory && l->has_in && !litho_step_measured(l->step, &needed) &&
-            needed)
-            most = MAX(most, impl->measure_memory(&l->in, l->step->params, part, threads_of(walk)));
+        if (!impl || !impl->measure_memory || !l->has_in || litho_step_measured(l->step, &needed) ||
+            !needed)
+            continue;
+        const guint64 own = impl->measure_memory(&l->in, l->step->params, part, threads_of(walk));
+        most = MAX(most, own);
     }
     return most;
 }

@@ -133,9 +133,9 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
-    if (slabs > 1)
-        plan->host_bytes =
-            MAX(plan->host_bytes, litho_engine_measure_memory(engine, walk, plan->host_bytes / 2));
+    const guint64 measuring =
+        slabs > 1 ? litho_engine_measure_memory(engine, walk, plan->host_bytes / 2) : 0;
+    plan->host_bytes = MAX(plan->host_bytes, measuring);
     litho_engine_free(engine);
 }
 
@@ -275,7 +275,8 @@ static guint64 least_memory(const LithoStreamOptions *options, int n)
     for (int k = 0; k < n; k++) {
         LithoStreamOptions one = *options;
         one.device.index += k;
-        least = MIN(least, litho_stream_device_memory(&one));
+        const guint64 own = litho_stream_device_memory(&one);
+        least = MIN(least, own);
     }
     return least;
 }

@@ -69,13 +69,14 @@ gsize litho_array_cache_bytes(const gint64 n[3], const gint64 chunk[3])
     double bytes = sizeof(float) * (double)chunk[0];
     for (int k = 1; k < 3; k++)
         bytes *= (double)((n[k] + chunk[k] - 1) / chunk[k]) * (double)chunk[k];
-    return (gsize)MIN(2 * bytes, litho_memory_available() / 4.0);
+    const double room = litho_memory_available() / 4.0;
+    return (gsize)MIN(2 * bytes, room);
 }
 
 gboolean litho_array_check_chunk(const char *path, const gint64 chunk[3], GError **error)
 {
     const double bytes = sizeof(float) * (double)chunk[0] * (double)chunk[1] * (double)chunk[2];
-    if (bytes <= MIN(1 << 30, (double)litho_memory_available()))
+    if (bytes <= 1 << 30 && bytes <= (double)litho_memory_available())
         return TRUE;
     return litho_refuse(error, LITHO_ERROR_MEMORY,
                         "%s is stored in chunks of %.3g GiB, which are unpacked as a whole; store "

@@ -487,7 +487,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
     const guint64 part = fx_part_bytes(&g, best_isa()->lanes, region, count);
-    const guint64 work = MIN(part, litho_memory_to_keep());
+    const guint64 keep = litho_memory_to_keep(), work = MIN(part, keep);
     const LithoFxParams *p = params;
     const guint64 clean =
         p->erratic > 0 || p->fill_passes > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
