@@ -136,8 +136,10 @@ void twsm_normal_ray(const TwsmModel *m, const TwsmCode *code, double (*p)[3])
     for (int sweep = 0; sweep < 500 && moved > 0.01; sweep++) {
         moved = 0;
         for (int h = 0; h < code->n; h++)
-            for (int axis = 0; axis < 2; axis++)
-                moved = MAX(moved, relax(m, code, h, axis, p));
+            for (int axis = 0; axis < 2; axis++) {
+                const double step = relax(m, code, h, axis, p);
+                moved = MAX(moved, step);
+            }
     }
 }
 
