@@ -375,7 +375,7 @@ int litho_cli_demo(int argc, char **argv)
     if (!good)
         return litho_cli_fail(error);
     g_autofree char *wrote = g_strdup_printf(
-        d.frames == 1 ? _("%u frame in %s") : _("%u frames in %s"), d.frames, d.out);
+        litho_text_plural("%u frame in %s", "%u frames in %s", d.frames), d.frames, d.out);
     litho_cli_wrote(&progress, wrote);
     return LITHO_EXIT_OK;
 }

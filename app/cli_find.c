@@ -62,8 +62,8 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
                                      : _("true SNR %.2f dB, found %.2f dB\n"),
                find->now.snr_db, find->found.snr_db);
     if (!find->now.is_filtered || find->now.is_rough)
-        printf(find->trials == 1 ? _("%u trial in %.1f s on %s\n")
-                                 : _("%u trials in %.1f s on %s\n"),
+        printf(litho_text_plural("%u trial in %.1f s on %s\n", "%u trials in %.1f s on %s\n",
+                                 find->trials),
                find->trials, find->seconds, area);
     if (*find->found.why)
         printf(_("note: %s\n"), find->found.why);

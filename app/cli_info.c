@@ -84,11 +84,15 @@ static void print_geometry(const Info *info)
 static void print_counts(const Info *info)
 {
     LithoSurveyCounts c = litho_survey_counts(info->survey);
+    g_autofree char *duplicates = g_strdup_printf(
+        litho_text_plural("%" PRId64 " duplicate", "%" PRId64 " duplicates", c.duplicates),
+        c.duplicates);
+    g_autofree char *offsets = g_strdup_printf(
+        litho_text_plural("%" PRId64 " offset", "%" PRId64 " offsets", c.offsets), c.offsets);
     printf(_("traces       %" PRId64 " in the file; cells: %" PRId64 " live, %" PRId64
-             " missing, %" PRId64 " dead, %" PRId64 " zero; %" PRId64 " duplicate%s, %" PRId64
-             " with bad samples, %" PRId64 " offset%s\n"),
-           c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.duplicates == 1 ? "" : "s",
-           c.bad, c.offsets, c.offsets == 1 ? "" : "s");
+             " missing, %" PRId64 " dead, %" PRId64 " zero; %s, %" PRId64
+             " with bad samples, %s\n"),
+           c.traces, c.live, c.missing, c.dead, c.zero, duplicates, c.bad, offsets);
     if (c.flat > 0)
         printf(_("             %" PRId64 " of one value repeated\n"), c.flat);
 }
@@ -113,9 +117,9 @@ static void print_text(const Info *info)
         if (info->unit)
             printf(_("             in %s, as its name says velocity\n"), info->unit);
         if (info->lines_read < g->axis[0].n)
-            printf(info->lines_read == 1
-                       ? _("             (of %" PRId64 " inline in the middle)\n")
-                       : _("             (of %" PRId64 " inlines in the middle)\n"),
+            printf(litho_text_plural("             (of %" PRId64 " inline in the middle)\n",
+                                     "             (of %" PRId64 " inlines in the middle)\n",
+                                     info->lines_read),
                    info->lines_read);
     }
     const GPtrArray *notes = litho_survey_notes(info->survey);

@@ -229,19 +229,22 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
                 100 * q->removed, 100 * noise);
     else if (isfinite(q->removed))
         fprintf(to, _("removed        %.1f %% of the energy\n"), 100 * q->removed);
-    if (isfinite(q->hidden_snr_db)) {
-        g_autofree char *off = isfinite(q->hidden_off_db)
-                                   ? litho_text_printf(_(", give or take %.2f"), q->hidden_off_db)
-                                   : g_strdup("");
+    if (isfinite(q->hidden_snr_db) && isfinite(q->hidden_off_db))
         fprintf(to,
-                q->hidden_traces == 1 ? _("hidden traces  %.2f dB%s (%u trace)\n")
-                                      : _("hidden traces  %.2f dB%s (%u traces)\n"),
-                q->hidden_snr_db, off, q->hidden_traces);
-    }
+                litho_text_plural("hidden traces  %.2f dB, give or take %.2f (%u trace)\n",
+                                  "hidden traces  %.2f dB, give or take %.2f (%u traces)\n",
+                                  q->hidden_traces),
+                q->hidden_snr_db, q->hidden_off_db, q->hidden_traces);
+    else if (isfinite(q->hidden_snr_db))
+        fprintf(to,
+                litho_text_plural("hidden traces  %.2f dB (%u trace)\n",
+                                  "hidden traces  %.2f dB (%u traces)\n", q->hidden_traces),
+                q->hidden_snr_db, q->hidden_traces);
     if (isfinite(q->snr_db) && q->fills_alone)
         fprintf(to,
-                q->filled_traces == 1 ? _("true SNR of the filled traces %.2f dB (%u trace)\n")
-                                      : _("true SNR of the filled traces %.2f dB (%u traces)\n"),
+                litho_text_plural("true SNR of the filled traces %.2f dB (%u trace)\n",
+                                  "true SNR of the filled traces %.2f dB (%u traces)\n",
+                                  q->filled_traces),
                 q->snr_db, q->filled_traces);
     else if (isfinite(q->snr_db) && isfinite(q->gain_db))
         fprintf(to, _("true SNR       %.2f dB, gain %.2f dB\n"), q->snr_db, q->gain_db);

@@ -238,7 +238,7 @@ char *litho_device_label(LithoDevice device, int threads)
 {
     if (device.backend == &cpu_backend) {
         int n = threads > 0 ? threads : litho_run_threads(NULL);
-        return g_strdup_printf(_("CPU, %d thread%s"), n, n == 1 ? "" : "s");
+        return g_strdup_printf(litho_text_plural("CPU, %d thread", "CPU, %d threads", n), n);
     }
     LithoDeviceInfo info;
     if (!device.backend->device_info(device.index, &info, NULL))

@@ -19,6 +19,11 @@ const char *litho_text(const char *text)
     return speaks && text && *text ? dgettext(domain, text) : text;
 }
 
+const char *litho_text_plural(const char *one, const char *many, guint64 n)
+{
+    return speaks ? dngettext(domain, one, many, (unsigned long)n) : n == 1 ? one : many;
+}
+
 char *litho_text_inside(const char *label)
 {
     if (g_ascii_isupper(label[0]) && g_ascii_isupper(label[1]))

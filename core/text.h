@@ -13,6 +13,11 @@
 
 // The translation, or `text` itself; NULL is NULL. Lives as long as the program. Any thread.
 const char *litho_text(const char *text) G_GNUC_FORMAT(1);
+// "%u trace" or "%u traces": the form that the language has for `n`, of which there may be more
+// than two. The sentence is translated as a whole and takes `n` like any other number. Lives as
+// long as the program. Any thread.
+const char *litho_text_plural(const char *one, const char *many, guint64 n) G_GNUC_FORMAT(1)
+    G_GNUC_FORMAT(2);
 
 // A name out of a file for a line of text: valid UTF-8, control characters as '?', `most`
 // characters and "..." at the most. g_free().

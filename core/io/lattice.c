@@ -281,19 +281,33 @@ static void tell_counts(LithoSurvey *survey, int policy, gint64 used, gint32 low
         litho_survey_note_first(survey);
     if (c->duplicates > 0)
         litho_survey_note(survey,
-                          "%" PRId64 " trace%s the line numbers of another one; of each cell %s is "
-                          "taken and written (--duplicates)",
-                          c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat",
-                          litho_text(taken[CLAMP(policy, 0, 2)]));
-    if (c->missing > 0)
-        litho_survey_note(survey, "%" PRId64 " of %" PRId64 " cells %s no trace (%.1f %% filled)%s",
-                          c->missing, cells, c->missing == 1 ? "has" : "have",
-                          100.0 * filled / cells,
-                          cells > 2 * filled ? "; are these the right header bytes?" : "");
-    if (c->dead > 0)
+                          litho_text_plural("%" PRId64 " trace repeats the line numbers of another "
+                                            "one; of each cell %s is taken and written "
+                                            "(--duplicates)",
+                                            "%" PRId64 " traces repeat the line numbers of another "
+                                            "one; of each cell %s is taken and written "
+                                            "(--duplicates)",
+                                            c->duplicates),
+                          c->duplicates, litho_text(taken[CLAMP(policy, 0, 2)]));
+    if (c->missing > 0 && cells > 2 * filled)
         litho_survey_note(survey,
-                          "%" PRId64 " trace%s marked dead; samples there are read as zeros",
-                          c->dead, c->dead == 1 ? " is" : "s are");
+                          "%" PRId64 " of %" PRId64 " cells have no trace (%.1f %% filled); are "
+                          "these the right header bytes?",
+                          c->missing, cells, 100.0 * filled / cells);
+    else if (c->missing > 0)
+        litho_survey_note(
+            survey,
+            litho_text_plural("%" PRId64 " of %" PRId64 " cells has no trace (%.1f %% filled)",
+                              "%" PRId64 " of %" PRId64 " cells have no trace (%.1f %% filled)",
+                              c->missing),
+            c->missing, cells, 100.0 * filled / cells);
+    if (c->dead > 0)
+        litho_survey_note(
+            survey,
+            litho_text_plural("%" PRId64 " trace is marked dead; samples there are read as zeros",
+                              "%" PRId64 " traces are marked dead; samples there are read as zeros",
+                              c->dead),
+            c->dead);
 }
 
 static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double density,

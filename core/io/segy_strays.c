@@ -157,10 +157,11 @@ void litho_strays_find(LithoScan *scan, const LithoOpenOptions *options)
 
 // --- telling ------------------------------------------------------------------------------------
 
-// "3 traces (17, 18, 1034)"; the numbers count from 1 in the order of the file.
+// "3 traces (numbers 17, 18, 1034)"; the numbers count from 1 in the order of the file. NULL =
+// none.
 static char *name_traces(const LithoScan *scan, guint8 which, gint64 *first)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) list = g_string_new(NULL);
     gint64 n = 0;
     for (gint64 t = 0; t < scan->n; t++) {
         if (!(scan->flags[t] & which))
@@ -168,14 +169,14 @@ static char *name_traces(const LithoScan *scan, guint8 which, gint64 *first)
         if (n++ == 0)
             *first = t;
         if (n <= TOLD)
-            g_string_append_printf(text, "%s%" G_GINT64_FORMAT, n > 1 ? ", " : "", t + 1);
+            g_string_append_printf(list, "%s%" G_GINT64_FORMAT, n > 1 ? ", " : "", t + 1);
     }
-    g_string_append(text, n > TOLD ? ", ...)" : ")");
-    char *whole = n ? g_strdup_printf(_("%" PRId64 " trace%s (%s%s"), n, n == 1 ? "" : "s",
-                                      n == 1 ? "number " : "numbers ", text->str)
-                    : NULL;
-    g_string_free(text, TRUE);
-    return whole;
+    if (n > TOLD)
+        g_string_append(list, ", ...");
+    return n == 0 ? NULL
+                  : g_strdup_printf(litho_text_plural("%" PRId64 " trace (number %s)",
+                                                      "%" PRId64 " traces (numbers %s)", n),
+                                    n, list->str);
 }
 
 gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
@@ -184,11 +185,13 @@ gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
     gint64 empty = 0, first = 0;
     for (gint64 t = 0; t < scan->n; t++)
         empty += (scan->flags[t] & LITHO_SCAN_OUT) == LITHO_SCAN_EMPTY;
-    if (empty == 1)
-        litho_survey_note(survey, "1 trace has a header of zeros only and was left out");
-    else if (empty > 0)
-        litho_survey_note(survey, "%" PRId64 " traces have headers of zeros only and were left out",
-                          empty);
+    if (empty > 0)
+        litho_survey_note(
+            survey,
+            litho_text_plural("%" PRId64 " trace has a header of zeros only and was left out",
+                              "%" PRId64 " traces have headers of zeros only and were left out",
+                              empty),
+            empty);
     g_autofree char *auxiliary = name_traces(scan, LITHO_SCAN_AUXILIARY, &first);
     if (auxiliary)
         litho_survey_note(survey,
@@ -209,7 +212,6 @@ gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
                                    "%s: the coordinates lie far from all others; left out", stray);
     return litho_survey_repair(survey, options->strict, error,
                                "%s: the line numbers lie far from all others or between them "
-                               "(%s: %d, %d); left out",
-                               stray, "inline and crossline of the first", scan->key[0][first],
-                               scan->key[1][first]);
+                               "(inline and crossline of the first: %d, %d); left out",
+                               stray, scan->key[0][first], scan->key[1][first]);
 }

@@ -65,17 +65,20 @@ char *litho_survey_zero_traces(const LithoSurvey *survey)
                                  "count as missing; --keep-zero-traces keeps them"),
                                n, flat);
     if (flat > 0)
-        return g_strdup_printf(flat == 1 ? _("%" PRId64 " trace of one value repeated counts as "
-                                             "missing; --keep-zero-traces keeps it")
-                                         : _("%" PRId64 " traces of one value repeated count as "
-                                             "missing; --keep-zero-traces keeps them"),
-                               flat);
+        return g_strdup_printf(
+            litho_text_plural("%" PRId64 " trace of one value repeated counts as missing; "
+                              "--keep-zero-traces keeps it",
+                              "%" PRId64 " traces of one value repeated count as missing; "
+                              "--keep-zero-traces keeps them",
+                              flat),
+            flat);
     if (n == 0)
         return NULL;
-    if (n == 1)
-        return g_strdup(_("1 trace of zeros counts as missing; --keep-zero-traces keeps it"));
     return g_strdup_printf(
-        _("%" PRId64 " traces of zeros count as missing; --keep-zero-traces keeps them"), n);
+        litho_text_plural(
+            "%" PRId64 " trace of zeros counts as missing; --keep-zero-traces keeps it",
+            "%" PRId64 " traces of zeros count as missing; --keep-zero-traces keeps them", n),
+        n);
 }
 
 char *litho_survey_bad_samples(const LithoSurvey *survey)
@@ -83,12 +86,25 @@ char *litho_survey_bad_samples(const LithoSurvey *survey)
     LithoSurveyCounts c = litho_survey_counts(survey);
     if (c.bad == 0)
         return NULL;
-    g_autofree char *samples =
-        c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
-    return g_strdup_printf(_("%" PRId64 " trace%s %sNaN, infinite or null samples: lone ones set "
-                             "to the mean of their neighbours, others to zero; %" PRId64
-                             " of these traces masked"),
-                           c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
+    if (!c.bad_samples)
+        return g_strdup_printf(
+            litho_text_plural("%" PRId64 " trace holds NaN, infinite or null samples: lone ones "
+                              "set to the mean of their neighbours, others to zero; %" PRId64
+                              " of these traces masked",
+                              "%" PRId64 " traces hold NaN, infinite or null samples: lone ones "
+                              "set to the mean of their neighbours, others to zero; %" PRId64
+                              " of these traces masked",
+                              c.bad),
+            c.bad, c.masked);
+    return g_strdup_printf(
+        litho_text_plural("%" PRId64 " trace holds %" PRId64 " NaN, infinite or null samples: lone "
+                          "ones set to the mean of their neighbours, others to zero; %" PRId64
+                          " of these traces masked",
+                          "%" PRId64 " traces hold %" PRId64 " NaN, infinite or null samples: lone "
+                          "ones set to the mean of their neighbours, others to zero; %" PRId64
+                          " of these traces masked",
+                          c.bad),
+        c.bad, c.bad_samples, c.masked);
 }
 
 char *litho_survey_left_out(const LithoSurvey *survey)
@@ -96,9 +112,11 @@ char *litho_survey_left_out(const LithoSurvey *survey)
     const gint64 n = litho_survey_counts(survey).left_out;
     if (n == 0)
         return NULL;
-    return g_strdup_printf(n == 1 ? _("%" PRId64 " trace of zeros or with holes was left out of "
-                                      "the mean of its cell")
-                                  : _("%" PRId64 " traces of zeros or with holes were left out of "
-                                      "the means of their cells"),
-                           n);
+    return g_strdup_printf(
+        litho_text_plural("%" PRId64 " trace of zeros or with holes was left out of the mean of "
+                          "its cell",
+                          "%" PRId64 " traces of zeros or with holes were left out of the means of "
+                          "their cells",
+                          n),
+        n);
 }

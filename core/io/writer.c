@@ -412,15 +412,16 @@ gboolean litho_writer_put(LithoWriter *w, const LithoCube *slab, LithoRun *run, 
 static void add_notes(LithoWriter *w)
 {
     if (w->clipped)
-        g_ptr_array_add(w->notes,
-                        g_strdup_printf(w->clipped == 1
-                                            ? _("%" PRId64 " sample lies outside the range of "
-                                                "format %d (%s) and was clipped; 'convert --format "
-                                                "float32' of the input keeps it")
-                                            : _("%" PRId64 " samples lie outside the range of "
-                                                "format %d (%s) and were clipped; 'convert "
-                                                "--format float32' of the input keeps them"),
-                                        w->clipped, w->format, litho_format_name(w->format)));
+        g_ptr_array_add(
+            w->notes,
+            g_strdup_printf(
+                litho_text_plural("%" PRId64 " sample lies outside the range of format %d (%s) and "
+                                  "was clipped; 'convert --format float32' of the input keeps it",
+                                  "%" PRId64 " samples lie outside the range of format %d (%s) and "
+                                  "were clipped; 'convert --format float32' of the input keeps "
+                                  "them",
+                                  w->clipped),
+                w->clipped, w->format, litho_format_name(w->format)));
     if (w->rounded > ROUNDED * w->energy)
         g_ptr_array_add(w->notes,
                         g_strdup_printf(_("samples were rounded to whole numbers: the file is "
@@ -428,12 +429,14 @@ static void add_notes(LithoWriter *w)
                                           "float32' of the input keeps them"),
                                         10 * log10(w->energy / w->rounded)));
     if (w->not_finite)
-        g_ptr_array_add(w->notes, g_strdup_printf(w->not_finite == 1
-                                                      ? _("%" PRId64 " trace held NaN or infinite "
-                                                          "samples and was written as missing")
-                                                      : _("%" PRId64 " traces held NaN or infinite "
-                                                          "samples and were written as missing"),
-                                                  w->not_finite));
+        g_ptr_array_add(
+            w->notes,
+            g_strdup_printf(litho_text_plural("%" PRId64 " trace held NaN or infinite samples and "
+                                              "was written as missing",
+                                              "%" PRId64 " traces held NaN or infinite samples and "
+                                              "were written as missing",
+                                              w->not_finite),
+                            w->not_finite));
     for (guint k = 0; w->options.notes && k < w->notes->len; k++)
         g_ptr_array_add(w->options.notes, g_strdup(w->notes->pdata[k]));
 }

@@ -94,11 +94,6 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
 
 // --- words --------------------------------------------------------------------------------------
 
-static const char *plural(gint64 n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static char *summarise(const LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
@@ -109,12 +104,17 @@ static char *summarise(const LithoSurvey *survey)
     g_autofree char *traces = litho_axis_counted(g, LITHO_XLINE);
     litho_text_add(text, _("%s × %s × %" PRId64 " samples, %.4g %s\n"), lines, traces, g->axis[2].n,
                    g->axis[2].step * how.factor, how.unit);
-    litho_text_add(text,
-                   _("%" PRId64 " trace%s, %" PRId64 " cell%s without one, %" PRId64
-                     " duplicate%s; bins %.4g × %.4g m\n"),
-                   c.traces, plural(c.traces), c.missing, plural(c.missing), c.duplicates,
-                   plural(c.duplicates), litho_grid_spacing(g, LITHO_INLINE),
-                   litho_grid_spacing(g, LITHO_XLINE));
+    g_autofree char *all = g_strdup_printf(
+        litho_text_plural("%" PRId64 " trace", "%" PRId64 " traces", c.traces), c.traces);
+    g_autofree char *missing =
+        g_strdup_printf(litho_text_plural("%" PRId64 " cell without a trace",
+                                          "%" PRId64 " cells without a trace", c.missing),
+                        c.missing);
+    g_autofree char *duplicates = g_strdup_printf(
+        litho_text_plural("%" PRId64 " duplicate", "%" PRId64 " duplicates", c.duplicates),
+        c.duplicates);
+    litho_text_add(text, _("%s, %s, %s; bins %.4g × %.4g m\n"), all, missing, duplicates,
+                   litho_grid_spacing(g, LITHO_INLINE), litho_grid_spacing(g, LITHO_XLINE));
     g_string_append(text, litho_survey_format(survey));
     return g_string_free(text, FALSE);
 }

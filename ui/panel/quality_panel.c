@@ -248,6 +248,15 @@ static char *words_of_hiding(LithoQualityPanel *self)
                      : g_strdup_printf(_("traces are being predicted: %.0f %%"), 100 * part);
 }
 
+// `apart`: a sentence on figures that disagree, "" = none.
+static char *words_of_hidden(guint traces, double share, guint32 seed, const char *apart)
+{
+    g_autofree char *words = litho_text_printf(
+        litho_text_plural("on %u trace, %g %%, seed %u", "on %u traces, %g %%, seed %u", traces),
+        traces, share, seed);
+    return *apart ? g_strconcat(words, ". ", apart, NULL) : g_steal_pointer(&words);
+}
+
 static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[HIDDEN];
@@ -271,9 +280,7 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     else if (!known)
         words = why ? sentence_of(why) : g_strdup(_("not asked yet"));
     else
-        words = litho_text_printf(q->hidden_traces == 1 ? _("on %u trace, %g %%, seed %u%s%s")
-                                                        : _("on %u traces, %g %%, seed %u%s%s"),
-                                  q->hidden_traces, share, seed, *apart ? ". " : "", apart);
+        words = words_of_hidden(q->hidden_traces, share, seed, apart);
     set_class(f->number, "litho-before", hiding);
     show(f, number, words, !hiding && (*apart || !known) ? MARK_LOOK : MARK_NONE);
 }

@@ -26,9 +26,11 @@ static void describe(LithoSurveyMap *self)
         LithoSurveyCounts c = litho_survey_counts(self->survey);
         g_autofree char *lines = litho_axis_counted(g, LITHO_INLINE);
         g_autofree char *traces = litho_axis_counted(g, LITHO_XLINE);
-        text = g_strdup_printf(c.missing == 1 ? _("%s, %s, %" PRId64 " cell without a trace")
-                                              : _("%s, %s, %" PRId64 " cells without a trace"),
-                               lines, traces, c.missing);
+        g_autofree char *missing =
+            g_strdup_printf(litho_text_plural("%" PRId64 " cell without a trace",
+                                              "%" PRId64 " cells without a trace", c.missing),
+                            c.missing);
+        text = g_strdup_printf("%s, %s, %s", lines, traces, missing);
     } else {
         text = g_strdup_printf(_("%u traces drawn so far"), self->points->len);
     }
