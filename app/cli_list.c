@@ -50,10 +50,8 @@ gboolean litho_cli_no_operator(const char *word, GError **error)
     for (const LithoOperator *const *op = litho_operators(); *op; op++)
         g_ptr_array_add(keys, (gpointer)(*op)->key);
     g_ptr_array_add(keys, NULL);
-    g_autofree char *known = g_strjoinv(", ", (char **)keys->pdata);
-    g_autofree char *hint = litho_word_hint(word, (const char *const *)keys->pdata);
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'%s%s there are: %s",
-                        word, hint, *hint ? "" : ";", known);
+    g_autofree char *known = litho_word_choices(word, (const char *const *)keys->pdata);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'; %s", word, known);
 }
 
 static const char *const type_names[] = {"float", "int", "bool", "choice", "text", "file"};

@@ -16,12 +16,14 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
     g_autofree char *label = litho_device_label(options->device, options->threads);
     printf(_("output    %ld x %ld x %ld samples, %.2f GiB\n"), (long)a[0].n, (long)a[1].n,
            (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
-    printf(_("device    %s%s%s\n"), label,
-           plan->engines > 1           ? _(", as many as pay compute slabs")
-           : plan->sharing > 1         ? _(", sharing ")
-           : options->device.count > 1 ? _(", one of which computes")
-                                       : "",
-           plan->shared ? plan->shared : "");
+    if (plan->engines > 1)
+        printf(_("device    %s, as many as pay compute slabs\n"), label);
+    else if (plan->sharing > 1)
+        printf(_("device    %s, sharing %s\n"), label, plan->shared ? plan->shared : "");
+    else if (options->device.count > 1)
+        printf(_("device    %s, one of which computes\n"), label);
+    else
+        printf(_("device    %s\n"), label);
     g_autofree char *lines = litho_axis_words(&plan->out, LITHO_INLINE);
     if (plan->columns > 1)
         printf(_("slabs     %ld of %ld x %ld traces, %ld x %ld more read as halo\n"),
@@ -31,13 +33,17 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
         printf(_("slabs     %ld of %ld %s, %ld more read as halo\n"), (long)plan->n_slabs,
                (long)plan->slab, lines, (long)plan->halo);
     // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
-    printf(_("memory    needs %.3f of %.3f free GiB on the host"), plan->host_bytes / GIB,
-           litho_memory_available() / GIB);
+    const double needed = plan->host_bytes / GIB, free = litho_memory_available() / GIB;
     guint64 unused = 0, total = 0;
     if (plan->device_bytes > 0 && litho_device_memory(options->device, &unused, &total, NULL))
-        printf(_(", %.3f of %.3f free GiB on %s"), plan->device_bytes / GIB, unused / GIB,
-               options->device.count > 1 ? _("each GPU") : _("the GPU"));
-    printf("\n");
+        printf(options->device.count > 1
+                   ? _("memory    needs %.3f of %.3f free GiB on the host, %.3f of %.3f free GiB "
+                       "on each GPU\n")
+                   : _("memory    needs %.3f of %.3f free GiB on the host, %.3f of %.3f free GiB "
+                       "on the GPU\n"),
+               needed, free, plan->device_bytes / GIB, unused / GIB);
+    else
+        printf(_("memory    needs %.3f of %.3f free GiB on the host\n"), needed, free);
 }
 
 // --- who computes ---------------------------------------------------------------------------------
@@ -60,7 +66,8 @@ static void print_rank(const LithoCliPlan *p, int rank, const char *label)
 {
     const int n = p->peers->peers.n;
     const gint64 slabs = p->plan->n_slabs;
-    printf(_("%s process %d, %s: "), rank == 0 ? "computes " : "         ", rank, label);
+    printf(rank == 0 ? _("computes  process %d, %s: ") : _("          process %d, %s: "), rank,
+           label);
     if (p->plan->splits)
         printf(_("%" PRId64 " of %" PRId64 " slabs, %.0f %%\n"), (slabs - rank + n - 1) / n, slabs,
                100.0 * (double)((slabs - rank + n - 1) / n) / (double)slabs);
@@ -113,13 +120,16 @@ static void print_time(const LithoCliPlan *p)
         printf(_("time      not known: nothing like it has run long enough on this machine\n"));
         return;
     }
-    printf(_("time      about %.2g s%s: %.2g s of computing"), t->seconds + p->opened_s,
-           t->is_alike ? _(", roughly (a run with other parameters)") : "", t->compute_s);
+    printf(t->is_alike ? _("time      about %.2g s, roughly (a run with other parameters): %.2g s "
+                           "of computing")
+                       : _("time      about %.2g s: %.2g s of computing"),
+           t->seconds + p->opened_s, t->compute_s);
     if (t->read_s > 0)
         printf(_(", %.2g of reading"), t->read_s);
     if (t->write_s > 0)
         printf(_(", %.2g of writing"), t->write_s);
-    printf(_("%s, %.2g of the rest\n"), p->plan->n_slabs > 1 ? _(" side by side") : "",
+    printf(p->plan->n_slabs > 1 ? _(" side by side, %.2g of the rest\n")
+                                : _(", %.2g of the rest\n"),
            p->opened_s + t->setup_s + t->measure_s + t->finish_s);
 }
 

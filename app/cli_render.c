@@ -115,7 +115,7 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
     if (r->map)
         picture->look.map = r->map;
     gboolean part = !litho_box_equal(cube->held, litho_box_full(&cube->grid));
-    g_snprintf(note, note_size, "%.4g %%%s", range.percent, part ? _(" of this part") : "");
+    g_snprintf(note, note_size, part ? _("%.4g %% of this part") : "%.4g %%", range.percent);
     picture->clip_note = note;
     return TRUE;
 }

@@ -68,12 +68,12 @@ static gboolean check_outputs(const LithoCliFiles *files, gboolean truth, gboole
 static void tell(const LithoCliProgress *progress, const Made *made, const char *out)
 {
     g_autofree char *truth = beside(out, "truth"), *velocity = beside(out, "velocity");
-    g_autoptr(GString) names = g_string_new(out);
-    if (made->truth)
-        g_string_append_printf(names, "%s%s", made->velocity ? ", " : " and ", truth);
-    if (made->velocity)
-        g_string_append_printf(names, _(" and %s"), velocity);
-    litho_cli_wrote(progress, names->str);
+    g_autofree char *names = made->truth && made->velocity
+                                 ? g_strdup_printf(_("%s, %s and %s"), out, truth, velocity)
+                             : made->truth    ? g_strdup_printf(_("%s and %s"), out, truth)
+                             : made->velocity ? g_strdup_printf(_("%s and %s"), out, velocity)
+                                              : g_strdup(out);
+    litho_cli_wrote(progress, names);
 }
 
 static void refuse_name(const char *word, GError **error)
@@ -82,11 +82,10 @@ static void refuse_name(const char *word, GError **error)
     for (const LithoSynth *const *s = litho_synths(); *s; s++)
         g_ptr_array_add(keys, (gpointer)(*s)->key);
     g_ptr_array_add(keys, NULL);
-    g_autofree char *known = g_strjoinv(", ", (char **)keys->pdata);
-    g_autofree char *hint = word ? litho_word_hint(word, (const char *const *)keys->pdata) : NULL;
+    g_autofree char *known = word ? litho_word_choices(word, (const char *const *)keys->pdata)
+                                  : g_strjoinv(", ", (char **)keys->pdata);
     if (word)
-        litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no cube '%s'%s%s there are: %s", word,
-                     hint, *hint ? "" : ";", known);
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no cube '%s'; %s", word, known);
     else
         litho_refuse(error, LITHO_ERROR_PARAMETER, "the name of a cube is needed: %s", known);
 }

@@ -72,9 +72,10 @@ static char *sample_of(const LithoVerifyAsk *ask, const LithoVerified *v, int th
 // Why other bytes were allowed: "written on NVIDIA H200 by version 1.1".
 static char *written_by(const LithoProvenance *p)
 {
-    return g_strdup_printf(
-        _("written on %s by version %s%s"), *p->device ? p->device : p->backend, p->version,
-        p->devices > 1 || p->ranks > 1 ? _(", by several devices or processes") : "");
+    return g_strdup_printf(p->devices > 1 || p->ranks > 1
+                               ? _("written on %s by version %s, by several devices or processes")
+                               : _("written on %s by version %s"),
+                           *p->device ? p->device : p->backend, p->version);
 }
 
 static void print_agreement(const LithoVerifyAsk *ask, const LithoVerified *v, int threads)
@@ -93,13 +94,20 @@ static void refuse(const LithoVerifyAsk *ask, const LithoVerified *v, int thread
 {
     g_autofree char *operators = operators_of(ask->provenance->flow);
     g_autofree char *sample = sample_of(ask, v, threads), *by = written_by(ask->provenance);
-    litho_refuse(error, LITHO_ERROR_NUMERICS,
-                 "%s differs from %s: %s %.10g%s, relative difference %.3g, largest %.3g; %s, "
-                 "%s%s",
-                 ask->output, operators, v->line, v->first_line,
-                 v->differing > 1 ? " is the first of several" : "", v->relative, v->largest,
-                 sample, by,
-                 v->input_touched ? "; the input has another time of change than it had" : "");
+    const char *touched =
+        v->input_touched ? _("; the input has another time of change than it had") : "";
+    if (v->differing > 1)
+        litho_refuse(error, LITHO_ERROR_NUMERICS,
+                     "%s differs from %s: %s %.10g is the first of several, relative difference "
+                     "%.3g, largest %.3g; %s, %s%s",
+                     ask->output, operators, v->line, v->first_line, v->relative, v->largest,
+                     sample, by, touched);
+    else
+        litho_refuse(error, LITHO_ERROR_NUMERICS,
+                     "%s differs from %s: %s %.10g, relative difference %.3g, largest %.3g; %s, "
+                     "%s%s",
+                     ask->output, operators, v->line, v->first_line, v->relative, v->largest,
+                     sample, by, touched);
 }
 
 static void print_json(const LithoVerifyAsk *ask, const LithoVerified *v, guint seed)

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "core/words.h"
 
 static void step_clear(gpointer data)
 {
@@ -155,9 +156,12 @@ gboolean litho_flow_set_volume(LithoFlow *flow, const char *name, GError **error
         return TRUE;
     g_clear_pointer(&flow->volume, g_free);
     g_autofree const char **names = litho_flow_volumes(flow);
-    g_autofree char *known = g_strjoinv(", ", (char **)names);
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "the flow has no volume '%s'; %s%s", name,
-                        *known ? "there are: " : "it has none beside its result", known);
+    if (!names[0])
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the flow has no volume '%s'; it has none beside its result", name);
+    g_autofree char *known = litho_word_choices(name, names);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "the flow has no volume '%s'; %s", name,
+                        known);
 }
 
 gboolean litho_flow_is_local(const LithoFlow *flow)

@@ -112,10 +112,11 @@ gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *
     for (const LithoPreset *p = op->presets; p && p->name; p++)
         g_ptr_array_add(names, (gpointer)p->name);
     g_ptr_array_add(names, NULL);
-    g_autofree char *known = g_strjoinv(", ", (char **)names->pdata);
-    g_autofree char *hint = litho_word_hint(name, (const char *const *)names->pdata);
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no preset '%s'%s%s %s%s", op->key,
-                        name, hint, *hint ? "" : ";", *known ? "there are: " : "it has none",
+    if (!names->pdata[0])
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no preset '%s'; it has none",
+                            op->key, name);
+    g_autofree char *known = litho_word_choices(name, (const char *const *)names->pdata);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no preset '%s'; %s", op->key, name,
                         known);
 }
 

@@ -113,29 +113,35 @@ const char *litho_param_special(const LithoParam *row, const void *params)
                                                                              : NULL;
 }
 
+// "one of cholesky, cg, jacobi", "a whole number from 2 to 64 traces". g_free().
+static char *legal_text(const LithoParam *row)
+{
+    if (row->type == LITHO_PARAM_BOOL)
+        return g_strdup(_("on or off"));
+    if (row->type == LITHO_PARAM_CHOICE) {
+        g_autoptr(GString) all = g_string_new(NULL);
+        for (guint i = 0; i < litho_param_n_choices(row); i++)
+            g_string_append_printf(all, "%s%s", i ? ", " : "", litho_param_choice(row, i));
+        return g_strdup_printf(_("one of %s"), all->str);
+    }
+    g_autofree char *min = litho_param_number_text(row->min),
+                    *max = litho_param_number_text(row->max);
+    const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
+    litho_text_mark(min);
+    litho_text_mark(max);
+    return g_strdup_printf(row->type == LITHO_PARAM_INT ? _("a whole number from %s to %s%s%s")
+                                                        : _("%s to %s%s%s"),
+                           min, max, space, unit);
+}
+
 static gboolean refuse(const LithoParam *row, const char *found, GError **error)
 {
-    g_autoptr(GString) legal = g_string_new(NULL);
-    if (row->type == LITHO_PARAM_CHOICE)
-        for (guint i = 0; i < litho_param_n_choices(row); i++)
-            g_string_append_printf(legal, "%s%s", i ? ", " : _("one of "),
-                                   litho_param_choice(row, i));
-    else if (row->type == LITHO_PARAM_BOOL)
-        g_string_append(legal, _("on or off"));
-    else {
-        g_autofree char *min = litho_param_number_text(row->min),
-                        *max = litho_param_number_text(row->max);
-        litho_text_mark(min);
-        litho_text_mark(max);
-        g_string_append_printf(legal, _("%s%s to %s%s%s"),
-                               row->type == LITHO_PARAM_INT ? _("a whole number from ") : "", min,
-                               max, row->unit ? " " : "", row->unit ? row->unit : "");
-    }
+    g_autofree char *legal = legal_text(row);
     if (*found == '\0')
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no value; it must be %s",
-                            row->key, legal->str);
+                            row->key, legal);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("%s is %s; it must be %s"), row->key,
-                found, legal->str);
+                found, legal);
     return FALSE;
 }
 
@@ -348,11 +354,9 @@ static const LithoParam *find_or_refuse(const LithoParamTable *table, const char
     g_autofree const char **keys = g_new0(const char *, table->n + 1);
     for (guint k = 0; k < table->n; k++)
         keys[k] = table->rows[k].key;
-    g_autofree char *known = g_strjoinv(", ", (char **)keys);
-    g_autofree char *hint = litho_word_hint(key, keys);
+    g_autofree char *known = litho_word_choices(key, keys);
     g_autofree char *plain = litho_text_plain(key, 60);
-    litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no parameter '%s'%s%s there are: %s",
-                 plain, hint, *hint ? "" : ";", known);
+    litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no parameter '%s'; %s", plain, known);
     return NULL;
 }
 

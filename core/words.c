@@ -47,3 +47,11 @@ char *litho_word_hint(const char *word, const char *const *words)
     const char *near = litho_word_nearest(word, words);
     return near ? g_strdup_printf(_("; did you mean '%s'?"), near) : g_strdup("");
 }
+
+char *litho_word_choices(const char *word, const char *const *words)
+{
+    const char *near = litho_word_nearest(word, words);
+    g_autofree char *known = g_strjoinv(", ", (char **)words);
+    return near ? g_strdup_printf(_("did you mean '%s'? there are: %s"), near, known)
+                : g_strdup_printf(_("there are: %s"), known);
+}

@@ -257,10 +257,10 @@ const LithoColormap *litho_colormap_get(const char *name_or_path, GError **error
     if (!g_file_test(name_or_path, G_FILE_TEST_EXISTS)) {
         g_autofree char *names = litho_colormap_names();
         g_auto(GStrv) known = g_strsplit(names, ", ", -1);
-        g_autofree char *hint = litho_word_hint(name_or_path, (const char *const *)known);
+        g_autofree char *choices = litho_word_choices(name_or_path, (const char *const *)known);
         litho_refuse(error, LITHO_ERROR_PARAMETER,
-                     "there is no colour map '%s', nor a file of that name%s%s known are %s",
-                     name_or_path, hint, *hint ? "" : ";", names);
+                     "there is no colour map '%s', nor a file of that name; %s", name_or_path,
+                     choices);
         return NULL;
     }
     g_mutex_lock(&lock);

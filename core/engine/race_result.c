@@ -38,19 +38,22 @@ char *litho_race_sentence(const LithoRace *race)
     if (!litho_race_pair(race, two))
         return g_strdup(_("One lane ran: there is nothing to compare."));
     const LithoRaceLane *fast = two[0]->ms <= two[1]->ms ? two[0] : two[1];
-    g_autofree char *size = size_text(race);
-    g_autofree char *apart =
-        isnan(two[1]->difference) ? g_strdup("")
-        : two[1]->difference == 0
-            ? g_strdup(_("the results are equal; "))
-            : litho_text_printf(_("the results differ by %.1e of their norm; "),
-                                two[1]->difference);
-    const gboolean copies =
-        two[0]->device.backend != litho_backend_cpu() ||
+    const double apart = two[1]->difference;
+    const gboolean copies = two[0]->device.backend != litho_backend_cpu() ||
                             two[1]->device.backend != litho_backend_cpu();
-    return g_strdup_printf(copies
-                               ? _("%s is faster; %s%s, copies to and from the device included, %s")
-                               : _("%s is faster; %s%s, %s"),
-                           fast->label, apart, size,
-                           fast->runs > 1 ? _("median of three runs") : _("one run"));
+    g_autofree char *size = size_text(race);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, _("%s is faster"), fast->label);
+    if (apart == 0)
+        g_string_append_printf(text, "; %s", _("the results are equal"));
+    else if (!isnan(apart)) {
+        g_autofree char *differ =
+            litho_text_printf(_("the results differ by %.1e of their norm"), apart);
+        g_string_append_printf(text, "; %s", differ);
+    }
+    g_string_append_printf(text, "; %s", size);
+    if (copies)
+        g_string_append_printf(text, ", %s", _("copies to and from the device included"));
+    g_string_append_printf(text, ", %s", fast->runs > 1 ? _("median of three runs") : _("one run"));
+    return g_string_free(g_steal_pointer(&text), FALSE);
 }

@@ -294,11 +294,13 @@ static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
     if (host == on_cpu(options))
         change = litho_engine_less_memory(engine, walk, bytes - budget);
     litho_engine_free(engine);
-    litho_refuse(error, LITHO_ERROR_MEMORY,
-                 "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
-                 "used%s%s",
-                 bytes / 1073741824.0, host ? _("host memory") : _("memory of the GPU"),
-                 budget / 1073741824.0, change ? ": " : "", change ? change : "");
+    litho_refuse(
+        error, LITHO_ERROR_MEMORY,
+        host ? _("the smallest piece this flow can work on needs %.3f GiB of host memory; "
+                 "%.3f GiB may be used%s%s")
+             : _("the smallest piece this flow can work on needs %.3f GiB of memory of the "
+                 "GPU; %.3f GiB may be used%s%s"),
+        bytes / 1073741824.0, budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
 // Inlines beyond which a slab only takes memory and delays the first write: its halo and the

@@ -174,9 +174,10 @@ static gboolean check_target(const char *path, LithoReplace replace, GError **er
     if (S_ISREG(info.st_mode) &&
         (replace == LITHO_REPLACE_ANY || (replace == LITHO_REPLACE_OWN && has(&own, &info))))
         return check_folder(path, error);
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, _("%s exists%s"), path,
-                S_ISREG(info.st_mode) ? _("; use --force to replace it")
-                                      : _(" and is no regular file"));
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+                S_ISREG(info.st_mode) ? _("%s exists; use --force to replace it")
+                                      : _("%s exists and is no regular file"),
+                path);
     return FALSE;
 }
 

@@ -96,10 +96,12 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         once = MAX(once, 0.9 * MIN(gathers, 1 / gathers));
     }
     double fill = cells / ((double)wa.distinct * wb.distinct);
-    litho_text_put(c->evidence, sizeof c->evidence,
-                   _("%u x %u numbers, step %" PRId64 " and %" PRId64 ", fills %.*f %%%s"),
-                   wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1), fill < 0.1 ? 1 : 0,
-                   100 * fill, heads->complete ? "" : _(" of the sample"));
+    litho_text_put(
+        c->evidence, sizeof c->evidence,
+        heads->complete
+            ? _("%u x %u numbers, step %" PRId64 " and %" PRId64 ", fills %.*f %%")
+            : _("%u x %u numbers, step %" PRId64 " and %" PRId64 ", fills %.*f %% of the sample"),
+        wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1), fill < 0.1 ? 1 : 0, 100 * fill);
     if (n > 1 && wa.distinct == 1 && wb.distinct == 1)
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)

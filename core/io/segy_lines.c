@@ -109,7 +109,8 @@ static void by_restart(Joints *j, const LithoHeads *heads, int byte)
         j->n = 0; // no count
 }
 
-// "101 and 205", the numbers at byte 9 where every line has one of its own; NULL = they have none.
+// "101, 153 and 205", the numbers at byte 9 where every line has one of its own; NULL = they have
+// none.
 static char *numbers_of(const LithoHeads *heads, const Joints *j)
 {
     g_autoptr(GString) list = g_string_new(NULL);
@@ -121,10 +122,11 @@ static char *numbers_of(const LithoHeads *heads, const Joints *j)
         if ((now == number) == (j->first[k] != 0))
             return NULL;
         number = now;
-        if (j->first[k] && ++line < TOLD)
-            g_string_append_printf(list, "%s%d", line == j->n ? _(" and ") : ", ", now);
+        if (j->first[k] && ++line < MIN(TOLD, j->n))
+            g_string_append_printf(list, ", %d", now);
     }
-    return g_strdup_printf("%s%s", list->str, j->n >= TOLD ? ", ..." : "");
+    return j->n >= TOLD ? g_strdup_printf("%s, ...", list->str)
+                        : g_strdup_printf(_("%s and %d"), list->str, number);
 }
 
 static void tell(LithoSurvey *survey, const LithoHeads *heads, const Joints *j,

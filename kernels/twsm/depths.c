@@ -39,9 +39,12 @@ static gboolean apply_entry(TwsmModel *model, int index, const char *entry, GErr
     if (!read_number(&at, bulge ? ':' : '\0', &depth) ||
         (bulge && !read_number(&at, '\0', &amplitude))) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    _("depths: '%s' is no entry for boundary %d; a depth in m%s or - is needed"),
-                    entry, index,
-                    b->shape == TWSM_GAUSSIAN ? _(", with :HEIGHT for its bulge,") : "");
+                    b->shape == TWSM_GAUSSIAN
+                        ? _("depths: '%s' is no entry for boundary %d; a depth in m, with :HEIGHT "
+                            "for its bulge, or - is needed")
+                        : _("depths: '%s' is no entry for boundary %d; a depth in m or - is "
+                            "needed"),
+                    entry, index);
         return FALSE;
     }
     if (b->shape == TWSM_HEIGHTS || b->shape == TWSM_SHEET)
@@ -60,9 +63,12 @@ gboolean twsm_depths_apply(TwsmModel *model, const char *text, GError **error)
         if (!*entries[k])
             continue;
         if (index == model->n_boundaries) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        _("depths: '%s' is one entry too many; the model has %d %s"), entries[k],
-                        model->n_boundaries, model->n_boundaries == 1 ? "boundary" : "boundaries");
+            g_set_error(
+                error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                litho_text_plural("depths: '%s' is one entry too many; the model has %d boundary",
+                                  "depths: '%s' is one entry too many; the model has %d boundaries",
+                                  model->n_boundaries),
+                entries[k], model->n_boundaries);
             return FALSE;
         }
         if (!apply_entry(model, index++, entries[k], error))

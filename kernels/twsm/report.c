@@ -158,7 +158,7 @@ static void report_ray(const TwsmModel *m, int c, LithoReport *r)
     g_snprintf(label, sizeof label, _("Arrival of %.40s at the source"), code->text);
     litho_report_number(r, key, label, "s", ray_time(m, code, p) + m->delay);
     g_strlcpy(shape.key, key, sizeof shape.key);
-    g_snprintf(shape.label, sizeof shape.label, "Ray %.56s", code->text);
+    g_snprintf(shape.label, sizeof shape.label, _("Ray %.56s"), code->text);
     litho_report_shape(r, &shape);
 }
 
