@@ -249,8 +249,8 @@ static void fill_suggested(Search *s)
         gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, COLUMNS, 1);
     }
     if (same->len > 0) {
-        g_string_append(same, _(": as the data suggest."));
-        add_sentence(s->suggested, line, same->str);
+        g_autofree char *sentence = g_strdup_printf(_("%s: as the data suggest."), same->str);
+        add_sentence(s->suggested, line, sentence);
     }
     gtk_widget_set_visible(s->suggested_title, list->len > 0);
     g_array_unref(list);
@@ -292,6 +292,52 @@ static gboolean tick_clock(gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
+// The gain of all values together, or that there is none; `level`: the SNR expected then, NULL =
+// not known, or at most this where `beyond`.
+static char *gain_text(const LithoFind *find, const char *level, gboolean beyond)
+{
+    g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
+    const gboolean gains = find->gain_db > 0.05;
+    if (!level)
+        return gains ? litho_text_printf(_("All together %s: %u settings in %.1f s."), gain,
+                                         find->trials, find->seconds)
+                     : litho_text_printf(
+                           _("The values as they are cannot be bettered: %u settings in %.1f s."),
+                           find->trials, find->seconds);
+    if (gains)
+        return litho_text_printf(
+            beyond ? _("All together %s, expected SNR at most %s: %u settings in %.1f s.")
+                   : _("All together %s, expected SNR %s: %u settings in %.1f s."),
+            gain, level, find->trials, find->seconds);
+    return litho_text_printf(
+        beyond ? _("The values as they are cannot be bettered, expected SNR at most %s: %u "
+                   "settings in %.1f s.")
+               : _("The values as they are cannot be bettered, expected SNR %s: %u settings in "
+                   "%.1f s."),
+        level, find->trials, find->seconds);
+}
+
+static char *verdict_of(const LithoFind *find)
+{
+    const LithoQuality *q = &find->found;
+    const gboolean is_known = isfinite(q->expected_snr_db) && !q->is_filtered && !q->counts_steep;
+    g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
+    g_autofree char *level = is_known ? litho_format_decibels(q->expected_snr_db, 1, FALSE) : NULL;
+    if (litho_quality_only_ranks(q) && find->gain_db > 0.05)
+        return litho_text_printf(
+            _("No SNR can be told of these data. All together %s, and %.1f to %.1f dB with any "
+              "level of the noise that is likely: %u settings in %.1f s."),
+            gain, find->gain_low_db, find->gain_high_db, find->trials, find->seconds);
+    if (litho_quality_only_ranks(q))
+        return litho_text_printf(_("No SNR can be told of these data, and no values gain with any "
+                                   "level of the noise that is likely: %u settings in %.1f s."),
+                                 find->trials, find->seconds);
+    if (q->is_filtered)
+        return g_strdup(_("These data look clean or filtered: no SNR can be told, so that no value "
+                          "is better than another."));
+    return gain_text(find, level, q->is_beyond);
+}
+
 static void done(gpointer result, const GError *error, gpointer data)
 {
     Search *s = ((Task *)data)->search;
@@ -307,35 +353,7 @@ static void done(gpointer result, const GError *error, gpointer data)
         return;
     }
     fill_found(s, find);
-    const LithoQuality *q = &find->found;
-    g_autofree char *level = litho_format_decibels(q->expected_snr_db, 1, FALSE);
-    g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
-    g_autofree char *snr =
-        isfinite(q->expected_snr_db) && !q->is_filtered && !q->counts_steep
-            ? g_strdup_printf(_(", expected SNR %s%s"), q->is_beyond ? _("at most ") : "", level)
-            : g_strdup("");
-    const gboolean only_ranks = litho_quality_only_ranks(q);
-    g_autofree char *text =
-        only_ranks && find->gain_db > 0.05
-            ? litho_text_printf(
-                  _("No SNR can be told of these data. All together %s, and %.1f to %.1f dB "
-                    "with any level of the noise that is likely: %u settings in %.1f "
-                    "s."),
-                  gain, find->gain_low_db, find->gain_high_db, find->trials, find->seconds)
-        : only_ranks
-            ? litho_text_printf(_("No SNR can be told of these data, and no values gain with any "
-                                  "level of the noise that is likely: %u settings in %.1f s."),
-                                find->trials, find->seconds)
-        : q->is_filtered
-            ? g_strdup(
-                  _("These data look clean or filtered: no SNR can be told, so that no value is "
-                    "better than another."))
-        : find->gain_db > 0.05
-            ? litho_text_printf(_("All together %s%s: %u settings in %.1f s."), gain, snr,
-                                find->trials, find->seconds)
-            : litho_text_printf(
-                  _("The values as they are cannot be bettered%s: %u settings in %.1f s."), snr,
-                  find->trials, find->seconds);
+    g_autofree char *text = verdict_of(find);
     // A sentence of its own, with a capital letter.
     g_autofree char *note =
         *find->why ? g_strdup_printf("%s\n%c%s.", text, g_ascii_toupper(*find->why), find->why + 1)

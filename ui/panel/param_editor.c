@@ -412,9 +412,11 @@ static char *tooltip_of(const LithoParamEditor *self)
     with_unit(self, row->def, def, sizeof def);
     g_autofree char *typical = litho_param_format_range(row, lo, hi, self->is_depth);
     g_autofree char *possible = litho_param_format_range(row, row->min, row->max, self->is_depth);
-    return g_strdup_printf(_("%s\nTypical %s, default %s; possible %s%s%s."), doc, typical, def,
-                           possible, row->special_text ? _(", or ") : "",
-                           row->special_text ? litho_text(row->special_text) : "");
+    return row->special_text
+               ? g_strdup_printf(_("%s\nTypical %s, default %s; possible %s, or %s."), doc, typical,
+                                 def, possible, litho_text(row->special_text))
+               : g_strdup_printf(_("%s\nTypical %s, default %s; possible %s."), doc, typical, def,
+                                 possible);
 }
 
 // On the name and on what is clicked or typed into, not on the slider: it would lie over the next

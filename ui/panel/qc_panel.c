@@ -59,12 +59,10 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     GtkWidget *number = gtk_grid_get_child_at(grid, 1, row);
     gtk_label_set_text(GTK_LABEL(name), sentence);
     litho_label_set_number(number, value);
-    g_autofree char *tip =
-        newest
-            ? g_strdup(doc)
-            : g_strdup_printf(_("%s%sOf the computation before; the one that runs has not told it "
-                                "yet."),
-                              doc ? doc : "", doc ? " " : "");
+    const char *old = _("Of the computation before; the one that runs has not told it yet.");
+    g_autofree char *tip = newest ? g_strdup(doc)
+                           : doc  ? g_strconcat(doc, " ", old, NULL)
+                                  : g_strdup(old);
     if (newest)
         gtk_widget_remove_css_class(number, "dim-label");
     else

@@ -80,8 +80,8 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     }
     if (has_out) {
         g_autofree char *number = litho_format_amplitude(out);
-        g_string_append_printf(text, _("%sout %s"), has_in ? "   " : "", number);
-        g_string_append_printf(text, "%s%s", space, unit);
+        g_string_append(text, has_in ? "   " : "");
+        g_string_append_printf(text, _("out %s%s%s"), number, space, unit);
     }
     if (has_in && has_out && comparable) {
         const gboolean removed = !litho_session_reference_name(self->session);
