@@ -16,6 +16,7 @@
 #include "core/engine/race_result.h"
 #include "core/error.h"
 #include "core/qc.h"
+#include "core/qc_noise.h"
 #include "core/show/script.h"
 #include "core/text.h"
 #include "render/picture.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/error.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/kernels.h"
 #include "tests/patch_cubes.h"
 

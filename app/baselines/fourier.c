@@ -8,7 +8,7 @@
 
 #include "app/baselines/baselines.h"
 #include "core/memory.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 
 enum { STEPS = 50 };
 #define FLOOR 0.003 // last threshold over the largest coefficient

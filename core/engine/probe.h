@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/qc.h"
+#include "core/qc_noise.h"
 
 // Cubes of known randomness for questions about operators: each number is a hash of the seed and of
 // its place in the grid, so that it depends on no region, thread or machine.

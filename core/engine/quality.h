@@ -2,7 +2,7 @@
 #pragma once
 #include "core/engine/engine.h"
 #include "core/engine/losses.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "core/similarity.h"
 
 // Judges the result of a flow where nobody knows the truth: y = s + n is the input, f the flow with

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/cube.h"
 #include "core/flow.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "core/run.h"
 
 // Sums over the samples of an area that the figures of core/engine/quality.h are made of. Each is

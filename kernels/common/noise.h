@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/qc.h"
+#include "core/qc_noise.h"
 
 // Level of random noise per frequency, from local Fourier windows.
 //

@@ -2,7 +2,7 @@
 #pragma once
 #include <fftw3.h>
 
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/common/noise.h"
 #include "kernels/common/noise_share.h"
 

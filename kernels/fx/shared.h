@@ -2,7 +2,7 @@
 #pragma once
 #include "core/measured.h"
 #include "core/operator.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/fx/geometry.h"
 
 // Noise that neighbouring traces share: rule 8 of geometry.h. A survey is asked once whether its

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/common/erratic.h"
 #include "kernels/wavepacket/boxes.h"
 

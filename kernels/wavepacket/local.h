@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/wavepacket/boxes.h"
 
 // The residual box in local Fourier windows. Its coefficients are samples: they hold positions and

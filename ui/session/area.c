@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/qc_noise.h"
 #include "ui/session/newest.h"
 
 struct LithoAreaTool {

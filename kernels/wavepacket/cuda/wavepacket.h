@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <cufft.h>
-#include "core/qc.h"
+#include "core/qc_noise.h"
 #include "kernels/cuda/erratic.h"
 #include "kernels/wavepacket/cuda/kernels.h"
 #include "kernels/wavepacket/engine.h"
