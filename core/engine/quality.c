@@ -2,11 +2,12 @@
 #include "core/engine/quality.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/engine/probe.h"
+#include "core/engine/quality_hidden.h"
 #include "core/engine/quality_sums.h"
+#include "core/engine/quality_sure.h"
 #include "core/engine/quality_unknown.h"
 #include "core/engine/settled.h"
 #include "core/error.h"
@@ -254,147 +255,6 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
     return TRUE;
 }
 
-static double decibel(double ratio)
-{
-    return ratio > 0 ? 10 * log10(ratio) : NAN;
-}
-
-// Where a threshold jumps, the probe moves up to two thirds more than the noise that passes.
-#define PASSING 0.6
-
-// SURE with a noise level `factor` times the given one: mean squared error of the output. The level
-// is the energy of this noise as its windows see it, which end with the traces: so the error is
-// that of samples as they are seen, and of all samples by the noise that passes, which passes where
-// events are, as errors do. Of a local level the error is known less well, and its share at the
-// ends, where noise may be many times as loud, not at all: there the noise alone is added, no more
-// than there is.
-static double sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
-{
-    const double variance = noise->total * noise->total;
-    if (!(s->seen > 0))
-        return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
-    const double mse = (s->seen_rr + factor * factor * 2 * s->seen_div) / s->seen -
-                       factor * factor * variance / noise->ends;
-    const double pass = s->pass / s->n, seen = s->seen_pass / s->seen;
-    if (noise->local)
-        return mse +
-               PASSING * fmin(pass - seen, factor * factor * variance * (1 - 1 / noise->ends));
-    return seen > 0 ? mse * pass / seen : mse;
-}
-
-// Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter
-// of the probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on
-// this noise follows |n|^2 as well as its interval says.
-//
-// Noise that varies within four traces and eight samples moves the probe's products.
-static double sure_deviation(const LithoQualitySums *s, const LithoNoise *noise, double mse)
-{
-    const double within = noise->local ? 0.04 * noise->varies * 2 * s->div / (double)s->n : 0;
-    const double energy = noise->high > noise->low ? 0 : 2 * litho_noise_fourth(noise);
-    const double own = energy + 4 * noise->total * noise->total * mse;
-    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n) + within * within);
-}
-
-// The error n - (y - f) is no smaller than what its two parts differ by.
-static double error_at_least(const LithoQualitySums *s, double sigma)
-{
-    const double off = sigma - sqrt(s->rr / s->n);
-    return off * off;
-}
-
-// The least error worth telling. No output is better than the noise that passes: |J b|^2, exact for
-// linear filters, PASSING of it where thresholds jump. A filter that is
-// designed on the data follows the probe, so that at least two decibels are left above the
-// estimate: of packets 1.7 were needed where one decibel had been left.
-static double least_error(const LithoQualitySums *s, double mse)
-{
-    return MIN(PASSING * s->pass / s->n, 0.63 * mse);
-}
-
-// The error n - (y - f) is no larger than its two parts together.
-static double error_at_most(const LithoQualitySums *s, double sigma)
-{
-    const double both = sigma + sqrt(s->rr / s->n);
-    return both * both;
-}
-
-// Where events are, a level that is known beside them alone may be too low by so much.
-#define MORE_NOISE 1.5
-
-// Half of its amplitude from trace to trace: the probe's noise, alike everywhere, is another one.
-#define UNEVEN 0.5
-
-static void expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQuality *q)
-{
-    const double variance = noise->total * noise->total;
-    const double signal = s->yy / s->n - variance, bound = error_at_least(s, noise->total);
-    const double mse = sure(s, noise, 1);
-    const double deviation = sure_deviation(s, noise, MAX(mse, bound));
-    const double told = MAX(MAX(mse, bound), deviation), least = least_error(s, told);
-    q->mse = mse;
-    q->input_snr_db = decibel(signal / variance);
-    if (!(signal > 0)) {
-        g_strlcpy(q->why,
-                  _("the noise level is as large as the data: nothing is left of the signal"),
-                  sizeof q->why);
-        return;
-    }
-    // Below its own deviation an error cannot be told from none.
-    q->expected_snr_db = decibel(signal / told);
-    q->expected_is_bound = deviation > MAX(mse, bound);
-    q->is_beyond = bound > MAX(mse, deviation);
-    if (q->is_beyond)
-        g_strlcpy(q->why,
-                  _("the flow removes so much less than the noise level that no higher SNR is "
-                    "possible; the level may be too high"),
-                  sizeof q->why);
-    if (q->expected_is_bound)
-        g_strlcpy(
-            q->why,
-            _("the error is too small to be told beside this noise level: the expected SNR is "
-              "a lower bound"),
-            sizeof q->why);
-    q->expected_gain_db = q->expected_snr_db - q->input_snr_db;
-    // A larger level means less error and less signal, so that its ends are tried as they are.
-    double low = INFINITY, high = -INFINITY;
-    const double ends[] = {noise->low / noise->total, noise->high / noise->total};
-    for (int k = 0; k < 2; k++) {
-        const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
-        const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
-        const double error = sure(s, noise, level);
-        const double end = MAX(error_at_least(s, level * noise->total), least);
-        q->mse_ends[k] = MAX(error, end);
-        low = MIN(low, decibel(left / MAX(error + 2 * deviation, end)));
-        high = MAX(high, decibel(left / MAX(error - 2 * deviation, end)));
-    }
-    q->mse_ends[2] = MAX(mse + (MORE_NOISE - 1) * 2 * s->div / s->n, MAX(bound, least));
-    q->expected_low_db = MIN(low, q->expected_snr_db);
-    q->expected_high_db = MAX(high, q->expected_snr_db);
-    const double sure_of = decibel(signal / error_at_most(s, MAX(noise->high, noise->total)));
-    q->is_clean = sure_of > LITHO_QUALITY_CLEAN_DB;
-    const gboolean is_uneven =
-        noise->gains > UNEVEN ||
-        (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance));
-    if (noise->lumps > LITHO_NOISE_LUMPS)
-        litho_quality_tell_filtered(noise, q);
-    else if (is_uneven)
-        litho_quality_tell_uneven(noise, q);
-    else if (noise->local &&
-             (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
-        litho_quality_tell_varying(noise, q);
-    else if (noise->noisy > 0)
-        litho_quality_tell_noisy(noise, q);
-    else if (!noise->local && litho_quality_is_doubtful(noise, told))
-        litho_quality_tell_small(noise, q);
-    else if (noise->steep > 0)
-        litho_quality_tell_steep(noise, q);
-    // Shifts from trace to trace pass for gains that differ by 10 to 16 %.
-    if (noise->shifts > 0 && (is_uneven || !*q->why) && !(noise->lumps > LITHO_NOISE_LUMPS))
-        litho_quality_tell_shifts(noise, q);
-    if (fabs(noise->offset) > LITHO_QUALITY_OFFSET && !*q->why)
-        litho_quality_tell_offset(noise, q);
-}
-
 static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
 {
     q->count = sums->n;
@@ -419,7 +279,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     litho_quality_scale_probe(ask->noise, sums);
     count_bursts(sums, ask->noise->total * ask->noise->total);
     if (sums->n > 0)
-        expect(sums, ask->noise, q);
+        litho_quality_expect(sums, ask->noise, q);
     if (isfinite(q->expected_snr_db) && !*q->why)
         litho_quality_tell_gains(ask->noise, c->flow, q);
     return TRUE;
@@ -427,116 +287,15 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
 
 // --- hidden traces ------------------------------------------------------------------------------
 
-// The flow with missing traces written by every step that can.
-static LithoFlow *filling_flow(const LithoFlow *flow, gboolean *fills)
-{
-    LithoFlow *copy = litho_flow_copy(flow);
-    *fills = FALSE;
-    for (guint k = 0; k < litho_flow_length(copy); k++) {
-        LithoStep *step = litho_flow_step(copy, k);
-        const char *alone = step->op->fills_alone;
-        if (!step->enabled || !step->op->fills ||
-            (alone && litho_params_hold(&step->op->params, alone, step->params)))
-            continue;
-        *fills |= *step->op->fills == '\0';
-        g_auto(GStrv) words = g_strsplit(step->op->fills, " ", -1);
-        for (char **word = words; *word; word++)
-            *fills |= litho_operator_set(step->op, step->params, *word, NULL);
-    }
-    return copy;
-}
-
-// A copy of what the area needs without the traces of one fold.
-static LithoCube *hide_traces(const LithoQualityAsk *ask, const LithoFlow *flow,
-                              const LithoQualityCase *c, guint fold, GError **error)
-{
-    LithoBox need;
-    if (!litho_walk_input_box(flow, &c->in->grid, c->area, NULL, &need, error))
-        return NULL;
-    need = litho_box_intersect(litho_box_union(need, c->area), c->in->held);
-    LithoCube *cube = litho_cube_copy_box(c->in, need, error);
-    for (gint64 i = need.lo[0]; cube && i < need.hi[0]; i++)
-        for (gint64 j = need.lo[1]; j < need.hi[1]; j++) {
-            if (!litho_probe_hides(i + c->shift[0], j + c->shift[1], ask->hide, fold, ask->seed))
-                continue;
-            cube->live[litho_cube_trace_index(cube, i, j)] = 0;
-            memset(litho_cube_trace(cube, i, j), 0, litho_box_size(need, 2) * sizeof(float));
-        }
-    return cube;
-}
-
-typedef struct Hidden {
-    gint64 n;
-    guint traces;
-    double yy, ee, pp; // recorded, misfit, predicted
-    double yy2, ye, ee2; // products of the traces' energies and misfits, summed
-} Hidden;
-
-static void add_trace(const float *y, const float *p, const float *guess, gint64 from, gint64 to,
-                      Hidden *h)
-{
-    double misfit = 0, energy = 0;
-    for (gint64 t = from; t < to; t++) {
-        const double e = (double)y[t] - p[t];
-        if (!isfinite(e) || guess[t] != y[t])
-            continue;
-        h->n++;
-        energy += (double)y[t] * y[t];
-        h->pp += (double)p[t] * p[t];
-        misfit += e * e;
-    }
-    h->traces++;
-    h->yy += energy;
-    h->ee += misfit;
-    h->yy2 += energy * energy;
-    h->ye += energy * misfit;
-    h->ee2 += misfit * misfit;
-}
-
-static void add_hidden(const LithoQualityAsk *ask, const LithoQualityCase *c, const LithoCube *out,
-                       guint fold, Hidden *h)
-{
-    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
-        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
-            gint64 from, to;
-            if (!litho_probe_hides(i + c->shift[0], j + c->shift[1], ask->hide, fold, ask->seed) ||
-                !litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
-                continue;
-            const float *y = litho_quality_row(c->in, i, j), *p = litho_quality_row(out, i, j);
-            add_trace(y, p, c->guesses ? litho_quality_row(c->guesses, i, j) : y, from, to, h);
-        }
-}
-
-static void tell_hidden(const LithoQualityAsk *ask, const Hidden *h, LithoQuality *q)
-{
-    q->hidden_traces = h->traces;
-    if (h->n == 0 || h->pp == 0)
-        return;
-    const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
-    const double signal = h->yy - h->n * variance, error = h->ee - h->n * variance;
-    q->hidden_recorded_db = decibel(h->yy / h->ee);
-    q->hidden_snr_db = signal > 0 && error > 0 ? decibel(signal / error) : NAN;
-    if (!isfinite(q->hidden_snr_db) && !*q->why)
-        g_strlcpy(q->why,
-                  _("the energy of hidden traces, or of their misfit, is below that of the noise "
-                    "level, which may be too high"),
-                  sizeof q->why);
-    // Scatter of what each trace adds to the logarithm of the ratio.
-    const double sum = h->yy / signal - h->ee / error;
-    const double squares = h->yy2 / (signal * signal) - 2 * h->ye / (signal * error) +
-                           h->ee2 / (error * error) - sum * sum / h->traces;
-    q->hidden_off_db =
-        h->traces > 1 && signal > 0 && error > 0 ? 10 / G_LN10 * 2 * sqrt(MAX(squares, 0)) : NAN;
-}
-
 static gboolean ask_fold(LithoJudge *judge, const LithoQualityAsk *ask, const LithoQualityCase *c,
-                         const LithoFlow *flow, guint fold, Runs *runs, Hidden *h, GError **error)
+                         const LithoFlow *flow, guint fold, Runs *runs, LithoQualityHidden *h,
+                         GError **error)
 {
-    g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
+    g_autoptr(LithoCube) in = litho_quality_hide(ask, flow, c, fold, error);
     g_autoptr(LithoCube) out =
         in ? run_flow(judge->hidden, flow, in, region_of(c), runs, NULL, error) : NULL;
     if (out)
-        add_hidden(ask, c, out, fold, h);
+        litho_quality_hidden_add(ask, c, out, fold, h);
     return out != NULL;
 }
 
@@ -544,18 +303,12 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
                              const LithoQualityCase *c, guint folds, Runs *runs, LithoQuality *q,
                              GError **error)
 {
-    gboolean fills;
-    g_autoptr(LithoFlow) flow = filling_flow(c->flow, &fills);
-    Hidden h = {0};
+    g_autoptr(LithoFlow) flow = litho_quality_filling_flow(c->flow);
+    LithoQualityHidden h = {0};
     for (guint fold = 0; fold < folds; fold++)
         if (!ask_fold(judge, ask, c, flow, fold, runs, &h, error))
             return FALSE;
-    tell_hidden(ask, &h, q);
-    if (h.n == 0 || h.pp == 0)
-        g_strlcpy(q->why,
-                  h.n == 0 ? _("no live trace was hidden: the area or the share is too small")
-                           : _("this flow leaves missing traces empty: hidden ones tell nothing"),
-                  sizeof q->why);
+    litho_quality_hidden_tell(ask, &h, q);
     return TRUE;
 }
 
@@ -588,9 +341,9 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
         return FALSE;
     LithoQualityErrors errors;
     litho_quality_sum_errors(c, ask->reference, q->fills_alone, &errors);
-    q->snr_db = decibel(errors.ss / errors.ee);
+    q->snr_db = litho_quality_decibel(errors.ss / errors.ee);
     if (!q->fills_alone)
-        q->gain_db = q->snr_db - decibel(errors.ss / errors.nn);
+        q->gain_db = q->snr_db - litho_quality_decibel(errors.ss / errors.nn);
     else if (!(q->filled_traces = errors.traces))
         g_strlcpy(q->why, _("no trace of the area was missing and is filled: no SNR can be told"),
                   sizeof q->why);
@@ -635,6 +388,23 @@ static LithoCube *run_plain(LithoJudge *judge, LithoQualityCase *c, Runs *runs, 
     return out;
 }
 
+// Takes `out` over; it and the input of `c` stay for litho_judge_output() and _losses().
+static gboolean keep_result(LithoJudge *judge, const LithoQualityCase *c, LithoCube *out,
+                            GError **error)
+{
+    litho_cube_ref(c->in);
+    g_clear_pointer(&judge->in, litho_cube_unref);
+    g_clear_pointer(&judge->out, litho_cube_unref);
+    g_clear_pointer(&judge->shown, litho_cube_unref);
+    judge->in = c->in;
+    judge->out = out;
+    judge->area = c->area;
+    judge->shown = region_of(c) || litho_box_equal(c->area, out->held)
+                       ? litho_cube_ref(out)
+                       : litho_quality_cut(out, c->area, error);
+    return judge->shown != NULL;
+}
+
 gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
                          LithoQuality *quality, GError **error)
 {
@@ -673,17 +443,8 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         judge->seconds = (litho_now_ms() - start) * 1e-3;
     judge->timed = out->serial;
     q.seconds = judge->seconds;
-    g_clear_pointer(&judge->out, litho_cube_unref);
-    judge->out = c.out = out;
-    litho_cube_ref(c.in);
-    g_clear_pointer(&judge->in, litho_cube_unref);
-    judge->in = c.in;
-    judge->area = c.area;
-    g_clear_pointer(&judge->shown, litho_cube_unref);
-    judge->shown = region_of(&c) || litho_box_equal(c.area, out->held)
-                       ? litho_cube_ref(out)
-                       : litho_quality_cut(out, c.area, error);
-    if (!judge->shown)
+    c.out = out;
+    if (!keep_result(judge, &c, out, error))
         return FALSE;
     LithoQualitySums sums;
     if (!expected) { // else with the sums of the expected SNR

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include <math.h>
+
 #include "core/cube.h"
 #include "core/flow.h"
 #include "core/qc_noise.h"
@@ -41,6 +43,12 @@ typedef struct LithoQualityErrors {
     double ss, ee, nn; // truth, its misfit to output and to input
     guint traces;
 } LithoQualityErrors;
+
+// 10 lg of a ratio of energies; NAN where it is not above 0.
+static inline double litho_quality_decibel(double ratio)
+{
+    return ratio > 0 ? 10 * log10(ratio) : NAN;
+}
 
 // Samples of a trace by their index in the grid; `cube` has host samples and holds the trace.
 const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
