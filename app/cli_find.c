@@ -18,7 +18,7 @@ typedef struct Options {
     char *recipe;
     int step;
     double seconds;
-    gboolean json, force;
+    gboolean json;
 } Options;
 
 static void options_clear(Options *o)
@@ -111,19 +111,14 @@ static LithoFlow *judged_flow(const LithoFlow *flow, const LithoGrid *grid, guin
 
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
-    const char *const reads[] = {o->trial.judge.reference, NULL};
-    const char *const writes[] = {o->recipe, NULL};
-    LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, flow, &device, error) ||
-        !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
-        return FALSE;
     const guint step = (guint)o->step - 1;
     if (step >= litho_flow_length(flow))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
                             litho_flow_length(flow));
+    LithoDevice device;
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
-    if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
+        litho_cli_trial_open(&o->trial, flow, o->recipe, run, &device, error);
+    if (!survey)
         return FALSE;
     g_auto(LithoCliPart) part = {0};
     g_autoptr(LithoFlow) judged = judged_flow(flow, litho_survey_grid(survey), step);
@@ -152,7 +147,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
         return TRUE;
     g_autofree char *recipe = litho_flow_print(flow);
     return litho_output_save(o->recipe, recipe, -1,
-                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+                             o->trial.force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
 static gboolean check_numbers(const Options *o, GError **error)
@@ -175,8 +170,7 @@ int litho_cli_find(int argc, char **argv)
          _("The search ends within them, but for its first trial (default 20, 0 = no end)"), "S"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, _("Write the recipe found"), "FILE.json"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
-        LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite FILE.json"), NULL},
+        LITHO_CLI_TRIAL(&o.trial, _("Overwrite FILE.json")),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(

@@ -17,7 +17,6 @@ typedef struct Options {
     LithoCliTrial trial;
     LithoCliSlices slices;
     char *json;
-    gboolean force;
 } Options;
 
 static void options_clear(Options *o)
@@ -150,15 +149,10 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
 static gboolean make(Report *r, LithoRun *run, GError **error)
 {
     const Options *o = r->o;
-    const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, r->flow, &device, error) ||
-        !litho_cli_files_check(&o->trial.files, r->flow, reads, writes, o->force, error))
-        return FALSE;
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
+        litho_cli_trial_open(&o->trial, r->flow, o->json, run, &device, error);
     if (!survey ||
-        !litho_cli_flow_settle(r->flow, &o->trial.files, litho_survey_grid(survey), error) ||
         !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, run, &r->part, error) ||
         !choose_drawn(r, litho_survey_grid(survey), error))
         return FALSE;
@@ -172,14 +166,14 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
     litho_cli_progress_erase();
     if (ok)
         litho_cli_print_quality(stdout, &r->quality, &r->part);
-    ok = ok && (!draws || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
+    ok = ok && (!draws || litho_sheet_save(r->sheet, o->trial.files.out, o->trial.force, error));
     if (!ok || !o->json)
         return ok;
     g_autofree char *command = command_of(r);
     JsonObject *figures =
         litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge, r->flow,
                                litho_survey_name(survey), command, draws ? r->slice : NULL);
-    return litho_cli_save_json(figures, o->json, o->force, error);
+    return litho_cli_save_json(figures, o->json, o->trial.force, error);
 }
 
 static void report_clear(Report *r)
@@ -199,8 +193,7 @@ int litho_cli_report(int argc, char **argv)
         LITHO_CLI_OUTPUT(&o.trial.files, _("Report: .pdf, .svg or .png")),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write the figures"), "FILE"},
         LITHO_CLI_SLICES(&o.slices, _("Inline section")),
-        LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
+        LITHO_CLI_TRIAL(&o.trial, _("Overwrite files")),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(

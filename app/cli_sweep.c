@@ -24,7 +24,6 @@ typedef struct Swept {
 typedef struct Options {
     LithoCliTrial trial;
     char *json, *show;
-    gboolean force;
     Swept swept[2]; // across, down
     guint n_swept;
 } Options;
@@ -294,7 +293,7 @@ static gboolean save_json(const Sweep *s, const char *input, GError **error)
     if (s->best >= 0)
         json_object_set_int_member(object, "best", s->best);
     json_object_set_array_member(object, "runs", json_array_ref(s->runs));
-    return litho_cli_save_json(object, s->o->json, s->o->force, error);
+    return litho_cli_save_json(object, s->o->json, s->o->trial.force, error);
 }
 
 static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
@@ -331,14 +330,10 @@ static void print_cell(const LithoSheetCell *cell)
 
 static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
-    const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, flow, &device, error) ||
-        !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
-        return FALSE;
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
-    if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
+        litho_cli_trial_open(&o->trial, flow, o->json, run, &device, error);
+    if (!survey)
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
     const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;
@@ -362,7 +357,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
                 ? g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total)
                 : g_strdup_printf(_("%s; noise level not known"), area);
         ok = (!o->trial.files.out ||
-              litho_sheet_save(s.sheet, o->trial.files.out, o->force, error)) &&
+              litho_sheet_save(s.sheet, o->trial.files.out, o->trial.force, error)) &&
              (!o->json || save_json(&s, litho_survey_name(survey), error));
     }
     litho_cli_progress_erase();
@@ -399,8 +394,7 @@ int litho_cli_sweep(int argc, char **argv)
         LITHO_CLI_OUTPUT(&o.trial.files, _("Contact sheet: .png, .pdf or .svg")),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write all figures"), "FILE"},
         {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, _("output, removed or similarity"), "WHICH"},
-        LITHO_CLI_TRIAL(&o.trial),
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, _("Overwrite files"), NULL},
+        LITHO_CLI_TRIAL(&o.trial, _("Overwrite files")),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(

@@ -30,6 +30,20 @@ gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
                                    error);
 }
 
+LithoSurvey *litho_cli_trial_open(const LithoCliTrial *trial, LithoFlow *flow, const char *writes,
+                                  LithoRun *run, LithoDevice *device, GError **error)
+{
+    const char *const read[] = {trial->judge.reference, NULL}, *const written[] = {writes, NULL};
+    if (!litho_cli_device(trial->backend, flow, device, error) ||
+        !litho_cli_files_check(&trial->files, flow, read, written, trial->force, error))
+        return NULL;
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)trial->files.in, &trial->open, run, error);
+    if (!survey || !litho_cli_flow_settle(flow, &trial->files, litho_survey_grid(survey), error))
+        return NULL;
+    return g_steal_pointer(&survey);
+}
+
 void litho_cli_trial_clear(LithoCliTrial *trial)
 {
     litho_cli_files_clear(&trial->files);

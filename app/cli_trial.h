@@ -15,14 +15,17 @@ typedef struct LithoCliTrial {
     LithoOpenOptions open; // of litho_cli_open_group()
     char *backend, *progress;
     int threads;
+    gboolean force; // outputs that exist are overwritten
 } LithoCliTrial;
 
-// Rows of a command's table; the files have their own, LITHO_CLI_INPUT and LITHO_CLI_OUTPUT.
+// Rows of a command's table, `overwrite` being the text of --force; the files have their own,
+// LITHO_CLI_INPUT and LITHO_CLI_OUTPUT.
 // clang-format off
-#define LITHO_CLI_TRIAL(trial) \
+#define LITHO_CLI_TRIAL(trial, overwrite) \
     LITHO_CLI_JUDGE(&(trial)->judge), \
     LITHO_CLI_DEVICE(&(trial)->backend, &(trial)->threads), \
-    LITHO_CLI_PROGRESS(&(trial)->progress)
+    LITHO_CLI_PROGRESS(&(trial)->progress), \
+    {"force", 0, 0, G_OPTION_ARG_NONE, &(trial)->force, overwrite, NULL}
 // clang-format on
 
 // The flow of a command that judges what a flow does to a survey, and its files, as
@@ -33,5 +36,10 @@ LithoFlow *litho_cli_trial_flow(char **words, LithoCliTrial *trial, gboolean wan
 // LITHO_ERROR_PARAMETER: --threads, --progress or a number of the judgement says nonsense.
 gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
                                LithoCliProgress *progress, GError **error);
+// Chooses the device and opens the survey, by which settings of `flow` that wait for its sample
+// interval are made. `writes`: the command's output beside files.out; NULL = none. NULL: `error`
+// says which word, file or setting is wrong. litho_survey_unref().
+LithoSurvey *litho_cli_trial_open(const LithoCliTrial *trial, LithoFlow *flow, const char *writes,
+                                  LithoRun *run, LithoDevice *device, GError **error);
 void litho_cli_trial_clear(LithoCliTrial *trial);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliTrial, litho_cli_trial_clear)
