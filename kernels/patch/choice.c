@@ -409,29 +409,32 @@ LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound fou
     return own;
 }
 
-gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid,
-                            const LithoPatchParams *asked, const LithoMeasured *measured,
-                            const LithoCube *in, PatchFound *found)
+gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, const LithoPass *pass,
+                            LithoPatchParams *used)
 {
-    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
-    if (!litho_patch_may_be_wide(grid, asked))
-        return TRUE;
-    if (measured) {
-        patch_levels_found(measured, &found->window, &found->rule);
-        found->window = found->window == WIDE ? WIDE : SMALL;
-        return TRUE;
+    const LithoPatchParams *asked = pass->params;
+    PatchFound found = {SMALL, LITHO_PATCH_SINGLE};
+    gboolean known = TRUE;
+    if (litho_patch_may_be_wide(grid, asked) && pass->measured) {
+        patch_levels_found(pass->measured, &found.window, &found.rule);
+        found.window = found.window == WIDE ? WIDE : SMALL;
+    } else if (litho_patch_may_be_wide(grid, asked)) {
+        found = choice->found;
+        known = choice->serial == pass->in->serial && choice->erratic == asked->erratic;
     }
-    *found = choice->found;
-    return choice->serial == in->serial && choice->erratic == asked->erratic;
+    *used = patch_choice_take(asked, found);
+    return known;
 }
 
-gboolean patch_choice_make(PatchChoice *choice, const LithoPatchParams *asked, const LithoCube *in,
-                           const LithoReader *clean, LithoRun *run, GError **error)
+gboolean patch_choice_make(PatchChoice *choice, const LithoPass *pass, const LithoReader *clean,
+                           LithoRun *run, LithoPatchParams *used, GError **error)
 {
+    const LithoPatchParams *asked = pass->params;
     if (!seek(clean, run, &choice->found, error))
         return FALSE;
-    choice->serial = in->serial;
+    choice->serial = pass->in->serial;
     choice->erratic = asked->erratic;
+    *used = patch_choice_take(asked, choice->found);
     return TRUE;
 }
 

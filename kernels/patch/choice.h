@@ -31,15 +31,16 @@ typedef struct PatchChoice {
 
 // The parameters with what was found where they leave it open.
 LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound found);
-// TRUE where no cube needs to be asked: with what `measured` says (NULL = nothing was measured), or
-// the choice for the cube before, or 16 and `single` where nothing is to be chosen.
-gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid,
-                            const LithoPatchParams *asked, const LithoMeasured *measured,
-                            const LithoCube *in, PatchFound *found);
-// Chooses in what `clean` reads, boxes of whole traces: the survey `in` without bursts, with
-// guesses for missing traces. FALSE: cancelled, unreadable, no memory.
-gboolean patch_choice_make(PatchChoice *choice, const LithoPatchParams *asked, const LithoCube *in,
-                           const LithoReader *clean, LithoRun *run, GError **error);
+// TRUE where no cube needs to be asked: `used` is the parameters of the pass with what it has
+// measured, or with the choice for the cube before, or with 16 and `single` where nothing is to be
+// chosen.
+gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, const LithoPass *pass,
+                            LithoPatchParams *used);
+// Chooses in what `clean` reads, boxes of whole traces: the survey of the pass without bursts, with
+// guesses for missing traces; `used` is its parameters with the choice. FALSE: cancelled,
+// unreadable, no memory.
+gboolean patch_choice_make(PatchChoice *choice, const LithoPass *pass, const LithoReader *clean,
+                           LithoRun *run, LithoPatchParams *used, GError **error);
 // The choice for a survey that is read part by part, as it is. FALSE: as above.
 gboolean patch_choice_read(const LithoPatchParams *asked, const LithoReader *survey, LithoRun *run,
                            PatchFound *found, GError **error);

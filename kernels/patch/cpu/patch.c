@@ -280,20 +280,12 @@ static LithoCube *copy_box(const LithoBox *box, LithoRun *run, gpointer data, GE
 static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *params, LithoRun *run,
                        GError **error)
 {
-    const LithoPatchParams *asked = pass->params;
-    PatchFound found;
-    const gboolean known =
-        patch_choice_known(&p->choice, &p->grid, asked, pass->measured, pass->in, &found);
-    *params = patch_choice_take(asked, found);
-    if (known)
+    if (patch_choice_known(&p->choice, &p->grid, pass, params))
         return TRUE;
     const LithoCube *clean =
-        litho_clean(&p->clean, litho_patch_clean_rule(asked), pass->in, run, error);
+        litho_clean(&p->clean, litho_patch_clean_rule(pass->params), pass->in, run, error);
     const LithoReader reader = {.grid = &p->grid, .read = copy_box, .data = (gpointer)clean};
-    if (!clean || !patch_choice_make(&p->choice, asked, pass->in, &reader, run, error))
-        return FALSE;
-    *params = patch_choice_take(asked, p->choice.found);
-    return TRUE;
+    return clean && patch_choice_make(&p->choice, pass, &reader, run, params, error);
 }
 
 static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GError **error)
