@@ -515,10 +515,47 @@ static void tell_interval(const Search *s, LithoFind *find)
                 find->gain_low_db, find->gain_high_db);
 }
 
+// The best values on the part of the area that time allows; a part leaves some for the whole.
+static void search_part(Search *s, const double *now, double *value, GError **error)
+{
+    const LithoBox whole = s->question.area;
+    const Present present = s->present;
+    const double at_ms = now_ms(s), left_ms = MAX(s->until_ms - at_ms, 0);
+    s->end_ms = s->until_ms - MIN(SPARE * (at_ms - s->start_ms), MOST_SPARE * left_ms);
+    s->question.area = search_area(s);
+    s->times = (double)litho_box_count(whole) / (double)litho_box_count(s->question.area);
+    const gboolean is_part = !litho_box_equal(s->question.area, whole);
+    if (is_part)
+        g_array_set_size(s->trials, 0);
+    search_best(s, now, value, error);
+    if (is_part)
+        g_array_set_size(s->trials, 0);
+    s->question.area = whole;
+    s->times = 0;
+    s->present = present;
+}
+
+// Says what qualifies the values found: time that ran out, settings that were passed over, an
+// output worse than the input, a gain that the noise level leaves open.
+static void tell(const Search *s, LithoFind *find)
+{
+    if (find->is_out_of_time)
+        add_why(find, _("time was up (%u tried); a smaller area or more time tells of more"),
+                find->trials);
+    if (s->passed_over > find->gain_db + WORTH_DB)
+        add_why(find,
+                _("settings told to gain more were passed over, because events would leave: %s"),
+                s->why);
+    const double loss = litho_quality_loss_db(&find->found);
+    if (loss > 0)
+        add_why(find, _("with these values, too, the output is %.1f dB worse than the input"),
+                loss);
+    tell_interval(s, find);
+}
+
 static gboolean search(Search *s, GError **error)
 {
     LithoFind *find = s->find;
-    const LithoBox whole = s->question.area;
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
         s->now[k] = now[k] = find->item[k].now;
@@ -538,20 +575,7 @@ static gboolean search(Search *s, GError **error)
         return TRUE;
     }
     memcpy(value, now, sizeof value);
-    const Present present = s->present;
-    s->end_ms = s->until_ms - MIN(SPARE * (now_ms(s) - s->start_ms),
-                                  MOST_SPARE * MAX(s->until_ms - now_ms(s), 0));
-    s->question.area = search_area(s);
-    s->times = (double)litho_box_count(whole) / (double)litho_box_count(s->question.area);
-    const gboolean is_part = !litho_box_equal(s->question.area, whole);
-    if (is_part)
-        g_array_set_size(s->trials, 0);
-    search_best(s, now, value, error);
-    if (is_part)
-        g_array_set_size(s->trials, 0);
-    s->question.area = whole;
-    s->times = 0;
-    s->present = present;
+    search_part(s, now, value, error);
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: the part may tell otherwise than the whole.
@@ -575,18 +599,7 @@ static gboolean search(Search *s, GError **error)
         find->gain_db = 0;
     }
     bound_gains(find);
-    if (find->is_out_of_time)
-        add_why(find, _("time was up (%u tried); a smaller area or more time tells of more"),
-                find->trials);
-    if (s->passed_over > find->gain_db + WORTH_DB)
-        add_why(find,
-                _("settings told to gain more were passed over, because events would leave: %s"),
-                s->why);
-    const double loss = litho_quality_loss_db(&find->found);
-    if (loss > 0)
-        add_why(find, _("with these values, too, the output is %.1f dB worse than the input"),
-                loss);
-    tell_interval(s, find);
+    tell(s, find);
     return TRUE;
 }
 
