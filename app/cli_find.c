@@ -194,6 +194,8 @@ int litho_cli_find(int argc, char **argv)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
     if (error)
         return litho_cli_misused("find", error);
+    if (o.json)
+        litho_text_to_english();
     LithoRun run;
     LithoCliProgress progress;
     if (!litho_cli_trial_begin(&o.trial, &run, &progress, &error))

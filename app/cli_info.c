@@ -366,6 +366,8 @@ int litho_cli_info(int argc, char **argv)
     }
     if (!litho_cli_pipe_begin(&files, &error)) // "-"
         return litho_cli_fail(error);
+    if (json)
+        litho_text_to_english();
     LithoRun run = {0};
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, "auto", &run, &error))

@@ -59,6 +59,11 @@ void litho_text_init(void)
     speaks = TRUE;
 }
 
+void litho_text_to_english(void)
+{
+    speaks = FALSE;
+}
+
 // --- numbers ------------------------------------------------------------------------------------
 
 void litho_text_take_mark(void)

@@ -35,6 +35,10 @@ char *litho_text_inside(const char *label);
 // decimal point of the C library stays a point.
 void litho_text_init(void);
 
+// Texts are English from here on: those of JSON, which says the same in every language. Before
+// threads.
+void litho_text_to_english(void);
+
 // Numbers that are read, not parsed: "2,5" where the person writes a comma. Only a program that
 // asked for it by litho_text_take_mark() has another mark than the point.
 //

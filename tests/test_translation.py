@@ -179,6 +179,15 @@ def bench_speaks_german():
     assert "Vektor" not in Path("b.json").read_text() and "x86-64" not in r.stderr, r.stderr
 
 
+# Property: JSON says the same in every language: where its numbers come from, and why none can be told.
+@test
+def json_is_english():
+    cli("synth", "planes", "-o", "j.sgy", "inlines=24", "xlines=24", "samples=64", "--force")
+    assert cli("info", "j.sgy", "--json", env=GERMAN).stdout == cli("info", "j.sgy", "--json").stdout
+    found = [json.loads(cli("find", "fx", "-i", "j.sgy", "--seconds", "0.1", "--json", **more).stdout) for more in ({"env": GERMAN}, {})]
+    assert found[0]["quality_now"]["note"] == found[1]["quality_now"]["note"] != "", found
+
+
 # Property: without a language, and in one that there is no translation for, the program speaks English.
 @test
 def other_languages_get_english():
