@@ -443,26 +443,26 @@ int litho_cli_reproduce(int argc, char **argv)
 {
     g_auto(Reproduce) r = {0};
     const GOptionEntry entries[] = {
-        {"list", 0, 0, G_OPTION_ARG_NONE, &r.list, "Figures there are; runs nothing", NULL},
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &r.backend, "auto, cpu, cuda", "DEVICE"},
-        {"json", 0, 0, G_OPTION_ARG_FILENAME, &r.json, "Write the numbers", "FILE"},
-        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &r.csv, "Write the numbers", "FILE"},
-        {"markdown", 0, 0, G_OPTION_ARG_FILENAME, &r.markdown, "Write the page", "FILE"},
-        {"pictures", 0, 0, G_OPTION_ARG_FILENAME, &r.pictures, "Keep the pictures in this folder",
-         "FOLDER"},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &r.list, _("Figures there are; runs nothing"), NULL},
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &r.backend, _("auto, cpu, cuda"), "DEVICE"},
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &r.json, _("Write the numbers"), "FILE"},
+        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &r.csv, _("Write the numbers"), "FILE"},
+        {"markdown", 0, 0, G_OPTION_ARG_FILENAME, &r.markdown, _("Write the page"), "FILE"},
+        {"pictures", 0, 0, G_OPTION_ARG_FILENAME, &r.pictures,
+         _("Keep the pictures in this folder"), "FOLDER"},
         {"from", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &r.from,
-         "Results of another machine for the page (may be repeated)", "FILE.json"},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &r.force, "Replace existing files", NULL},
+         _("Results of another machine for the page (may be repeated)"), "FILE.json"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &r.force, _("Replace existing files"), NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context =
-        litho_cli_options("[FIGURE ...]",
-                          "Tables, figures and numbers of the papers: what they say, the commands, "
-                          "and what this machine gets.",
+        litho_cli_options(_("[FIGURE ...]"),
+                          _("Tables, figures and numbers of the papers: what they say, the "
+                            "commands, and what this machine gets."),
                           entries, NULL);
     g_option_context_set_description(
-        context, "Without a name all figures are run. With --from and --markdown and without a "
-                 "name nothing is run: the page is made of earlier results.");
+        context, _("Without a name all figures are run. With --from and --markdown and without a "
+                   "name nothing is run: the page is made of earlier results."));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&r, argv + 1, &error))
         return litho_cli_misused("reproduce", error);

@@ -620,24 +620,24 @@ static int start(Options *o, LithoFlow *flow, char **words)
 }
 
 static const char description[] =
-    "Examples:\n"
-    "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy\n"
-    "  lithoscope-cli run fx + migrate velocity=2500 in.sgy out.sgy\n"
-    "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
-    "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
-    "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "
-    "SU)\n\n"
-    "A recipe is what the window saves:\n"
-    "  { \"lithoscope\": 1, \"flow\": [\n"
-    "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
-    "    { \"operator\": \"migrate\", \"enabled\": false,\n"
-    "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
-    "What is left out has its default.\n\n"
-    "A run in several slabs keeps OUT.journal and OUT.part beside the output. When it is "
-    "killed, or ends after more than 10 s because of a full disk, a lost process or Ctrl+C, "
-    "they stay, and the same command goes on with what is missing. A changed input or recipe "
-    "is refused.\n\n"
-    "'lithoscope-cli list' names the operators, 'list fx' their parameters.";
+    N_("Examples:\n"
+       "  lithoscope-cli run fx post=on -i survey.sgy -o filtered.sgy\n"
+       "  lithoscope-cli run fx + migrate velocity=2500 in.sgy out.sgy\n"
+       "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
+       "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
+       "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "
+       "SU)\n\n"
+       "A recipe is what the window saves:\n"
+       "  { \"lithoscope\": 1, \"flow\": [\n"
+       "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
+       "    { \"operator\": \"migrate\", \"enabled\": false,\n"
+       "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
+       "What is left out has its default.\n\n"
+       "A run in several slabs keeps OUT.journal and OUT.part beside the output. When it is "
+       "killed, or ends after more than 10 s because of a full disk, a lost process or Ctrl+C, "
+       "they stay, and the same command goes on with what is missing. A changed input or recipe "
+       "is refused.\n\n"
+       "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
 
 int litho_cli_run(int argc, char **argv)
 {
@@ -680,7 +680,7 @@ int litho_cli_run(int argc, char **argv)
         _("Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
           "same as -i and -o."),
         entries, litho_cli_open_group(&o.open));
-    g_option_context_set_description(context, description);
+    g_option_context_set_description(context, litho_text(description));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("run", error);

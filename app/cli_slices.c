@@ -87,8 +87,9 @@ GArray *litho_cli_slices_find(const LithoCliSlices *slices, const LithoGrid *gri
 {
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(LithoCliSlice));
     if (grid->is_depth ? slices->words[LITHO_SAMPLE] != NULL : slices->depths != NULL) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, _("this file is in %s: use --%s"),
-                    grid->is_depth ? "depth" : "time", grid->is_depth ? "depth" : "time");
+        g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                            grid->is_depth ? _("this file is in depth: use --depth")
+                                           : _("this file is in time: use --time"));
         return NULL;
     }
     for (int axis = 0; axis < 3; axis++) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/control_group.h"
+#include "core/text.h"
 
 double litho_now_ms(void)
 {
@@ -58,7 +59,7 @@ static void show_progress(LithoRun *run, gint64 done, gint64 total)
 gboolean litho_run_stopped(GError **error)
 {
     if (error && !*error)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, _("cancelled"));
     return FALSE;
 }
 

@@ -337,10 +337,7 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
 
 static gboolean goes_on(const LithoPicture *picture, GError **error)
 {
-    if (!picture->run || litho_run_checkpoint(picture->run))
-        return TRUE;
-    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return FALSE;
+    return litho_run_checkpoint(picture->run) || litho_run_stopped(error);
 }
 
 static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GError **error)

@@ -82,7 +82,7 @@ static gboolean write_rows(Target *to, cairo_surface_t *surface, const char *con
             row[3 * x + 2] = from[x];
         }
         if (to->run && !litho_run_checkpoint(to->run)) {
-            g_set_error_literal(&to->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+            litho_run_stopped(&to->error);
             png_error(png, to->error->message);
         }
         png_write_row(png, row);
