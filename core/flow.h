@@ -26,10 +26,12 @@ typedef struct LithoFlow {
 // `needed` (may be NULL): whether the step needs to be measured at all.
 LithoMeasured *litho_step_measured(const LithoStep *step, gboolean *needed);
 
+// A flow without steps. Flows are plain data: one thread at a time, or copies.
 LithoFlow *litho_flow_new(void);
 LithoFlow *litho_flow_copy(const LithoFlow *flow);
-void litho_flow_free(LithoFlow *flow);
+void litho_flow_free(LithoFlow *flow); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoFlow, litho_flow_free)
+// TRUE when steps, parameters, switches and the volume asked for are the same.
 gboolean litho_flow_equal(const LithoFlow *a, const LithoFlow *b);
 
 guint litho_flow_length(const LithoFlow *flow);

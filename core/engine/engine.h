@@ -11,6 +11,8 @@
 
 typedef struct LithoEngine LithoEngine;
 
+// An engine without plans; the device is opened by the first run. litho_engine_free() it, in the
+// thread that ran it.
 LithoEngine *litho_engine_new(LithoDevice device);
 void litho_engine_free(LithoEngine *engine); // NULL is fine
 // The next run computes every step anew, with the plans there are: a second time of it is one.

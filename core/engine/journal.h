@@ -26,6 +26,9 @@ typedef struct LithoJournalHead {
     const LithoFlow *flow; // with what was measured for it
 } LithoJournalHead;
 
+// The head of a run of `asked` on `survey` (NULL = the flow makes its own data) into a file of
+// `out`. Looks at the files that are read; one that cannot be looked at leaves no trace in it.
+// litho_journal_head_clear() it.
 void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, LithoSurvey *survey,
                              const LithoGrid *out, const LithoSaveOptions *save,
                              const char *device);
