@@ -438,8 +438,12 @@ static void draw_flat(LithoRenderer *renderer, const LithoTarget *target, const 
 {
     double m[16];
     pixel_matrix(target, m);
-    litho_renderer_draw_lines(renderer, lines, m, target->width * target->scale,
-                              target->height * target->scale, width, rgba, 0);
+    const LithoPen pen = {.matrix = m,
+                          .view_w = target->width * target->scale,
+                          .view_h = target->height * target->scale,
+                          .width = width,
+                          .rgba = rgba};
+    litho_renderer_draw_lines(renderer, lines, &pen);
 }
 
 // Middle of a device pixel, in logical pixels.

@@ -131,23 +131,21 @@ void litho_set_matrix(guint program, const char *name, const double matrix[16])
 }
 
 void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint colours,
-                                     guint n_vertices, const double matrix[16], double width_px,
-                                     double height_px, double line_width, const double rgba[4],
-                                     double bias)
+                                     guint n_vertices, const LithoPen *pen)
 {
     const guint color_at = 3;
     guint program = renderer->line_program;
     glUseProgram(program);
-    litho_set_matrix(program, "u_matrix", matrix);
-    glUniform2f(glGetUniformLocation(program, "u_viewport"), width_px, height_px);
-    glUniform1f(glGetUniformLocation(program, "u_width"), line_width);
-    glUniform1f(glGetUniformLocation(program, "u_bias"), bias);
+    litho_set_matrix(program, "u_matrix", pen->matrix);
+    glUniform2f(glGetUniformLocation(program, "u_viewport"), pen->view_w, pen->view_h);
+    glUniform1f(glGetUniformLocation(program, "u_width"), pen->width);
+    glUniform1f(glGetUniformLocation(program, "u_bias"), pen->bias);
     if (colours) {
         glBindBuffer(GL_ARRAY_BUFFER, colours);
         glEnableVertexAttribArray(color_at);
         glVertexAttribPointer(color_at, 4, GL_UNSIGNED_BYTE, GL_TRUE, 0, NULL);
     } else {
-        glVertexAttrib4f(color_at, rgba[0], rgba[1], rgba[2], rgba[3]);
+        glVertexAttrib4f(color_at, pen->rgba[0], pen->rgba[1], pen->rgba[2], pen->rgba[3]);
     }
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
     static const int at[3] = {0, 3, 6}, count[3] = {3, 3, 2};
@@ -162,14 +160,12 @@ void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guin
 }
 
 void litho_renderer_draw_lines(LithoRenderer *renderer, const LithoLines *lines,
-                               const double matrix[16], double width_px, double height_px,
-                               double line_width, const double rgba[4], double bias)
+                               const LithoPen *pen)
 {
     if (lines->vertices->len == 0)
         return;
     glBindBuffer(GL_ARRAY_BUFFER, renderer->stream);
     glBufferData(GL_ARRAY_BUFFER, lines->vertices->len * sizeof(float), lines->vertices->data,
                  GL_STREAM_DRAW);
-    litho_renderer_draw_line_buffer(renderer, renderer->stream, 0, lines->vertices->len / 8, matrix,
-                                    width_px, height_px, line_width, rgba, bias);
+    litho_renderer_draw_line_buffer(renderer, renderer->stream, 0, lines->vertices->len / 8, pen);
 }

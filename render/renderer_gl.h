@@ -62,8 +62,7 @@ void litho_renderer_each_cover(LithoRenderer *renderer, const LithoPanelData *so
                                void (*draw)(LithoRenderer *renderer, guint program, gpointer data),
                                gpointer data);
 
-// Segments in the coordinates of `matrix` (column-major), drawn `width` device pixels wide.
-// from/to pairs: 6 doubles a segment.
+// Segments, from/to pairs in the coordinates of a pen's matrix.
 typedef struct LithoLines {
     GArray *vertices; // of float
 } LithoLines;
@@ -71,15 +70,21 @@ typedef struct LithoLines {
 void litho_lines_init(LithoLines *lines);
 void litho_lines_clear(LithoLines *lines);
 void litho_lines_add(LithoLines *lines, const double from[3], const double to[3]);
+// The look of lines, borrowed until they are drawn.
+typedef struct LithoPen {
+    const double *matrix;  // 4 x 4, column-major, to the clip space
+    double view_w, view_h; // of the viewport, device pixels
+    double width;          // device pixels
+    const double *rgba;    // straight alpha
+    double bias;           // depth that lines are moved towards the eye
+} LithoPen;
+
 void litho_renderer_draw_lines(LithoRenderer *renderer, const LithoLines *lines,
-                               const double matrix[16], double width_px, double height_px,
-                               double line_width, const double rgba[4], double bias);
+                               const LithoPen *pen);
 // Draws lines from a buffer that stays on the device. `colours`: a buffer of 4 bytes per vertex
-// (straight alpha) instead of rgba; 0 = none.
+// (straight alpha) instead of the pen's; 0 = none.
 void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint colours,
-                                     guint n_vertices, const double matrix[16], double width_px,
-                                     double height_px, double line_width, const double rgba[4],
-                                     double bias);
+                                     guint n_vertices, const LithoPen *pen);
 void litho_set_matrix(guint program, const char *name, const double matrix[16]);
 void litho_renderer_begin(LithoRenderer *renderer);
 void litho_renderer_end(LithoRenderer *renderer);

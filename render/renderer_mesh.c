@@ -201,8 +201,13 @@ void litho_renderer_draw_meshes(LithoRenderer *renderer, const LithoMeshDraw *dr
             continue;
         }
         const double rgba[4] = {mesh->rgba[0], mesh->rgba[1], mesh->rgba[2], mesh->rgba[3]};
+        const LithoPen pen = {.matrix = draw->matrix,
+                              .view_w = draw->width,
+                              .view_h = draw->height,
+                              .width = mesh->size * draw->scale,
+                              .rgba = rgba,
+                              .bias = 3e-4};
         litho_renderer_draw_line_buffer(renderer, buffers->vertices, buffers->colours,
-                                        buffers->count, draw->matrix, draw->width, draw->height,
-                                        mesh->size * draw->scale, rgba, 3e-4);
+                                        buffers->count, &pen);
     }
 }

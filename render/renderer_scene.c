@@ -63,8 +63,13 @@ static void draw_slices(LithoRenderer *renderer, Scene *scene, LithoRect rect, L
 static void scene_lines(LithoRenderer *renderer, const Scene *scene, const LithoLines *lines,
                         double width, const double rgba[4], double bias)
 {
-    litho_renderer_draw_lines(renderer, lines, scene->matrix, scene->width, scene->height,
-                              width * scene->target->scale, rgba, bias);
+    const LithoPen pen = {.matrix = scene->matrix,
+                          .view_w = scene->width,
+                          .view_h = scene->height,
+                          .width = width * scene->target->scale,
+                          .rgba = rgba,
+                          .bias = bias};
+    litho_renderer_draw_lines(renderer, lines, &pen);
 }
 
 // The survey's box, its top (the survey's outline) stronger, and a border around each slice.
