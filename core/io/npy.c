@@ -56,8 +56,8 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     _("%s holds %" PRId64 " %s samples, %" PRId64 " x %" PRId64 " x %" PRId64
                       " need %" PRId64),
-                    file->path, (file->size - file->first) / bytes, litho_format_name(file->format),
-                    n[0], n[1], n[2], samples);
+                    file->path, (file->size - file->first) / bytes,
+                    litho_text(litho_format_name(file->format)), n[0], n[1], n[2], samples);
         return FALSE;
     }
     if (samples * bytes < file->size - file->first &&
@@ -85,7 +85,7 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
     if (options->dt > 0) {
         t->step = options->dt;
         t->source = LITHO_FROM_USER;
-        g_strlcpy(t->evidence, "given", sizeof t->evidence);
+        g_strlcpy(t->evidence, _("given"), sizeof t->evidence);
     } else if (t->source == LITHO_FROM_ASSUMED && g->is_depth) {
         t->step = 4;
         litho_survey_note(survey, "the file states no sample interval; %s is assumed, give --dt",
@@ -178,8 +178,9 @@ static gboolean take(LithoSurvey *survey, LithoTraceFile *file, const char *kind
 {
     if (!litho_regular_finish(survey, file, n, options, error))
         return FALSE;
-    survey->format = g_strdup_printf("%s, %s, %s", kind, litho_format_name(file->format),
-                                     litho_order_name(file->sample_order));
+    survey->format =
+        g_strdup_printf("%s, %s, %s", kind, litho_text(litho_format_name(file->format)),
+                        litho_text(litho_order_name(file->sample_order)));
     g_array_append_val(survey->files, *file);
     return TRUE;
 }

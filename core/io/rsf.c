@@ -267,8 +267,8 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     if (!sample_type(keys, path, &file, error) ||
         !litho_regular_finish(survey, &file, n, options, error))
         goto fail;
-    survey->format = g_strdup_printf("RSF, %s, %s", litho_format_name(file.format),
-                                     litho_order_name(file.sample_order));
+    survey->format = g_strdup_printf("RSF, %s, %s", litho_text(litho_format_name(file.format)),
+                                     litho_text(litho_order_name(file.sample_order)));
     survey->text = g_strdup(g_utf8_validate(text, -1, NULL) ? text : "");
     litho_file_close(&header);
     g_array_append_val(survey->files, file);

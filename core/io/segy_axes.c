@@ -208,7 +208,7 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
     if (options->dt > 0) {
         axis->step = options->dt;
         axis->source = LITHO_FROM_USER;
-        g_strlcpy(axis->evidence, "given", sizeof axis->evidence);
+        g_strlcpy(axis->evidence, _("given"), sizeof axis->evidence);
     } else if (file->dt_extended > 0) {
         set_interval(survey, axis, file->dt_extended, "binary header byte 3273");
     } else if (in_traces > 0 && in_traces != in_binary) {
@@ -533,7 +533,7 @@ void litho_grid_apply_spacing(LithoSurvey *survey, const LithoOpenOptions *optio
         scale_vector(g->xline_step, options->dy, 1, 0);
     if (options->dx > 0 || options->dy > 0) {
         g->xy_source = LITHO_FROM_USER;
-        g_strlcpy(g->xy_evidence, "given", sizeof g->xy_evidence);
+        g_strlcpy(g->xy_evidence, _("given"), sizeof g->xy_evidence);
     } else if (g->xy_source == LITHO_FROM_ASSUMED) {
         litho_survey_note(survey, "the file gives no coordinates; bins of 25 m are assumed, give "
                                   "--dx and --dy");

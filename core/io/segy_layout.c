@@ -522,7 +522,7 @@ static gboolean refuse_by_name(const LithoTraceFile *file, const Reading *r, GEr
             error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
             _("%s has sample format %d (%s), which 32-bit floats cannot hold; convert it to "
               "format 5 or 6 first"),
-            file->path, r->format, litho_format_name(r->format));
+            file->path, r->format, litho_text(litho_format_name(r->format)));
     return FALSE;
 }
 

@@ -93,8 +93,8 @@ static gboolean refuse_mismatch(const LithoTraceFile *file, int better, GError *
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                 _("%s says its samples are %s (format %d) but they look like %s; give --format %d, "
                   "or --format %d to insist"),
-                file->path, litho_format_name(file->format), file->format,
-                litho_format_name(better), better, file->format);
+                file->path, litho_text(litho_format_name(file->format)), file->format,
+                litho_text(litho_format_name(better)), better, file->format);
     return FALSE;
 }
 
@@ -112,9 +112,9 @@ static gboolean judge_floats(LithoSurvey *survey, LithoTraceFile *file, const gu
         Look swapped = look(raw, words, file->format, turned);
         if (!options->endian && swapped.wild < 0.005 && swapped.wild <= alternative.wild) {
             file->sample_order = turned;
-            return litho_survey_repair(survey, options->strict, error,
-                                       "headers are %s but samples are %s",
-                                       litho_order_name(file->order), litho_order_name(turned));
+            return litho_survey_repair(
+                survey, options->strict, error, "headers are %s but samples are %s",
+                litho_text(litho_order_name(file->order)), litho_text(litho_order_name(turned)));
         }
         if (!options->format && alternative.wild < 0.005)
             return refuse_mismatch(file, other, error);
@@ -203,7 +203,8 @@ static gboolean judge_integers(LithoSurvey *survey, LithoTraceFile *file, const 
         return TRUE;
     file->sample_order = turned;
     return litho_survey_repair(survey, options->strict, error, "headers are %s but samples are %s",
-                               litho_order_name(file->order), litho_order_name(turned));
+                               litho_text(litho_order_name(file->order)),
+                               litho_text(litho_order_name(turned)));
 }
 
 gboolean litho_file_all_zero(const LithoTraceFile *file, const guint8 *p, gint64 n)

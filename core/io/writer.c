@@ -61,7 +61,7 @@ static gboolean choose_format(LithoWriter *w, GError **error)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                 _("%s cannot hold sample format %d (%s)"), w->path, w->format,
-                litho_format_name(w->format));
+                litho_text(litho_format_name(w->format)));
     return FALSE;
 }
 
@@ -421,7 +421,7 @@ static void add_notes(LithoWriter *w)
                                   "were clipped; 'convert --format float32' of the input keeps "
                                   "them",
                                   w->clipped),
-                w->clipped, w->format, litho_format_name(w->format)));
+                w->clipped, w->format, litho_text(litho_format_name(w->format))));
     if (w->rounded > ROUNDED * w->energy)
         g_ptr_array_add(w->notes,
                         g_strdup_printf(_("samples were rounded to whole numbers: the file is "
