@@ -33,6 +33,15 @@ char *litho_text_inside(const char *label)
                                                         : g_strdup(label);
 }
 
+char *litho_text_begin(const char *text)
+{
+    const gunichar letter = g_utf8_get_char_validated(text, -1);
+    if (letter == 0 || letter >= (gunichar)-2) // nothing, or a name of other bytes
+        return g_strdup(text);
+    g_autofree char *first = g_utf8_strup(text, g_utf8_next_char(text) - text);
+    return g_strconcat(first, g_utf8_next_char(text), NULL);
+}
+
 // Beside the installed program, or in the build it was made in. NULL = the program tells no folder.
 static char *catalogues(void)
 {

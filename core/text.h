@@ -30,6 +30,10 @@ char *litho_text_visible(const char *text);
 // small, "Zeit" in German. g_free().
 char *litho_text_inside(const char *label);
 
+// A reason or a label as the beginning of a sentence: "the data look clean" with a capital T,
+// "über" with a capital Ü. g_free().
+char *litho_text_begin(const char *text);
+
 // Takes the language from the environment (LANGUAGE, LC_ALL, LC_MESSAGES, LANG) and finds the
 // program's translations. Once, at start, before threads; without it every text is English. The
 // decimal point of the C library stays a point.

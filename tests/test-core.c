@@ -12,6 +12,8 @@
 #include "core/memory.h"
 #include "core/qc.h"
 #include "core/synth/synth_parts.h"
+#include "core/text.h"
+#include "core/words.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
 #include "tests/common.h"
@@ -513,6 +515,29 @@ static void test_report(void)
     litho_report_unref(report);
 }
 
+static void assert_begins(const char *text, const char *begun)
+{
+    g_autofree char *got = litho_text_begin(text);
+    g_assert_cmpstr(got, ==, begun);
+}
+
+// Letters of any alphabet become large, and a file's name of other bytes stays as it is, up to its
+// last one. Without a catalogue sentences are the English ones, whose second form is that of 0,
+// too.
+static void test_texts(void)
+{
+    assert_begins("the data look clean", "The data look clean");
+    assert_begins("über 3 Hz", "Über 3 Hz");
+    assert_begins("", "");
+    assert_begins("\xe4", "\xe4");
+    g_assert_cmpstr(litho_text_plural("%d trace", "%d traces", 1), ==, "%d trace");
+    g_assert_cmpstr(litho_text_plural("%d trace", "%d traces", 0), ==, "%d traces");
+    g_autofree char *near = litho_word_choices("widnow", (const char *[]){"window", "rule", NULL});
+    g_autofree char *far = litho_word_choices("velocity", (const char *[]){"window", "rule", NULL});
+    g_assert_cmpstr(near, ==, "did you mean 'window'? there are: window, rule");
+    g_assert_cmpstr(far, ==, "there are: window, rule");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -535,5 +560,6 @@ int main(int argc, char **argv)
     g_test_add_func("/control-groups", test_control_groups);
     g_test_add_func("/memory-to-keep", test_memory_to_keep);
     g_test_add_func("/core/report", test_report);
+    g_test_add_func("/core/texts", test_texts);
     return g_test_run();
 }

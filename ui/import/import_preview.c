@@ -124,8 +124,7 @@ static char *join_notes(const LithoSurvey *survey)
     const GPtrArray *notes = litho_survey_notes(survey);
     GString *text = g_string_new(NULL);
     for (guint k = 0; k < notes->len; k++) {
-        g_autofree char *note = g_strdup(g_ptr_array_index(notes, k));
-        note[0] = g_ascii_toupper(note[0]);
+        g_autofree char *note = litho_text_begin(g_ptr_array_index(notes, k));
         g_string_append_printf(text, "%s• %s", k ? "\n" : "", note);
     }
     return g_string_free(text, FALSE);

@@ -354,10 +354,8 @@ static void done(gpointer result, const GError *error, gpointer data)
     }
     fill_found(s, find);
     g_autofree char *text = verdict_of(find);
-    // A sentence of its own, with a capital letter.
-    g_autofree char *note =
-        *find->why ? g_strdup_printf("%s\n%c%s.", text, g_ascii_toupper(*find->why), find->why + 1)
-                   : g_strdup(text);
+    g_autofree char *why = litho_text_begin(find->why);
+    g_autofree char *note = *why ? g_strdup_printf("%s\n%s.", text, why) : g_strdup(text);
     gtk_label_set_text(GTK_LABEL(s->status), note);
 }
 

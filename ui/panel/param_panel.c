@@ -168,13 +168,13 @@ static void show_problem(LithoParamPanel *self)
     const char *problem = litho_session_flow_problem(self->session);
     // Without a cube there is nothing to check against, and nothing to complain about yet.
     gboolean tell = problem && litho_session_input(self->session);
+    g_autofree char *begun = litho_text_begin(tell ? problem : "");
     g_autofree char *sentence =
-        tell ? g_strdup_printf("%s. %s", problem,
+        tell ? g_strdup_printf("%s. %s", begun,
                                litho_session_result(self->session)
                                    ? _("The views show the last result that could be computed.")
                                    : _("There is no result."))
              : g_strdup("");
-    *sentence = g_ascii_toupper(*sentence);
     gtk_label_set_text(GTK_LABEL(self->problem), sentence);
     gtk_widget_set_visible(self->problem, tell);
 }

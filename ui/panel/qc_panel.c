@@ -50,14 +50,13 @@ static void make_row(GtkGrid *grid, int row)
 static void add_number(LithoQcPanel *self, int row, const char *label, const char *value,
                        const char *doc, gboolean newest)
 {
-    g_autofree char *sentence = g_strdup(label); // operators write their labels either way
-    sentence[0] = g_ascii_toupper(sentence[0]);
+    g_autofree char *begun = litho_text_begin(label); // operators write their labels either way
     GtkGrid *grid = GTK_GRID(self->numbers);
     if (!gtk_grid_get_child_at(grid, 0, row))
         make_row(grid, row);
     GtkWidget *name = gtk_grid_get_child_at(grid, 0, row);
     GtkWidget *number = gtk_grid_get_child_at(grid, 1, row);
-    gtk_label_set_text(GTK_LABEL(name), sentence);
+    gtk_label_set_text(GTK_LABEL(name), begun);
     litho_label_set_number(number, value);
     const char *old = _("Of the computation before; the one that runs has not told it yet.");
     g_autofree char *tip = newest ? g_strdup(doc)

@@ -225,13 +225,6 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, mark);
 }
 
-// A reason that the command line tells behind "note:", standing alone: "The data look clean …".
-static char *sentence_of(const char *reason)
-{
-    g_autofree char *first = g_utf8_substring(reason, 0, 1), *upper = g_utf8_strup(first, -1);
-    return g_strconcat(upper, g_utf8_next_char(reason), NULL);
-}
-
 // Hidden traces are predicted while the person goes on: how far, and how long yet.
 static char *words_of_hiding(LithoQualityPanel *self)
 {
@@ -278,7 +271,7 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     if (hiding)
         words = words_of_hiding(self);
     else if (!known)
-        words = why ? sentence_of(why) : g_strdup(_("not asked yet"));
+        words = why ? litho_text_begin(why) : g_strdup(_("not asked yet"));
     else
         words = words_of_hidden(q->hidden_traces, share, seed, apart);
     set_class(f->number, "litho-before", hiding);
@@ -341,7 +334,7 @@ static void refresh(LithoQualityPanel *self)
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
     follow_test(self);
-    g_autofree char *why = q && *q->why ? sentence_of(q->why) : NULL;
+    g_autofree char *why = q && *q->why ? litho_text_begin(q->why) : NULL;
     g_autofree char *before = q && !fresh ? words_of_before(self) : NULL;
     const char *note = before ? before : why;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");

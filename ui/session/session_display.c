@@ -58,9 +58,7 @@ void litho_session_hold_input(LithoSession *self, gboolean hold)
 
 char *litho_volume_title(const char *name)
 {
-    const char *text = litho_text(name);
-    g_autofree char *first = g_utf8_substring(text, 0, 1), *upper = g_utf8_strup(first, -1);
-    return g_strconcat(upper, g_utf8_next_char(text), NULL);
+    return litho_text_begin(litho_text(name));
 }
 
 // The label of what is shown as though the newest wish had its result.
