@@ -8,7 +8,6 @@
 #include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "core/error.h"
-#include "core/io/output.h"
 #include "core/text.h"
 
 typedef struct Options {
@@ -188,8 +187,7 @@ static gboolean run_peers(Bench *b, const Options *o, GError **error)
 static gboolean write_json(const Bench *b, const Options *o, GError **error)
 {
     g_autofree char *text = bench_json(b);
-    return litho_output_save(o->json, text, -1, o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE,
-                             error);
+    return litho_cli_save_text(o->json, text, o->force, error);
 }
 
 // Variants after the first one write the files that the first one has written.

@@ -118,6 +118,11 @@ gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow
                                force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
+gboolean litho_cli_save_text(const char *path, const char *text, gboolean force, GError **error)
+{
+    return litho_output_save(path, text, -1, force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+}
+
 void litho_cli_files_clear(LithoCliFiles *files)
 {
     g_clear_pointer(&files->waiting, g_ptr_array_unref);

@@ -39,5 +39,7 @@ void litho_cli_presets_first(char **words);
 gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow,
                                const char *const *reads, const char *const *writes, gboolean force,
                                GError **error);
+// Writes a text; what exists is replaced where `force`.
+gboolean litho_cli_save_text(const char *path, const char *text, gboolean force, GError **error);
 void litho_cli_files_clear(LithoCliFiles *files);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliFiles, litho_cli_files_clear)

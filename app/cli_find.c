@@ -9,7 +9,6 @@
 #include "app/cli_trial.h"
 #include "core/engine/find.h"
 #include "core/error.h"
-#include "core/io/output.h"
 #include "core/json.h"
 #include "core/text.h"
 
@@ -146,8 +145,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     if (!o->recipe)
         return TRUE;
     g_autofree char *recipe = litho_flow_print(flow);
-    return litho_output_save(o->recipe, recipe, -1,
-                             o->trial.force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+    return litho_cli_save_text(o->recipe, recipe, o->trial.force, error);
 }
 
 static gboolean check_numbers(const Options *o, GError **error)

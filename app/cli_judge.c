@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/axis_names.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
-#include "core/io/output.h"
 #include "core/json.h"
 #include "core/text.h"
 
@@ -286,5 +286,5 @@ JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPa
 gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error)
 {
     g_autofree char *text = litho_json_object_text(object);
-    return litho_output_save(path, text, -1, force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+    return litho_cli_save_text(path, text, force, error);
 }

@@ -18,7 +18,6 @@
 #include "core/engine/positions.h"
 #include "core/error.h"
 #include "core/engine/provenance.h"
-#include "core/io/output.h"
 #include "core/memory.h"
 #include "core/engine/stream.h"
 #include "core/json.h"
@@ -93,15 +92,13 @@ static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
     json_object_set_member(object, "numbers", litho_report_to_json(run->report));
     g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
-    return litho_output_save(o->timings, text, -1,
-                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+    return litho_cli_save_text(o->timings, text, o->force, error);
 }
 
 static gboolean save_recipe(const Options *o, const LithoFlow *flow, GError **error)
 {
     g_autofree char *text = litho_flow_print(flow);
-    return litho_output_save(o->recipe, text, -1,
-                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+    return litho_cli_save_text(o->recipe, text, o->force, error);
 }
 
 // --- figures ----------------------------------------------------------------------------------
@@ -176,6 +173,7 @@ typedef struct Job {
 
     LithoDevice device;
     LithoSurvey *survey; // NULL: the flow makes its own data
+    char *reads;         // LithoRatesOf.reads
     char *note;          // of the output's text header
     LithoStreamOptions options;
     LithoStreamPlan plan;
@@ -188,6 +186,7 @@ typedef struct Job {
 static void job_clear(Job *job)
 {
     litho_survey_unref(job->survey);
+    g_free(job->reads);
     g_free(job->note);
     g_clear_pointer(&job->notes, g_ptr_array_unref);
     litho_flow_free(job->ran);
@@ -304,7 +303,7 @@ static LithoRatesOf rates_of(const Job *job)
     return (LithoRatesOf){.flow = job->flow,
                           .device = job->device,
                           .threads = job->options.threads,
-                          .reads = job->survey ? litho_survey_format(job->survey) : NULL,
+                          .reads = job->reads,
                           .writes = job->o->files.out ? strrchr(job->o->files.out, '.') : NULL};
 }
 
@@ -344,6 +343,7 @@ static gboolean open_survey(Job *job, GError **error)
     if (o->files.in && !(job->survey = litho_survey_open((const char *const *)o->files.in, &o->open,
                                                          job->run, error)))
         return FALSE;
+    job->reads = job->survey ? litho_rates_reads(job->survey) : NULL;
     const LithoGrid *grid = job_grid(job);
     return litho_cli_flow_settle(job->flow, &o->files, grid, error) &&
            (!grid || (litho_cli_judge_check(&o->judge, grid, error) &&

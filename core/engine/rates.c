@@ -9,6 +9,7 @@
 #include "core/engine/pieces.h"
 #include "core/engine/provenance.h"
 #include "core/io/output.h"
+#include "core/io/sample_codec.h"
 #include "core/json.h"
 #include "core/text.h"
 
@@ -26,6 +27,13 @@ struct LithoRates {
 };
 
 // --- file -----------------------------------------------------------------------------------------
+
+char *litho_rates_reads(const LithoSurvey *survey)
+{
+    const char *suffix = strrchr(litho_survey_path(survey), '.');
+    const int format = litho_survey_sample_format(survey);
+    return g_strdup_printf("%s %s", suffix ? suffix : "", format ? litho_format_name(format) : "");
+}
 
 char *litho_rates_path(void)
 {

@@ -25,7 +25,7 @@ typedef struct LithoRatesOf {
     const LithoFlow *flow;
     LithoDevice device;
     int threads;        // 0 = all
-    const char *reads;  // "SEG-Y rev 1, IBM float, big endian"; NULL = nothing is read
+    const char *reads;  // ".sgy IBM float", in no language; NULL = nothing is read
     const char *writes; // ".sgy"
 } LithoRatesOf;
 
@@ -39,6 +39,8 @@ typedef struct LithoRatesTold {
     double setup_s, measure_s, read_s, compute_s, write_s, finish_s; // its parts, some side by side
 } LithoRatesTold;
 
+// LithoRatesOf.reads of a survey: the kind of its first file. g_free().
+char *litho_rates_reads(const LithoSurvey *survey);
 // "~/.cache/lithoscope/rates.json"; g_free().
 char *litho_rates_path(void);
 // The rates of a file; an unreadable one counts as none.
