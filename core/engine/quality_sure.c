@@ -73,6 +73,59 @@ static double error_at_most(const LithoQualitySums *s, double sigma)
 // Half of its amplitude from trace to trace: the probe's noise, alike everywhere, is another one.
 #define UNEVEN 0.5
 
+// The interval, by the ends of the level's own and by the estimate's deviation, and the errors that
+// settings are ranked by. A larger level means less error and less signal, so that its ends are
+// tried as they are.
+static void tell_ends(const LithoQualitySums *s, const LithoNoise *noise, double signal,
+                      double deviation, double least, LithoQuality *q)
+{
+    const double variance = noise->total * noise->total;
+    const double ends[] = {noise->low / noise->total, noise->high / noise->total};
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < 2; k++) {
+        const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
+        const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
+        const double error = sure(s, noise, level);
+        const double end = MAX(error_at_least(s, level * noise->total), least);
+        q->mse_ends[k] = MAX(error, end);
+        low = MIN(low, litho_quality_decibel(left / MAX(error + 2 * deviation, end)));
+        high = MAX(high, litho_quality_decibel(left / MAX(error - 2 * deviation, end)));
+    }
+    const double bound = error_at_least(s, noise->total);
+    q->mse_ends[2] = MAX(q->mse + (MORE_NOISE - 1) * 2 * s->div / s->n, MAX(bound, least));
+    q->expected_low_db = MIN(low, q->expected_snr_db);
+    q->expected_high_db = MAX(high, q->expected_snr_db);
+}
+
+// The kind of noise or data that makes the SNR doubtful, or another one than asked for. `told`: the
+// mean squared error.
+static void tell_kind(const LithoQualitySums *s, const LithoNoise *noise, double told,
+                      LithoQuality *q)
+{
+    const double variance = noise->total * noise->total;
+    const gboolean is_uneven =
+        noise->gains > UNEVEN ||
+        (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance));
+    if (noise->lumps > LITHO_NOISE_LUMPS)
+        litho_quality_tell_filtered(noise, q);
+    else if (is_uneven)
+        litho_quality_tell_uneven(noise, q);
+    else if (noise->local &&
+             (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
+        litho_quality_tell_varying(noise, q);
+    else if (noise->noisy > 0)
+        litho_quality_tell_noisy(noise, q);
+    else if (!noise->local && litho_quality_is_doubtful(noise, told))
+        litho_quality_tell_small(noise, q);
+    else if (noise->steep > 0)
+        litho_quality_tell_steep(noise, q);
+    // Shifts from trace to trace pass for gains that differ by 10 to 16 %.
+    if (noise->shifts > 0 && (is_uneven || !*q->why) && !(noise->lumps > LITHO_NOISE_LUMPS))
+        litho_quality_tell_shifts(noise, q);
+    if (fabs(noise->offset) > LITHO_QUALITY_OFFSET && !*q->why)
+        litho_quality_tell_offset(noise, q);
+}
+
 void litho_quality_expect(const LithoQualitySums *s, const LithoNoise *noise, LithoQuality *q)
 {
     const double variance = noise->total * noise->total;
@@ -104,43 +157,9 @@ void litho_quality_expect(const LithoQualitySums *s, const LithoNoise *noise, Li
               "a lower bound"),
             sizeof q->why);
     q->expected_gain_db = q->expected_snr_db - q->input_snr_db;
-    // A larger level means less error and less signal, so that its ends are tried as they are.
-    double low = INFINITY, high = -INFINITY;
-    const double ends[] = {noise->low / noise->total, noise->high / noise->total};
-    for (int k = 0; k < 2; k++) {
-        const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
-        const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
-        const double error = sure(s, noise, level);
-        const double end = MAX(error_at_least(s, level * noise->total), least);
-        q->mse_ends[k] = MAX(error, end);
-        low = MIN(low, litho_quality_decibel(left / MAX(error + 2 * deviation, end)));
-        high = MAX(high, litho_quality_decibel(left / MAX(error - 2 * deviation, end)));
-    }
-    q->mse_ends[2] = MAX(mse + (MORE_NOISE - 1) * 2 * s->div / s->n, MAX(bound, least));
-    q->expected_low_db = MIN(low, q->expected_snr_db);
-    q->expected_high_db = MAX(high, q->expected_snr_db);
+    tell_ends(s, noise, signal, deviation, least, q);
     const double sure_of =
         litho_quality_decibel(signal / error_at_most(s, MAX(noise->high, noise->total)));
     q->is_clean = sure_of > LITHO_QUALITY_CLEAN_DB;
-    const gboolean is_uneven =
-        noise->gains > UNEVEN ||
-        (noise->gains > 0 && (q->is_beyond || s->rr / s->n < 0.8 * variance));
-    if (noise->lumps > LITHO_NOISE_LUMPS)
-        litho_quality_tell_filtered(noise, q);
-    else if (is_uneven)
-        litho_quality_tell_uneven(noise, q);
-    else if (noise->local &&
-             (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
-        litho_quality_tell_varying(noise, q);
-    else if (noise->noisy > 0)
-        litho_quality_tell_noisy(noise, q);
-    else if (!noise->local && litho_quality_is_doubtful(noise, told))
-        litho_quality_tell_small(noise, q);
-    else if (noise->steep > 0)
-        litho_quality_tell_steep(noise, q);
-    // Shifts from trace to trace pass for gains that differ by 10 to 16 %.
-    if (noise->shifts > 0 && (is_uneven || !*q->why) && !(noise->lumps > LITHO_NOISE_LUMPS))
-        litho_quality_tell_shifts(noise, q);
-    if (fabs(noise->offset) > LITHO_QUALITY_OFFSET && !*q->why)
-        litho_quality_tell_offset(noise, q);
+    tell_kind(s, noise, told, q);
 }
