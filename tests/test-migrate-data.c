@@ -227,17 +227,18 @@ static LithoCube *placed_image(const char *path, const LithoOpenOptions *options
     return in;
 }
 
-// Property: an image of several lines, written as SEG-Y, is read back with its lines and places.
-// The records' trace headers tell of shots and receivers; with them it would be one line.
-static void expect_lines(LithoCube *in)
+// Property: an image, written as SEG-Y, is read back with its lines and places, be its traces as
+// many as the records' or not. The records' trace headers tell of shots and receivers elsewhere.
+static void expect_lines(LithoCube *in, int nx, int ny)
 {
-    enum { NX = 9, NY = 5, NZ = 6 };
+    enum { NZ = 6 };
+    const int y = 7000 - 50 * (ny / 2); // the records' line is the middle one
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoCube) image =
         migrate(in,
-                "mode=shot geometry=headers nx=%d ny=%d dx=25 dy=50 origin_x=5100 origin_y=6900 "
+                "mode=shot geometry=headers nx=%d ny=%d dx=25 dy=50 origin_x=5100 origin_y=%d "
                 "velocity=2000 dz=12.5 nz=%d",
-                NX, NY, NZ);
+                nx, ny, y, NZ);
     LithoSaveOptions save = {.force = TRUE};
     g_autofree char *path = scratch_path("litho-test-lines.sgy");
     image->survey = litho_survey_ref(in->survey);
@@ -246,14 +247,47 @@ static void expect_lines(LithoCube *in)
     g_autoptr(LithoCube) read = litho_cube_load(path, NULL, NULL, &error);
     g_assert_no_error(error);
     const LithoGrid *g = &read->grid;
-    g_assert_cmpint(g->axis[LITHO_INLINE].n, ==, NY);
-    g_assert_cmpint(g->axis[LITHO_XLINE].n, ==, NX);
+    g_assert_cmpint(g->axis[LITHO_INLINE].n, ==, ny);
+    g_assert_cmpint(g->axis[LITHO_XLINE].n, ==, nx);
     g_assert_cmpint(g->axis[LITHO_SAMPLE].n, ==, NZ);
     g_assert_cmpfloat(g->origin[0], ==, 5100);
-    g_assert_cmpfloat(g->origin[1], ==, 6900);
+    g_assert_cmpfloat(g->origin[1], ==, y);
     g_assert_cmpfloat(g->xline_step[0], ==, 25);
-    g_assert_cmpfloat(g->inline_step[1], ==, 50);
+    if (ny > 1) // one line says nothing of the next
+        g_assert_cmpfloat(g->inline_step[1], ==, 50);
     assert_below(relative_difference(read, image), 1e-7);
+    g_unlink(path);
+}
+
+// Property: the image of one record, of as many cells as it has traces, is not placed as they are.
+static void test_own_places(void)
+{
+    enum { NX = 30, NT = 60 };
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = 1;
+    make.n2 = NX;
+    make.ns = NT;
+    make.dt_us = 4000;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 0; n < NX; n++) {
+        make_put_head16(file, &make, n, 71, 1);
+        make_put_head32(file, &make, n, 73, 5200);
+        make_put_head32(file, &make, n, 77, 7000);
+        for (int byte = 81; byte <= 181; byte += 100) { // receivers, and bins where they stand
+            make_put_head32(file, &make, n, byte, 5000 + 50 * n);
+            make_put_head32(file, &make, n, byte + 4, 7000);
+        }
+        make_put_sample(file, &make, n, 20 + n % 3, 1);
+    }
+    g_autofree char *path = scratch_path("litho-test-record.sgy");
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    LithoOpenOptions options = {.file_order = TRUE};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) in = litho_cube_load(path, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpfloat(in->grid.origin[0], ==, 5000);
+    expect_lines(in, NX, 1);
     g_unlink(path);
 }
 
@@ -296,7 +330,7 @@ static void test_headers(void)
     g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
     LithoOpenOptions options = {.file_order = TRUE, .keep_zero_traces = TRUE};
     g_autoptr(LithoCube) in = placed_image(path, &options, sum);
-    expect_lines(in);
+    expect_lines(in, 9, 5);
     // The scalar that the file was opened with counts, not what stands in the headers.
     for (int n = 0; n < 2 * NX; n++)
         make_put_head16(file, &make, n, 71, 32);
@@ -444,6 +478,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-data/generated", test_generated);
     g_test_add_func("/migrate-data/velocity-file", test_velocity_file);
     g_test_add_func("/migrate-data/headers", test_headers);
+    g_test_add_func("/migrate-data/own-places", test_own_places);
     g_test_add_func("/migrate-data/axis-in-files", test_axis_in_files);
     g_test_add_func("/migrate-data/marmousi", test_marmousi);
     return test_run();

@@ -370,15 +370,16 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
 }
 
 // Does the output lie elsewhere than the source's traces of the same line numbers? The image of
-// shot records has a lattice of its own, and its traces are none of the records'.
+// shot records has a lattice of its own, and its traces are none of the records', however many they
+// are: who stated its places tells it from a copy, and so do the places.
 static gboolean lies_elsewhere(const LithoWriter *w)
 {
     const LithoGrid *g = &w->grid, *s = &w->like->grid;
-    if (!g->has_xy || !s->has_xy)
-        return g->has_xy && !w->same_lattice;
-    if (s->has_no_place && !g->has_no_place)
+    if (!g->has_xy)
+        return FALSE;
+    if (!s->has_xy || g->xy_source != s->xy_source || (s->has_no_place && !g->has_no_place))
         return TRUE;
-    for (int corner = 0; corner < 4 && !w->same_lattice; corner++) {
+    for (int corner = 0; corner < 4; corner++) {
         const double cell[2] = {corner & 1 ? (double)(g->axis[0].n - 1) : 0,
                                 corner & 2 ? (double)(g->axis[1].n - 1) : 0};
         double away = 0, bin = 0;

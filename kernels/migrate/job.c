@@ -45,6 +45,7 @@ static double depth_step(const LithoGrid *in, const LithoMigrateParams *p)
 static void image_axes(const LithoGrid *in, const LithoMigrateParams *p, LithoGrid *image)
 {
     *image = *in;
+    image->spread = NULL; // an image's traces have no source and no receiver
     double dx = spacing_x(in, p), dy = spacing_y(in, p);
     if (p->mode == LITHO_MIGRATE_SHOT && p->geometry == LITHO_MIGRATE_HEADERS) {
         image->axis[0] = (LithoAxis){.n = p->ny, .first = 1, .step = 1, .source = LITHO_FROM_USER};
@@ -52,6 +53,7 @@ static void image_axes(const LithoGrid *in, const LithoMigrateParams *p, LithoGr
         image->has_xy = TRUE;
         image->has_no_place = FALSE;
         image->xy_source = LITHO_FROM_USER;
+        g_strlcpy(image->xy_evidence, "origin_x, origin_y, dx, dy", sizeof image->xy_evidence);
         image->origin[0] = p->origin_x;
         image->origin[1] = p->origin_y;
         image->inline_step[0] = 0;
