@@ -291,6 +291,27 @@ static void test_own_places(void)
     g_unlink(path);
 }
 
+// Property: records whose trace headers state no place are refused with the bytes that were read,
+// since all traces would fall on one cell.
+static void expect_places(GByteArray *file, const Make *make)
+{
+    for (int n = 0; n < make->n1 * make->n2; n++)
+        for (int byte = 73; byte <= 85; byte += 4)
+            make_put_head32(file, make, n, byte, 0);
+    g_autofree char *path = scratch_path("litho-test-nowhere.sgy");
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    LithoOpenOptions options = {.file_order = TRUE, .keep_zero_traces = TRUE};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) in = litho_cube_load(path, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_null(try_migrate(in, NULL, &error,
+                              "mode=shot geometry=headers nx=60 ny=1 velocity=2000 dz=12.5 nz=6"));
+    g_test_message("%s", error->message);
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+    g_assert_nonnull(strstr(error->message, "bytes 73 to 88"));
+    g_unlink(path);
+}
+
 // Property: a file of two shots whose trace headers place sources and receivers gives the sum of
 // the two records' images, at the survey coordinates asked for. 1e-5 is the order of summation.
 static void test_headers(void)
@@ -347,6 +368,7 @@ static void test_headers(void)
     g_assert_nonnull(strstr(several->message, "several shots"));
     g_assert_nonnull(strstr(several->message, "geometry = headers"));
     g_unlink(path);
+    expect_places(file, &make);
 }
 
 static LithoCube *saved_and_loaded(const LithoCube *cube, const char *name)

@@ -75,18 +75,20 @@ static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in, G
 
 // --- headers ----------------------------------------------------------------------------------
 
-// Source and receiver of a trace in cells of the image.
-static void header_cells(const LithoMigrateJob *job, const LithoSurvey *survey,
-                         const guint8 *header, double source[2], double receiver[2])
+// Source and receiver of a trace in cells of the image. FALSE: the header has zeros for both.
+static gboolean header_cells(const LithoMigrateJob *job, const LithoSurvey *survey,
+                             const guint8 *header, double source[2], double receiver[2])
 {
     const LithoGrid *g = &job->image;
     const double dx = job->cells.dx / job->ratio, dy = job->cells.dy / job->ratio;
     litho_survey_place(survey, header, FALSE, source);
     litho_survey_place(survey, header, TRUE, receiver);
+    const gboolean told = source[0] != 0 || source[1] != 0 || receiver[0] != 0 || receiver[1] != 0;
     source[0] = (source[0] - g->origin[0]) / dx;
     source[1] = (source[1] - g->origin[1]) / dy;
     receiver[0] = (receiver[0] - g->origin[0]) / dx;
     receiver[1] = (receiver[1] - g->origin[1]) / dy;
+    return told;
 }
 
 // A source's place in hundredths of a cell.
@@ -125,6 +127,7 @@ typedef struct Places {
     GArray *shots;     // LithoShot
     GHashTable *known; // place -> index into `shots`
     guint outside;
+    gboolean told; // a header states a place of a source or a receiver
 } Places;
 
 // places_clear() follows, also where there is no memory.
@@ -155,7 +158,7 @@ static void place_trace(const LithoMigrateJob *job, const LithoSurvey *survey, g
 {
     const LithoGrid *g = &job->image;
     double s[2], r[2];
-    header_cells(job, survey, header, s, r);
+    p->told |= header_cells(job, survey, header, s, r);
     int x = (int)lround(r[0]), y = (int)lround(r[1]);
     gboolean inside = x >= 0 && x < g->axis[1].n && y >= 0 && y < g->axis[0].n && s[0] >= 0 &&
                       s[0] <= g->axis[1].n - 1 && s[1] >= 0 && s[1] <= g->axis[0].n - 1;
@@ -231,11 +234,24 @@ gboolean litho_shots_serve(const LithoShots *shots, const LithoMigrateJob *job, 
            memcmp(a->cells, b.cells, sizeof b.cells) == 0 && memcmp(a->live, b.live, b.traces) == 0;
 }
 
+// TRUE when the input has traces with headers.
+static gboolean has_headers(const LithoCube *in)
+{
+    const gint64 nj = in->grid.axis[1].n, n = litho_grid_traces(&in->grid);
+    g_autoptr(GError) trouble = NULL;
+    guint8 header[240];
+    gint64 k = 0;
+    while (k < n - 1 && !litho_cube_is_live(in, k / nj, k % nj))
+        k++;
+    return in->survey && (litho_survey_trace_header(in->survey, k / nj, k % nj, header, &trouble) ||
+                          !g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED));
+}
+
 static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in, LithoRun *run,
                                 GError **error)
 {
     const gint64 traces = litho_grid_traces(&in->grid);
-    if (!in->survey) {
+    if (!has_headers(in)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     _("geometry = headers reads source and receiver from trace headers; this input "
                       "has none (use SEG-Y or SU, or geometry = record)"));
@@ -244,7 +260,13 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
     Places places;
     LithoShots *shots = NULL;
     if (places_init(&places, traces, error) && read_places(job, in, &places, run, error)) {
-        if (places.shots->len > 0)
+        if (traces > 1 && !places.told)
+            litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                         "geometry = headers needs the places of source and receiver, and bytes 73 "
+                         "to 88 of all %" PRId64 " trace headers are zero; geometry = record takes "
+                         "one shot whose traces are the image's cells",
+                         traces);
+        else if (places.shots->len > 0)
             shots = shots_of_places(&places, traces, error);
         else
             litho_refuse(
@@ -267,14 +289,15 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
 }
 
 // FALSE with a sentence when the headers say that traces which are to be one shot are of several:
-// those of the whole input, or (`line`) of an inline. Looks at some of them.
+// those of the whole input, or (`line`) of an inline. Looks at some of them. Sources within a metre
+// are one; cells may be as wide as shots are apart.
 static gboolean is_one_source(const LithoMigrateJob *job, const LithoCube *in, gboolean line,
                               GError **error)
 {
     enum { LOOKS = 256 };
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     const gint64 stride = MAX(ni * nj / LOOKS, 1);
-    const double cell = job->cells.dx / job->ratio;
+    const double cell = job->cells.dx / job->ratio, apart = fmin(0.5 * cell, 1);
     double first[2] = {0};
     gint64 of = -1; // the inline `first` is of
     for (gint64 k = 0; k < ni * nj; k += stride) {
@@ -295,7 +318,7 @@ static gboolean is_one_source(const LithoMigrateJob *job, const LithoCube *in, g
             of = k / nj;
             first[0] = at[0];
             first[1] = at[1];
-        } else if (hypot(at[0] - first[0], at[1] - first[1]) > cell) {
+        } else if (hypot(at[0] - first[0], at[1] - first[1]) > apart) {
             litho_refuse(error, LITHO_ERROR_GEOMETRY,
                          "%s holds several shots (sources at (%g, %g) and (%g, %g) m) but "
                          "geometry = %s takes one; use geometry = headers",
