@@ -208,7 +208,8 @@ static const struct {
                  {"km", "m", 1e3},           {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},
                  {"percent", "%", 1},        {"deg", "degrees", 1}, {"degree", "degrees", 1},
                  {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3},  {"ft", "m", 0.3048},
-                 {"ft/s", "m/s", 0.3048},    {"us", "ms", 1e-3}};
+                 {"ft/s", "m/s", 0.3048},    {"us", "ms", 1e-3},    {"kft/s", "m/s", 304.8},
+                 {"ft/ms", "m/s", 304.8}};
 
 double litho_param_unit_size(const char *word, const char *unit)
 {

@@ -334,7 +334,9 @@ static void test_refusals(void)
     g_autofree char *text = scratch_path("litho-test-bad.txt");
     g_autofree char *use_text = g_strdup_printf("velocity=%s", text);
     static const char *const tables[][2] = {{"0 2000\n100 -5\n", "line 2"},
-                                            {"0 2000\n0 2100\n", "below"},
+                                            {"100 2000\n0 2100\n", "below"},
+                                            {"0 2000\n0 2100\n0 2200\n", "a jump"},
+                                            {"depth (km) v\n0 2000\n", "names km"},
                                             {"depth velocity\n", "no line"},
                                             {"0 2000\ndepth velocity\n", "line 2"},
                                             {"velocity depth\n2000 0\n", "velocity first"},

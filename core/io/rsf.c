@@ -81,6 +81,7 @@ static void sample_axis(LithoSurvey *survey, GHashTable *keys)
     gboolean is_length = FALSE;
     double factor = unit_of(survey, keys, 1, &is_length), d = 0;
     g->is_depth = factor > 0 ? is_length : label && g_ascii_strncasecmp(label, "depth", 5) == 0;
+    survey->counted.in_feet = g->is_depth && factor == LITHO_FOOT;
     if (factor == 0)
         factor = 1;
     g_strlcpy(axis->unit, g->is_depth ? "m" : "s", sizeof axis->unit);
@@ -96,6 +97,31 @@ static void sample_axis(LithoSurvey *survey, GHashTable *keys)
     }
     if (get_number(keys, "o", 1, &axis->first))
         axis->first *= factor;
+}
+
+static gboolean is_sample_label(const char *label)
+{
+    return label && (g_ascii_strncasecmp(label, "depth", 5) == 0 ||
+                     g_ascii_strncasecmp(label, "time", 4) == 0 ||
+                     g_ascii_strcasecmp(label, "z") == 0 || g_ascii_strcasecmp(label, "t") == 0);
+}
+
+// Tells axes in another order: their labels name time or depth elsewhere than on the first one.
+static void tell_order(LithoSurvey *survey, GHashTable *keys)
+{
+    const char *first = get(keys, "label", 1);
+    for (int axis = 2; axis <= 3; axis++) {
+        const char *label = get(keys, "label", axis);
+        if (!first || is_sample_label(first) || !is_sample_label(label))
+            continue;
+        survey->is_turned = TRUE;
+        g_autofree char *one = litho_text_plain(first, 30), *other = litho_text_plain(label, 30);
+        litho_survey_note(survey,
+                          "label1 is %s and label%d is %s: traces run along axis 1, and along time "
+                          "or depth they should; 'sftransp plane=1%d' turns the file",
+                          one, axis, other, axis);
+        return;
+    }
 }
 
 // Axis 2 is the crossline (j), axis 3 the inline (i). With a unit of length they are distances,
@@ -264,6 +290,7 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     line_axis(survey, keys, 2, survey->grid.xline_step, 0);
     line_axis(survey, keys, 3, survey->grid.inline_step, 1);
     own_coordinates(keys, &survey->grid);
+    tell_order(survey, keys);
     if (!sample_type(keys, path, &file, error) ||
         !litho_regular_finish(survey, &file, n, options, error))
         goto fail;

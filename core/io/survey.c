@@ -452,6 +452,11 @@ guint litho_survey_candidates(const LithoSurvey *survey, const LithoCandidate **
     return survey->candidates->len;
 }
 
+gboolean litho_survey_is_turned(const LithoSurvey *survey)
+{
+    return survey->is_turned;
+}
+
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey)
 {
     LithoSurveyCounts c = survey->counts;

@@ -76,6 +76,9 @@ const char *litho_survey_format(const LithoSurvey *survey); // "SEG-Y rev 1, IBM
 int litho_survey_sample_format(const LithoSurvey *survey);  // SEG-Y's code; 0 = the format has none
 // Sentences for the banner: repairs, assumptions, oddities. Borrowed.
 const GPtrArray *litho_survey_notes(const LithoSurvey *survey);
+// TRUE when the file's labels name time or depth on another axis than the one that its traces run
+// along (RSF). Any thread.
+gboolean litho_survey_is_turned(const LithoSurvey *survey);
 // Decoded text header, lines ended by '\n'; "" when the format has none.
 const char *litho_survey_text(const LithoSurvey *survey);
 // Candidates for the geometry bytes, best first; 0 when the format has none. Borrowed.

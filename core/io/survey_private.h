@@ -92,6 +92,7 @@ struct LithoSurvey {
     gboolean zero_is_live;
     int flat_is_dead;              // 0 not known yet, 1 yes, -1 no
     gboolean says_depth;           // the headers do, whatever the user says
+    gboolean is_turned;            // labels name time or depth on another axis than the traces'
     gboolean mended_dt;            // words of the sample interval differ from what was read of them
     gboolean starts_ignored;       // those of trace headers differ, and cannot be true
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening

@@ -5,15 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/contents.h"
 #include "core/error.h"
 #include "core/io/segy_fields.h"
 #include "core/io/survey.h"
 #include "core/origin.h"
 #include "core/text.h"
 #include "kernels/migrate/place.h"
-
-enum { SHOWN = 40 }; // letters of a line in a sentence
+#include "kernels/migrate/table.h"
+#include "kernels/migrate/units.h"
 
 struct LithoMigrateModel {
     gint refs;
@@ -77,48 +76,11 @@ const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model)
     return model->notes;
 }
 
-// From mud to far beyond rock. Kilometres a second are refused, and what would bring a record's end
-// to no depth at all or to the other side of the planet.
-static gboolean is_velocity(double v)
-{
-    return v >= 10 && v <= 100000;
-}
-
-// The unit that a velocity has more likely than m/s, and its size in m/s; NULL = m/s are as likely.
-// From slow sediment to the fastest rock: 300 to 9000 m/s.
-static const char *likely_unit(double low, double high, double *size)
-{
-    static const struct {
-        const char *unit;
-        double size;
-    } known[] = {{"km/s", 1000}, {"ft/s", 0.3048}};
-    // A model without any rock slower than 4800 m/s is rare, and 4921 ft/s are water.
-    if (low >= 300 && high <= 9000 && !(low > 4800 && high > 7000))
-        return NULL;
-    for (guint k = 0; k < G_N_ELEMENTS(known); k++)
-        if (low * known[k].size >= 300 && high * known[k].size <= 9000) {
-            *size = known[k].size;
-            return known[k].unit;
-        }
-    return NULL;
-}
-
-// Behind the refusal of a velocity: the unit that it seems to have, or nothing.
-static void add_likely(GError **error, double v)
-{
-    double size;
-    const char *unit = likely_unit(v, v, &size);
-    if (!error || !*error || !unit)
-        return;
-    g_autofree char *told = g_steal_pointer(&(*error)->message);
-    (*error)->message = litho_text_printf(_("%s; it looks like %s, %g m/s"), told, unit, v * size);
-}
-
 static void note_unusual(LithoMigrateModel *model)
 {
     const LithoVelocityRange *r = &model->range;
     double size;
-    const char *unit = likely_unit(r->min, r->max, &size);
+    const char *unit = litho_velocity_likely_unit(r->min, r->max, &size);
     char *note = NULL;
     if (unit && model->cube)
         note = litho_text_printf(_("velocities from %.0f to %.0f m/s look like %s (%.0f to %.0f "
@@ -193,10 +155,10 @@ static void table_finish(LithoMigrateModel *model)
 
 static LithoMigrateModel *model_constant(double v, GError **error)
 {
-    if (!is_velocity(v)) {
+    if (!litho_velocity_is_possible(v)) {
         litho_refuse(error, LITHO_ERROR_PARAMETER,
                      "velocity is %g m/s; it must be 10 to 100000 m/s", v);
-        add_likely(error, v);
+        litho_velocity_add_likely(error, v);
         return NULL;
     }
     LithoMigrateModel *model = model_new();
@@ -208,135 +170,24 @@ static LithoMigrateModel *model_constant(double v, GError **error)
     return model;
 }
 
-// One line of the table into the arrays. FALSE with a sentence.
-static gboolean table_line(const char *path, guint line, const char *text, GArray *depth,
-                           GArray *velocity, GError **error)
-{
-    char *end;
-    double z = g_ascii_strtod(text, &end), v = 0;
-    gboolean two = end != text;
-    if (two) {
-        const char *second = end + strspn(end, " \t,;");
-        v = g_ascii_strtod(second, &end);
-        two = end != second && end[strspn(end, " \t\r,;")] == 0;
-    }
-    if (!two || !isfinite(z)) {
-        g_autofree char *shown = litho_text_plain(text, SHOWN);
-        return litho_refuse(error, LITHO_ERROR_FORMAT,
-                            "%s, line %u: '%s' is not a depth (m) and a velocity (m/s)", path, line,
-                            shown);
-    }
-    if (!is_velocity(v)) {
-        litho_refuse(error, LITHO_ERROR_PARAMETER,
-                     "%s, line %u: velocity %g m/s; it must be 10 to 100000 m/s", path, line, v);
-        add_likely(error, v);
-        return FALSE;
-    }
-    if (depth->len > 0 && z <= g_array_index(depth, double, depth->len - 1)) {
-        litho_refuse(error, LITHO_ERROR_FORMAT,
-                     "%s, line %u: depth %g m does not lie below the line before", path, line, z);
-        return FALSE;
-    }
-    g_array_append_val(depth, z);
-    g_array_append_val(velocity, v);
-    return TRUE;
-}
-
-// The words of a text, which are parted by anything but small letters. g_strfreev().
-static char **letters_of(const char *text)
-{
-    GStrvBuilder *words = g_strv_builder_new();
-    while (*text) {
-        const gsize n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-        g_autofree char *word = g_strndup(text, n);
-        if (n > 0)
-            g_strv_builder_add(words, word);
-        text += MAX(n, 1);
-    }
-    char **list = g_strv_builder_end(words);
-    g_strv_builder_unref(words);
-    return list;
-}
-
-static gboolean has_word(char *const *words, const char *const *known)
-{
-    for (; *words; words++)
-        if (g_strv_contains(known, *words))
-            return TRUE;
-    return FALSE;
-}
-
-// TRUE when a line above the table is a heading, one without a digit. FALSE with a sentence in
-// `error` when it names columns that are not depth and velocity; FALSE alone: a line of numbers.
-static gboolean table_heading(const char *path, const char *text, GError **error)
-{
-    if (strpbrk(text, "0123456789") || strpbrk(text, "-.") == text)
-        return FALSE;
-    static const char *const times[] = {"time", "times", "twt", "owt", NULL};
-    static const char *const feet[] = {"feet", "foot", "ft", NULL};
-    static const char *const velocities[] = {"v",   "vp",       "vint",       "vrms", "vnmo",
-                                             "vel", "velocity", "velocities", NULL};
-    g_autofree char *small = g_ascii_strdown(text, -1);
-    g_auto(GStrv) words = letters_of(small);
-    const char *why = NULL;
-    if (has_word(words, times))
-        why = _("names times; lines of depth (m) and velocity (m/s) are needed");
-    else if (has_word(words, feet))
-        why = _("names feet; lines of depth (m) and velocity (m/s) are needed");
-    else if (*words && g_strv_contains(velocities, *words))
-        why = _("names the velocity first; lines of depth (m) and velocity (m/s) are needed");
-    g_autofree char *shown = litho_text_plain(text, SHOWN);
-    return !why || litho_refuse(error, LITHO_ERROR_FORMAT, "%s: the heading '%s' %s", path, shown,
-                                why);
-}
-
 static LithoMigrateModel *model_table(const char *path, GError **error)
 {
-    gsize length = 0;
-    g_autofree char *content = litho_contents_load(path, LITHO_CONTENTS_TEXT, &length, error);
-    if (!content) {
-        g_prefix_error(error, "velocity: ");
-        return NULL;
-    }
-    if (memchr(content, 0, length)) {
-        g_set_error(
-            error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-            _("%s is not text; a velocity table has lines of depth and velocity, a velocity "
-              "cube a name that tells its format (.sgy, .npy, .rsf)"),
-            path);
-        return NULL;
-    }
-    g_autofree char *text = litho_contents_to_text(content, length, error);
-    if (!text)
-        return NULL;
+    enum { SHALLOW = 50 }; // m
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) velocity = g_array_new(FALSE, FALSE, sizeof(double));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    GError *problem = NULL;
-    for (guint k = 0; lines[k]; k++) {
-        char *comment = strchr(lines[k], '#');
-        if (comment)
-            *comment = 0;
-        g_strstrip(lines[k]);
-        if (!*lines[k] || (depth->len == 0 && table_heading(path, lines[k], &problem)))
-            continue;
-        if (problem) {
-            g_propagate_error(error, problem);
-            return NULL;
-        }
-        if (!table_line(path, k + 1, lines[k], depth, velocity, error))
-            return NULL;
-    }
-    if (depth->len == 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    _("%s holds no line of depth (m) and velocity (m/s)"), path);
+    if (!litho_migrate_table_read(path, depth, velocity, error))
         return NULL;
-    }
     LithoMigrateModel *model = model_new();
     model->n = depth->len;
     model->depth = g_memdup2(depth->data, depth->len * sizeof(double));
     model->velocity = g_memdup2(velocity->data, velocity->len * sizeof(double));
     table_finish(model);
+    const double bottom = model->depth[model->n - 1];
+    if (model->n > 1 && fabs(bottom) < SHALLOW)
+        g_ptr_array_add(model->notes,
+                        litho_text_printf(_("the depths of %s end at %g m, and its last velocity "
+                                            "holds below: are they m, or km or s?"),
+                                          path, bottom));
     return model;
 }
 
@@ -350,7 +201,7 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
                  "the velocity model holds %g m/s at inline %g, crossline %g, sample "
                  "%" PRId64 "; it must be 10 to 100000 m/s",
                  v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
-    add_likely(error, v);
+    litho_velocity_add_likely(error, v);
     return FALSE;
 }
 
@@ -372,7 +223,7 @@ static Line scan_line(const LithoCube *cube, double unit, gint64 i, LithoReach *
         }
         for (gint64 k = 0; k < nz; k++) {
             const double v = trace[k] * unit;
-            if (!is_velocity(v)) {
+            if (!litho_velocity_is_possible(v)) {
                 line.bad = j * nz + k;
                 return line;
             }
@@ -391,8 +242,9 @@ static gboolean refuse_line(const LithoMigrateModel *model, gint64 i, gint64 bad
     if (litho_cube_is_live(cube, i, j))
         return refuse_cell(cube, i, j, k, litho_cube_trace(cube, i, j)[k] * model->unit, error);
     return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                        "the velocity model has no trace at inline %g, crossline %g; it must "
-                        "cover its whole grid",
+                        "the velocity model has no velocities at inline %g, crossline %g: the "
+                        "trace is missing, or holds zeros or no numbers; it must cover its whole "
+                        "grid",
                         litho_axis_value(&cube->grid.axis[0], i),
                         litho_axis_value(&cube->grid.axis[1], j));
 }
@@ -425,8 +277,8 @@ static gboolean scan_cube(LithoMigrateModel *model, LithoRun *run, GError **erro
     model->range = all;
     if (model->unit != 1)
         g_ptr_array_add(model->notes,
-                        litho_text_printf(_("%s counts in feet (bytes 3255-3256): its velocities "
-                                            "were read as ft/s, %.0f to %.0f m/s"),
+                        litho_text_printf(_("%s counts in feet: its velocities were read as ft/s, "
+                                            "%.0f to %.0f m/s"),
                                           cube->name, all.min, all.max));
     note_unusual(model);
     return TRUE;
@@ -440,10 +292,20 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, LithoRun
                     _("the velocity cube is only a part of its grid"));
         return NULL;
     }
+    if (cube->survey && litho_survey_is_turned(cube->survey)) {
+        litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                     "the velocity cube %s has depth on another axis than the first, by its "
+                     "labels; 'sftransp plane=12' or 13 turns it",
+                     cube->name);
+        return NULL;
+    }
     if (!litho_cube_host(cube, error))
         return NULL;
     g_autoptr(LithoMigrateModel) model = model_new();
     model->cube = litho_cube_ref(cube);
+    g_autofree char *bad = cube->survey ? litho_survey_bad_samples(cube->survey) : NULL;
+    if (bad)
+        g_ptr_array_add(model->notes, g_strdup_printf("%s: %s", cube->name, bad));
     if (cube->survey && ((const LithoOrigin *)cube->survey)->in_feet)
         model->unit = LITHO_FOOT;
     if (!scan_cube(model, run, error))
@@ -457,12 +319,14 @@ gboolean litho_migrate_model_check_depth(const LithoMigrateModel *model, double 
     const LithoGrid *grid = model->cube ? &model->cube->grid : NULL;
     if (!grid || grid->is_depth || step > 0 || grid->axis[2].source == LITHO_FROM_ASSUMED)
         return TRUE;
+    // Thousandths where 16 bits or a file in km count them; no record has samples 0.1 s apart.
+    const double stated = grid->axis[2].step;
+    const double likely = (stated < 0.1 ? 1e3 : 1) * stated * model->unit;
     return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                         "the velocity cube %s is sampled in time (%g s); velocity against depth "
                         "is needed. If its samples are depths, velocity_dz=%g takes them as %g m "
                         "apart",
-                        model->cube->name, grid->axis[2].step, grid->axis[2].step * 1e3,
-                        grid->axis[2].step * 1e3);
+                        model->cube->name, stated, likely, likely);
 }
 
 gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid *image,
@@ -581,11 +445,13 @@ double litho_migrate_model_depth_step(const LithoMigrateModel *model, double sta
 static double table_time(const LithoMigrateModel *model, double z)
 {
     const guint k = table_point(model, z);
-    const gboolean above = k > 0 && model->depth[k - 1] > 0;
+    if (z <= 0)
+        return z / model->velocity[0];
+    // The point above, of two the one below their jump, or the surface.
+    const gboolean above = k > 0 && model->depth[k - 1] >= 0;
     const double top = above ? model->depth[k - 1] : 0;
-    return z <= 0 ? z / model->velocity[0]
-                  : (above ? model->time[k - 1] : 0) +
-                        linear_time(z - top, table_velocity(model, top), table_velocity(model, z));
+    const double v = above ? model->velocity[k - 1] : table_velocity(model, 0);
+    return (above ? model->time[k - 1] : 0) + linear_time(z - top, v, table_velocity(model, z));
 }
 
 double litho_migrate_model_time(const LithoMigrateModel *model, LithoColumn column, double step,

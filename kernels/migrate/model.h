@@ -9,7 +9,8 @@
 typedef struct LithoMigrateModel LithoMigrateModel;
 
 // TRUE when the user's velocity is a file: a text file of "depth velocity" lines (m, m/s; '#'
-// starts a comment; linear between the lines, constant beyond), or a cube. Else a number ("2000").
+// starts a comment; linear between the lines, constant beyond, two lines of one depth a jump), or a
+// cube. Else a number ("2000").
 gboolean litho_migrate_model_is_file(const char *text);
 // Reads the file, for LithoOperator.resolve; its data is a model. NULL with a sentence: not
 // readable, or a velocity that is not positive and finite (its place is named; nothing is clamped).
