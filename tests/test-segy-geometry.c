@@ -80,7 +80,8 @@ static void test_header_bytes(void)
 }
 
 // Property: records of shots, whose channels have the same offsets in each, are shots and channels:
-// midpoint numbers, which move on from shot to shot, leave empty corners.
+// midpoint numbers, which move on from shot to shot, leave empty corners. Without bins the
+// receivers tell how far apart channels are; sources would tell how far apart shots are.
 static void test_records(void)
 {
     Make make = make_plain();
@@ -93,6 +94,16 @@ static void test_records(void)
     }
     g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
     odd_assert_full(&make, cube);
+    for (int n = 0; n < make.n1 * make.n2; n++) {
+        const int words[][2] = {{71, 1}, {73, 600 * (n / make.n2)}, {77, 0},
+                                {85, 0}, {81, 25 * (n % make.n2)},  {181, 0},
+                                {185, 0}};
+        make_put_head16(file, &make, n, words[0][0], words[0][1]);
+        for (guint k = 1; k < G_N_ELEMENTS(words); k++)
+            make_put_head32(file, &make, n, words[k][0], words[k][1]);
+    }
+    g_autoptr(LithoCube) unbinned = odd_load(&make, file, NULL);
+    g_assert_cmpfloat(litho_grid_spacing(&unbinned->grid, LITHO_XLINE), ==, 25);
 }
 
 // Property: of traces that claim one cell a dead one and one of zeros have no part, whichever comes

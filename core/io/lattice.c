@@ -270,12 +270,12 @@ static void tell_counts(LithoSurvey *survey, int policy, gint64 used, gint32 low
         litho_survey_note(survey,
                           "prestack: %" PRId64 " offsets (%d to %d) at byte 37; of each "
                           "cell the trace of the nearest offset was taken, %" PRId64 " of %" PRId64
-                          " traces; the operators are post-stack",
+                          " traces; filters and zero-offset migration take stacks",
                           c->offsets, low, high, filled, used);
     else if (c->offsets > 1)
         litho_survey_note(survey,
                           "offsets at byte 37 vary (%" PRId64 " values, %d to %d): this "
-                          "may be prestack data; the operators are post-stack",
+                          "may be prestack data; filters and zero-offset migration take stacks",
                           c->offsets, low, high);
     if (c->offsets > 1) // no operator is made for it: more than coordinates and the like
         litho_survey_note_first(survey);

@@ -372,16 +372,20 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
 gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
                              int *y_byte)
 {
-    static const int pairs[][2] = {{181, 185}, {73, 77}, {81, 85}};
+    // All traces of a shot have one source: where offsets vary, receivers tell traces apart.
+    static const int pairs[2][3][2] = {{{181, 185}, {73, 77}, {81, 85}},
+                                       {{181, 185}, {81, 85}, {73, 77}}};
+    enum { OFFSET = 37 };
+    const int(*pair)[2] = pairs[litho_heads_vary(heads, OFFSET, TRUE) ? 1 : 0];
     *x_byte = options->x_byte;
     *y_byte = options->y_byte;
     if (*x_byte && *y_byte)
         return TRUE;
-    for (guint k = 0; k < G_N_ELEMENTS(pairs); k++)
-        if (litho_heads_vary(heads, pairs[k][0], TRUE) ||
-            litho_heads_vary(heads, pairs[k][1], TRUE)) {
-            *x_byte = pairs[k][0];
-            *y_byte = pairs[k][1];
+    for (guint k = 0; k < G_N_ELEMENTS(pairs[0]); k++)
+        if (litho_heads_vary(heads, pair[k][0], TRUE) ||
+            litho_heads_vary(heads, pair[k][1], TRUE)) {
+            *x_byte = pair[k][0];
+            *y_byte = pair[k][1];
             return TRUE;
         }
     return FALSE;

@@ -60,10 +60,11 @@ static void tell_offsets(LithoSurvey *survey, const LithoScan *scan)
     gint32 low = 0, high = 0;
     survey->counts.offsets = litho_scan_offsets(scan, &low, &high);
     if (survey->counts.offsets > 1)
-        litho_survey_note(survey,
-                          "offsets at byte 37 vary (%" PRId64 " values, %d to %d) but traces are "
-                          "in file order, where they are not used; the operators are post-stack",
-                          survey->counts.offsets, low, high);
+        litho_survey_note(
+            survey,
+            "offsets at byte 37 vary (%" PRId64 " values, %d to %d) but traces are "
+            "in file order, where they are not used; filters and zero-offset migration take stacks",
+            survey->counts.offsets, low, high);
 }
 
 // --- what the heads say -----------------------------------------------------------------------
