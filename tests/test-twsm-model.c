@@ -48,6 +48,7 @@ static void test_model_errors(void)
         {"'depth':300,", "", "boundaries[0].depth is missing"},
         {"[-400,400]", "[400,-400]", "extent"},
         {"[-200,100,5]", "[-200,100,0]", "receivers.x"},
+        {"[-200,100,5]", "[-200,0,5]", "a step that is not 0"},
         {"[50,20,10]", "[50,20,500]", "hit 2"},
         {"'type':'gaussian','depth':300,'amplitude':60,'sigma_x':150", "'type':'flat','depth':10",
          "source 1 lies on boundary 0"},
@@ -66,6 +67,14 @@ static void test_model_errors(void)
     expect_error(curved, "cells_per_wavelength=1", "force=on");
 }
 
+static gboolean tells(const LithoCube *cube, const char *words)
+{
+    for (guint k = 0; k < cube->notes->len; k++)
+        if (strstr(g_ptr_array_index(cube->notes, k), words))
+            return TRUE;
+    return FALSE;
+}
+
 // Property: meshes between the limits are computed with a warning; force computes below.
 static void test_warnings(void)
 {
@@ -77,15 +86,41 @@ static void test_warnings(void)
                                     "depths=750 fmax=10",
                                     "wavelet=19 fmax=10",
                                     "depths=-,400 fmax=10",
-                                    "source_z=352 source_x=50 fmax=10"};
-    const char *const words[] = {"1.6",      "1.0",       "critical",   "wraps",        "Fresnel",
-                                 "must not", "fmax=47.5", "m apart at", "source 1 lies"};
+                                    "source_z=352 source_x=50 fmax=10",
+                                    "frequencies=6 cells_per_wavelength=1.3",
+                                    "algorithm=fft fmax=10"};
+    const char *const words[] = {"1.6",
+                                 "1.0",
+                                 "critical",
+                                 "wraps",
+                                 "Fresnel",
+                                 "must not",
+                                 "fmax=47.5",
+                                 "m apart at",
+                                 "source 1 lies",
+                                 "frequencies=44",
+                                 "fused takes its place"};
     for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
         g_autoptr(LithoCube) cube = twsm_case_run(curved, settings[k]);
-        gboolean found = FALSE;
-        for (guint m = 0; m < cube->notes->len; m++)
-            found |= strstr(g_ptr_array_index(cube->notes, m), words[k]) != NULL;
-        g_assert_true(found);
+        g_assert_true(tells(cube, words[k]));
+    }
+}
+
+// Property: a record too short is told by the farthest corner of all receivers and sources, and
+// densities of two units are. The model as it is tells neither.
+static void test_far_warnings(void)
+{
+    const char *const settings = "fmax=8 cells_per_wavelength=1.3";
+    const char *const cases[][3] = {
+        {"[-100,100,3]", "[-100,3700,3]", "wraps"},
+        {"'source':[50,20,10]", "'sources':[[50,20,10],[8000,20,10]]", "wraps"},
+        {"'density':2300", "'density':2.3", "kg/m3"}};
+    g_autoptr(LithoCube) plain = twsm_case_run(curved, settings);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *json = replaced(cases[k][0], cases[k][1]);
+        g_autoptr(LithoCube) cube = twsm_case_run(json, settings);
+        g_assert_false(tells(plain, cases[k][2]));
+        g_assert_true(tells(cube, cases[k][2]));
     }
 }
 
@@ -485,6 +520,8 @@ static void test_segy(void)
     g_assert_no_error(error);
     g_assert_cmpmem(back->samples, 4 * litho_box_count(back->held), cube->samples,
                     4 * litho_box_count(cube->held));
+    g_assert_cmpfloat(litho_grid_spacing(&cube->grid, LITHO_XLINE), ==, 50);
+    g_assert_cmpfloat(litho_grid_spacing(&cube->grid, LITHO_INLINE), ==, 25);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 5; j++) {
             guint8 h[240];
@@ -495,6 +532,7 @@ static void test_segy(void)
                                         {85, 100 * 25 * (i % 3)},
                                         {41, -200},
                                         {49, i < 3 ? 300 : 0},
+                                        {181, 0}, // no bin: two shots share their receivers
                                         {17, i / 3 + 1}};
             for (guint k = 0; k < G_N_ELEMENTS(wanted); k++)
                 g_assert_cmpint(header_word(h, wanted[k][0]), ==, wanted[k][1]);
@@ -573,6 +611,7 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-model/stages", test_stages);
     g_test_add_func("/twsm-model/model-errors", test_model_errors);
     g_test_add_func("/twsm-model/warnings", test_warnings);
+    g_test_add_func("/twsm-model/far-warnings", test_far_warnings);
     g_test_add_func("/twsm-model/files", test_files);
     g_test_add_func("/twsm-model/bad-geometry", test_bad_geometry);
     g_test_add_func("/twsm-model/builtin", test_builtin);

@@ -78,9 +78,15 @@ static void put_number(const LithoWriter *w, guint8 *header, int byte, double va
 }
 
 // An assumed distance between traces is no place of them, and must not become one.
-static gboolean has_places(const LithoWriter *w)
+static gboolean has_distances(const LithoWriter *w)
 {
     return w->grid.has_xy && w->grid.xy_source != LITHO_FROM_ASSUMED;
+}
+
+// Records of several sources over the same receivers have distances alone.
+static gboolean has_places(const LithoWriter *w)
+{
+    return has_distances(w) && !(w->grid.spread && w->grid.spread->n > 1);
 }
 
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
@@ -290,7 +296,7 @@ static void make_text(const LithoWriter *w, gboolean is_2, guint8 *text)
         text_line(text, 5, "CDP X: BYTES 181-184, CDP Y: BYTES 185-188, SCALAR: BYTES 71-72");
     text_line(text, 6, "BINS %.6g M ALONG INLINE NUMBERS, %.6g M ALONG CROSSLINE NUMBERS%s",
               litho_grid_spacing(&w->grid, 0), litho_grid_spacing(&w->grid, 1),
-              has_places(w) ? "" : " " LITHO_TEXT_ASSUMED);
+              has_distances(w) ? "" : " " LITHO_TEXT_ASSUMED);
     g_autofree char *axis = axis_line(w);
     text_line(text, AXIS_LINE, "%s", axis);
     if (w->grid.is_depth)

@@ -37,46 +37,61 @@ static void check_fresnel(TwsmSetup *s)
             if (inside < radius)
                 twsm_setup_note(
                     s,
-                    _("wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m inside the untapered "
+                    _("wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m %s the untapered "
                       "part; "
                       "a Fresnel radius is %.0f m: widen the extent or narrow the taper"),
-                    code->text, code->hit[h].boundary, p[h + 1][0], p[h + 1][1], inside, radius);
+                    code->text, code->hit[h].boundary, p[h + 1][0], p[h + 1][1], fabs(inside),
+                    inside < 0 ? _("outside") : _("inside"), radius);
         }
     }
 }
 
-// Latest direct way over an element at the edge of the taper, against the record.
+// Time of a wave from the source to (x, y): vertical legs to the boundaries half way between the
+// two, lengthened by the offset. Close enough for a warning.
+static double time_to(const TwsmModel *m, const TwsmCode *code, const double source[3], double x,
+                      double y)
+{
+    const double offset = hypot(x - source[0], y - source[1]);
+    double time = 0, vertical = 0, depth = source[2];
+    for (int h = 0; h <= code->n; h++) {
+        const double z = h < code->n ? twsm_boundary_depth(&m->boundary[code->hit[h].boundary],
+                                                           (source[0] + x) / 2, (source[1] + y) / 2)
+                                     : m->receiver_z;
+        time += fabs(z - depth) / m->velocity[code->layer[h]];
+        vertical += fabs(z - depth);
+        depth = z;
+    }
+    return vertical > 0 ? time * sqrt(1 + offset * offset / (vertical * vertical)) : time;
+}
+
+// Arrivals at the corners of the receivers, and back at the sources, against the record.
 static void check_record(TwsmSetup *s)
 {
     const TwsmModel *m = s->model;
     for (int c = 0; c < m->n_codes; c++) {
-        double time = 0, depth = m->source[0][2];
-        double far = 0;
-        for (int ix = 0; ix < m->receiver_count[0]; ix += MAX(m->receiver_count[0] - 1, 1))
-            far = MAX(far, fabs(m->receiver_first[0] + ix * m->receiver_step[0] - m->source[0][0]));
-        // Straight vertical legs, lengthened by the offset: close enough for a warning.
-        double vertical = 0;
-        for (int h = 0; h <= m->code[c].n; h++) {
-            double z = h < m->code[c].n
-                           ? twsm_boundary_depth(&m->boundary[m->code[c].hit[h].boundary],
-                                                 m->source[0][0], m->source[0][1])
-                           : m->receiver_z;
-            time += fabs(z - depth) / m->velocity[m->code[c].layer[h]];
-            vertical += fabs(z - depth);
-            depth = z;
+        const TwsmCode *code = &m->code[c];
+        double latest = 0, soonest = INFINITY;
+        for (int q = 0; q < m->n_sources; q++) {
+            const double *from = m->source[q];
+            for (int corner = 0; corner < 4; corner++) {
+                double at[3];
+                twsm_model_receiver(m, corner & 1 ? m->receiver_count[0] - 1 : 0,
+                                    corner & 2 ? m->receiver_count[1] - 1 : 0, at);
+                latest = MAX(latest, time_to(m, code, from, at[0], at[1]));
+            }
+            soonest = MIN(soonest, time_to(m, code, from, from[0], from[1]));
         }
-        if (time + m->delay + 0.8 / m->ricker < 0)
+        if (soonest + m->delay + 0.8 / m->ricker < 0)
             twsm_setup_note(s,
                             _("wave %s arrives at %.3g s with the delay of %.3g s, before the "
                               "record begins, and wraps around to its end: use a longer delay"),
-                            m->code[c].text, time + m->delay, m->delay);
-        time *= vertical > 0 ? sqrt(1 + far * far / (vertical * vertical)) : 1;
-        if (time + m->delay + 1.5 / m->ricker > s->record)
+                            code->text, soonest + m->delay, m->delay);
+        if (latest + m->delay + 1.5 / m->ricker > s->record)
             twsm_setup_note(
                 s,
                 _("wave %s arrives after about %.3g s; with a record of %.4g s it wraps around: "
                   "use a longer record"),
-                m->code[c].text, time + m->delay, s->record);
+                code->text, latest + m->delay, s->record);
     }
 }
 
@@ -203,16 +218,52 @@ static void check_ways(TwsmSetup *s)
 static void check_wavelet(TwsmSetup *s)
 {
     const TwsmModel *m = s->model;
-    const double top = s->n_frequencies / s->record;
-    if (top < 1.9 * m->ricker)
+    const double top = s->n_frequencies / s->record, needed = 2.5 * m->ricker;
+    if (top >= 1.9 * m->ricker)
+        return;
+    // Their number ends the band where it is stated, whatever fmax says.
+    if (top < m->fmax - 1 / s->record)
+        twsm_setup_note(s,
+                        _("%d frequencies end at %.4g Hz, and a Ricker wavelet of %.4g Hz needs "
+                          "%.4g Hz: frequencies=%.0f computes them"),
+                        s->n_frequencies, top, m->ricker, needed, ceil(needed * s->record));
+    else
         twsm_setup_note(s,
                         _("frequencies end at %.4g Hz, and a Ricker wavelet of %.4g Hz needs "
                           "%.4g Hz: fmax=%.4g computes them"),
-                        top, m->ricker, 2.5 * m->ricker, 2.5 * m->ricker);
+                        top, m->ricker, needed, needed);
 }
 
-void twsm_setup_check(TwsmSetup *s)
+// Densities count by their ratios only: those of one rock in g/cm3 among others in kg/m3 make a
+// mirror.
+static void check_densities(TwsmSetup *s)
 {
+    const TwsmModel *m = s->model;
+    double low = INFINITY, high = 0;
+    for (int l = 0; l < m->n_layers; l++) {
+        low = MIN(low, m->density[l]);
+        high = MAX(high, m->density[l]);
+    }
+    if (high > 10 * low)
+        twsm_setup_note(s, _("densities lie between %g and %g: are all of them kg/m3?"), low, high);
+}
+
+// The convolution is asked for by name, and no leg can take it.
+static void check_algorithm(TwsmSetup *s, const TwsmParams *p)
+{
+    gboolean found = p->algorithm != TWSM_FFT;
+    for (int c = 0; c < s->model->n_codes; c++)
+        for (int leg = 0; leg < s->chain[c].n_legs; leg++)
+            found |= s->chain[c].leg[leg].lattice;
+    if (!found)
+        twsm_setup_note(s, _("algorithm=fft needs a way from one flat boundary to another, and no "
+                             "wave of this model has one: fused takes its place"));
+}
+
+void twsm_setup_check(TwsmSetup *s, const TwsmParams *p)
+{
+    check_densities(s);
+    check_algorithm(s, p);
     check_order(s);
     check_wavelet(s);
     check_record(s);

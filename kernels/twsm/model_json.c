@@ -208,6 +208,9 @@ static gboolean read_receivers(TwsmModel *model, JsonNode *node, GError **error)
         if (ok && (line[2] < 1 || line[2] > 100000 || line[2] != floor(line[2])))
             ok = litho_json_complain(
                 &r, keys[k], _("must be [first, step, count] with a count of 1 to 100000"), error);
+        if (ok && line[1] == 0 && line[2] > 1)
+            ok = litho_json_complain(
+                &r, keys[k], _("must be [first, step, count] with a step that is not 0"), error);
         if (ok) {
             model->receiver_first[k] = line[0];
             model->receiver_step[k] = line[1];

@@ -119,14 +119,17 @@ void twsm_setup_grid(const TwsmSetup *s, LithoGrid *grid)
     time->step = s->dt;
     for (int k = 0; k < 3; k++)
         grid->axis[k].source = LITHO_FROM_COMPUTED;
-    // Several sources over an area of receivers are stacked along the inlines: no affine map then.
-    grid->has_xy = m->n_sources == 1;
+    // Several sources over receivers are stacked along the inlines: no affine map then, and the
+    // distances alone are known. Over one line of receivers the next inline is the next source.
+    const gboolean shots = m->n_sources > 1, line = m->receiver_count[1] == 1;
+    grid->has_xy = TRUE;
+    grid->has_no_place = shots;
     grid->xy_source = LITHO_FROM_COMPUTED;
     g_strlcpy(grid->xy_evidence, _("receivers of the model"), sizeof grid->xy_evidence);
     grid->origin[0] = m->receiver_first[0];
     grid->origin[1] = m->receiver_first[1];
-    grid->inline_step[0] = 0;
-    grid->inline_step[1] = m->receiver_step[1];
+    grid->inline_step[0] = shots && line ? m->source[1][0] - m->source[0][0] : 0;
+    grid->inline_step[1] = shots && line ? m->source[1][1] - m->source[0][1] : m->receiver_step[1];
     grid->xline_step[0] = m->receiver_step[0];
     grid->xline_step[1] = 0;
     grid->spread = litho_spread_get(m->n_sources, m->receiver_count[1], m->receiver_z, m->source);
@@ -463,6 +466,6 @@ gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GErr
         if (!litho_run_step(run, c + 1, s->model->n_codes, error))
             return FALSE;
     }
-    twsm_setup_check(s);
+    twsm_setup_check(s, p);
     return TRUE;
 }

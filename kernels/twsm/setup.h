@@ -36,8 +36,9 @@ gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *
 // Adds a warning worth showing.
 void twsm_setup_note(TwsmSetup *setup, const char *format, ...) G_GNUC_PRINTF(2, 3);
 // Adds the warnings about a built model: boundaries that cross or nearly touch, a record, an extent
-// or a band too short, places too near to a boundary.
-void twsm_setup_check(TwsmSetup *setup);
+// or a band too short, places too near to a boundary, densities of several units, an algorithm that
+// does not apply.
+void twsm_setup_check(TwsmSetup *setup, const TwsmParams *params);
 // TRUE when all rock on both sides of the code's boundaries is equally fast: its coefficients do
 // not depend on the angle.
 gboolean twsm_setup_is_even(const TwsmModel *model, const TwsmCode *code);
