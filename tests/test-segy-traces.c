@@ -255,6 +255,34 @@ static void test_stale_lengths(void)
     odd_assert_full(&make, cube);
 }
 
+static gboolean has_note(const LithoCube *cube, const char *words)
+{
+    const GPtrArray *notes = litho_survey_notes(cube->survey);
+    for (guint k = 0; k < notes->len; k++)
+        if (strstr(g_ptr_array_index(notes, k), words))
+            return TRUE;
+    return FALSE;
+}
+
+// Property: the tails of modelled wavelets, smaller than any recorded amplitude, are no sign of
+// samples that were read in a wrong way; numbers as large are.
+static void test_tails(void)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        Make make = make_plain();
+        make.format = 5;
+        g_autoptr(GByteArray) file = make_file(&make);
+        for (int n = 0; n < make.n1 * make.n2; n++)
+            for (int k = 0; k < make.ns; k++) {
+                const double a = 0.01 * (k - 10) * (k - 10) + n;
+                const double tail = kind ? 1e25 * (1 + a) : 1e-30 * (1 + a);
+                make_put_sample(file, &make, n, k, k < 20 ? exp(-a) - 0.1 : tail);
+            }
+        g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+        g_assert_true(has_note(cube, "1e-20..1e20") == (kind == 1));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -266,6 +294,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy-traces/variable-lengths", test_variable_lengths);
     g_test_add_func("/segy-traces/variable-and-trailer", test_variable_and_trailer);
     g_test_add_func("/segy-traces/stale-lengths", test_stale_lengths);
+    g_test_add_func("/segy-traces/tails", test_tails);
     int status = g_test_run();
     test_remove_folder(odd_folder);
     return status;

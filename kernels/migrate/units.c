@@ -38,5 +38,6 @@ void litho_velocity_add_likely(GError **error, double v)
     if (!error || !*error || !unit)
         return;
     g_autofree char *told = g_steal_pointer(&(*error)->message);
-    (*error)->message = litho_text_printf(_("%s; it looks like %s, %g m/s"), told, unit, v * size);
+    (*error)->message =
+        litho_text_printf(_("%s; it looks like %s, %.4g m/s"), told, unit, v * size);
 }
