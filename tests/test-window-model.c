@@ -91,6 +91,17 @@ static void test_model_follows(void)
     gui_activate(&gui, "win.fit");
 }
 
+// Property: where a section fills the window, the model comes beside it when it is asked for.
+static void test_model_beside(void)
+{
+    gui_activate(&gui, "win.maximise(0)");
+    g_assert_cmpint(litho_canvas_maximised(canvas()), ==, LITHO_INLINE);
+    gui_activate(&gui, "win.model");
+    g_assert_cmpint(litho_canvas_maximised(canvas()), ==, -1);
+    g_assert_nonnull(litho_canvas_model(canvas()));
+    g_assert_true(gtk_widget_get_mapped(GTK_WIDGET(litho_canvas_model(canvas()))));
+}
+
 static char *depths_text(void)
 {
     const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
@@ -299,6 +310,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/model/shapes", test_model);
     g_test_add_func("/model/follows", test_model_follows);
+    g_test_add_func("/model/beside", test_model_beside);
     g_test_add_func("/model/grip", test_grip);
     g_test_add_func("/model/other-grid", test_other_grid);
     g_test_add_func("/model/picture-names", test_picture_names);

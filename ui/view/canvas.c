@@ -165,10 +165,14 @@ void litho_canvas_show_model(LithoCanvas *self, int space)
 
 void litho_canvas_next_model(LithoCanvas *self)
 {
-    int space = litho_canvas_model(self) ? self->wanted_space : -1;
+    // A section that fills the window, as a line does from the start, hides what M is to show.
+    const gboolean hidden = self->maximised >= 0 && self->maximised != LITHO_VIEW_SCENE;
+    int space = litho_canvas_model(self) && !hidden ? self->wanted_space : -1;
     do
         space = space + 1 < LITHO_N_SPACES ? space + 1 : -1;
     while (!has_space(self, space));
+    if (hidden && space >= 0)
+        litho_canvas_maximise(self, -1);
     litho_canvas_show_model(self, space);
 }
 
