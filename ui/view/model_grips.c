@@ -246,9 +246,12 @@ static void draw_place(cairo_t *cr, const char *text, const LithoAxesStyle *styl
     cairo_select_font_face(cr, style->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     cairo_set_font_size(cr, style->font_size);
     cairo_text_extents(cr, text, &e);
-    double left = x + 14;
-    if (left + e.x_advance + 6 > rect.x + rect.w)
-        left = x - 14 - e.x_advance;
+    const double right = rect.x + rect.w - e.x_advance - 6;
+    double left = x + 14 <= right ? x + 14 : x - 14 - e.x_advance;
+    if (left < rect.x + 6) { // no room on either side of the grip: below its arrow
+        left = fmax(fmin(x - e.x_advance / 2, right), rect.x + 6);
+        y += 15 + style->font_size;
+    }
     cairo_rectangle(cr, left - 4, y - style->font_size * 0.85, e.x_advance + 8,
                     style->font_size * 1.5);
     cairo_set_source_rgba(cr, 0, 0, 0, 0.7);
