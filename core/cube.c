@@ -220,6 +220,11 @@ void litho_cube_inherit(LithoCube *cube, const LithoCube *from)
     g_strlcpy(cube->name, from->name, sizeof cube->name);
     if (from->survey && !cube->survey)
         cube->survey = litho_origin_ref(from->survey);
+    litho_cube_inherit_notes(cube, from);
+}
+
+void litho_cube_inherit_notes(LithoCube *cube, const LithoCube *from)
+{
     for (guint k = 0; k < from->notes->len; k++)
         g_ptr_array_add(cube->notes, g_strdup(g_ptr_array_index(from->notes, k)));
 }

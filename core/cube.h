@@ -55,6 +55,8 @@ void litho_cube_set_name(LithoCube *cube, const char *name);
 // Copies name, notes, survey and live mask (where the boxes overlap) from `from`: what an
 // operator's output inherits from its input.
 void litho_cube_inherit(LithoCube *cube, const LithoCube *from);
+// Copies the notes alone: for traces that are others than those of `from`, as an image's are.
+void litho_cube_inherit_notes(LithoCube *cube, const LithoCube *from);
 void litho_cube_note(LithoCube *cube, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 // A new serial and no source: its maker has written samples again, and caches must not take the

@@ -3,6 +3,7 @@
 // Models of tip-wave modelling and what is said about them: what a model file may hold and how its
 // mistakes are named, files of boundaries, what a run reports, what SEG-Y carries, memory.
 #include "core/io/survey.h"
+#include "kernels/migrate/migrate.h"
 #include "tests/twsm_case.h"
 
 static const char curved[] = TWSM_CASE_CURVED("'source':[50,20,10],");
@@ -122,6 +123,25 @@ static void test_far_warnings(void)
         g_assert_false(tells(plain, cases[k][2]));
         g_assert_true(tells(cube, cases[k][2]));
     }
+}
+
+// Property: a migration behind the modelling tells that it has a shot before it and how to take it,
+// what the modelling told stays, and its image has no sources.
+static void test_migrated(void)
+{
+    TwsmCaseFlow f = twsm_case_flow(curved, "fmax=10 cells_per_wavelength=1.6");
+    g_autoptr(GError) error = NULL;
+    litho_flow_append(f.flow, &litho_operator_migrate);
+    LithoStep *step = litho_flow_step(f.flow, 1);
+    g_assert_true(litho_param_parse(&step->op->params, step->params, "nz", "5", NULL));
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) image = litho_engine_run(engine, f.flow, NULL, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(tells(image, "1.6"));
+    g_assert_true(tells(image, "mode=shot source_x=250 source_y=120"));
+    g_assert_null(image->grid.spread);
+    litho_engine_free(engine);
+    twsm_case_flow_clear(&f);
 }
 
 static void write_npy(const char *path, const float *z, int rows, int columns)
@@ -612,6 +632,7 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-model/model-errors", test_model_errors);
     g_test_add_func("/twsm-model/warnings", test_warnings);
     g_test_add_func("/twsm-model/far-warnings", test_far_warnings);
+    g_test_add_func("/twsm-model/migrated", test_migrated);
     g_test_add_func("/twsm-model/files", test_files);
     g_test_add_func("/twsm-model/bad-geometry", test_bad_geometry);
     g_test_add_func("/twsm-model/builtin", test_builtin);

@@ -118,10 +118,12 @@ static LithoCube *new_output(LithoEngine *engine, const LithoWalkStep *l, const 
         if (!out)
             backend->free(buffer);
     }
-    if (out && in && litho_grid_same_shape(&l->in, &l->out))
+    if (out && in && litho_grid_same_shape(&l->in, &l->out)) {
         litho_cube_inherit(out, in);
-    else if (out && in)
+    } else if (out && in) {
         g_strlcpy(out->name, in->name, sizeof out->name);
+        litho_cube_inherit_notes(out, in); // what steps before this one told holds of its traces
+    }
     return out;
 }
 

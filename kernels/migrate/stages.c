@@ -45,6 +45,24 @@ gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigratePar
     return TRUE;
 }
 
+// Records that a modelling before this step made are no stack; their grid knows the source.
+static void note_records(const LithoGrid *in, const LithoMigrateParams *params, LithoCube *out)
+{
+    const LithoSpread *spread = in->spread;
+    if (!spread || params->mode != LITHO_MIGRATE_ZERO_OFFSET)
+        return;
+    if (spread->n == 1)
+        litho_cube_note(out,
+                        "the input is the record of one shot, and zero-offset takes it for a "
+                        "stack: mode=shot source_x=%g source_y=%g images it",
+                        spread->source[0][0] - in->origin[0], spread->source[0][1] - in->origin[1]);
+    else
+        litho_cube_note(out,
+                        "the input holds records of %d shots, and zero-offset takes them for "
+                        "a stack: written to a file, mode=shot geometry=headers images them",
+                        spread->n);
+}
+
 void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, LithoRun *run)
 {
     for (int k = 0; k < jobs->n; k++)
@@ -52,6 +70,7 @@ void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, Lit
     memset(pass->out->live, 1,
            litho_box_size(pass->out->held, 0) * litho_box_size(pass->out->held, 1));
     litho_migrate_jobs_report(jobs->job, jobs->n, &jobs->layer, run, pass->out);
+    note_records(&pass->in->grid, pass->params, pass->out);
 }
 
 gsize litho_migrate_image_cells(const LithoMigrateJob *job)
