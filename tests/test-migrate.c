@@ -365,14 +365,24 @@ static void test_refusals(void)
     }
 }
 
-// Property: a panel opens with at most eight rows.
+// Property: a panel opens with at most eight rows whatever is chosen, and they hold all that a
+// choice asks for.
 static void test_rows(void)
 {
     const LithoParamTable *table = &litho_operator_migrate.params;
-    int rows = 0;
-    for (guint k = 0; k < table->n; k++)
-        rows += !table->rows[k].advanced;
-    g_assert_cmpint(rows, <=, 8);
+    static const char *const choices[] = {"mode=zero-offset", "mode=demigrate",
+                                          "mode=shot geometry=record", "mode=shot geometry=line",
+                                          "mode=shot geometry=headers"};
+    for (guint c = 0; c < G_N_ELEMENTS(choices); c++) {
+        g_autoptr(LithoFlow) flow = flow_of(choices[c]);
+        const void *params = litho_flow_step(flow, 0)->params;
+        int rows = 0;
+        for (guint k = 0; k < table->n; k++)
+            rows += !table->rows[k].advanced && litho_param_applies(table, &table->rows[k], params);
+        g_assert_cmpint(rows, <=, 8);
+    }
+    g_assert_false(litho_param_find(table, "nx")->advanced);
+    g_assert_false(litho_param_find(table, "ny")->advanced);
 }
 
 // Property: a velocity cube on a coarser grid of its own, given by coordinates, is interpolated to

@@ -14,6 +14,7 @@
 #include "ui/panel/area_pictures.h"
 #include "ui/panel/preset_line.h"
 #include "ui/panel/snapshot_bar.h"
+#include "ui/panel/sweep_axis.h"
 #include "ui/session/medium.h"
 #include "ui/session/points.h"
 #include "ui/session/presets.h"
@@ -544,6 +545,24 @@ static void test_sweep_of_another(void)
     gui_settle(&gui);
 }
 
+// Property: a sweep offers what acts with the step's choices: no source of a shot for a stack.
+static void test_swept_rows(void)
+{
+    const LithoOperator *op = litho_operator_find("migrate");
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, op);
+    const LithoStep *step = litho_flow_step(flow, 0);
+    const LithoParam *source = litho_param_find(&op->params, "source_x");
+    for (int shot = 0; shot < 2; shot++) {
+        litho_param_set(litho_param_find(&op->params, "mode"), litho_flow_step(flow, 0)->params,
+                        shot, NULL);
+        GtkWidget *line = g_object_ref_sink(litho_sweep_line_new(step, FALSE, FALSE));
+        litho_sweep_line_choose(LITHO_SWEEP_LINE(line), source);
+        g_assert_true((litho_sweep_line_row(LITHO_SWEEP_LINE(line)) == source) == (shot == 1));
+        g_object_unref(line);
+    }
+}
+
 // --- blinking, and the read-out -----------------------------------------------------------------
 
 static gboolean blinks(void)
@@ -672,6 +691,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/field-goes", test_field_goes);
     g_test_add_func("/display/stopped", test_stopped);
     g_test_add_func("/display/sweep-of-another", test_sweep_of_another);
+    g_test_add_func("/display/swept-rows", test_swept_rows);
     g_test_add_func("/display/blink-ends", test_blink_ends);
     g_test_add_func("/display/read-out", test_read_out);
     g_test_add_func("/display/described", test_described);

@@ -132,10 +132,10 @@ static const LithoParam rows[] = {
                 .doc =
                     N_("Distance of neighbouring inlines, a file's --dx; 0 = that of the input.")),
     LITHO_INT(P, nx, .label = N_("Image cells x"), .when = "mode=shot geometry=headers", .def = 0,
-              .max = 100000, .advanced = true, .stage = PLAN,
+              .max = 100000, .stage = PLAN,
               .doc = N_("Cells of the image along x for geometry = headers.")),
     LITHO_INT(P, ny, .label = N_("Image cells y"), .when = "mode=shot geometry=headers", .def = 0,
-              .max = 100000, .advanced = true, .stage = PLAN,
+              .max = 100000, .stage = PLAN,
               .doc = N_("Cells of the image along y for geometry = headers.")),
     LITHO_FLOAT(P, origin_x, .label = N_("Image corner x"), .when = "mode=shot geometry=headers",
                 .unit = "m", .def = 0, .min = -1e9, .max = 1e9, .advanced = true, .stage = PLAN,

@@ -437,6 +437,9 @@ static LithoSweepTask *make_task(Sweep *sweep)
     task->look.grid_lines = task->look.reversed = FALSE;
     task->view = litho_session_slice_view(session, axis == LITHO_VIEW_SCENE ? LITHO_INLINE : axis);
     task->view.keep_aspect = FALSE;
+    const LithoGrid *grid = litho_session_grid(session);
+    if (grid)
+        task->grid = *grid;
     task->width = THUMB_W * ZOOM;
     task->height = THUMB_H * ZOOM;
     task->judged = litho_judgement_applies(session);
@@ -570,8 +573,7 @@ static GtkWidget *make_head(Sweep *sweep, const LithoStep *step)
     GtkWidget *button = gtk_button_new_with_label(_("Start"));
     const LithoGrid *grid = litho_session_grid(litho_window_session(sweep->window));
     for (int k = 0; k < 2; k++) {
-        sweep->line[k] =
-            litho_sweep_line_new(step->op, step->params, k == 1, grid && grid->is_depth);
+        sweep->line[k] = litho_sweep_line_new(step, k == 1, grid && grid->is_depth);
         gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
     litho_sweep_lines_align(LITHO_SWEEP_LINE(sweep->line[0]), LITHO_SWEEP_LINE(sweep->line[1]));

@@ -142,8 +142,7 @@ static void litho_sweep_line_class_init(LithoSweepLineClass *klass)
                                  NULL, NULL, G_TYPE_NONE, 0);
 }
 
-GtkWidget *litho_sweep_line_new(const LithoOperator *op, const void *params, gboolean second,
-                                gboolean is_depth)
+GtkWidget *litho_sweep_line_new(const LithoStep *step, gboolean second, gboolean is_depth)
 {
     LithoSweepLine *self = g_object_new(LITHO_TYPE_SWEEP_LINE, NULL);
     GtkStringList *names = gtk_string_list_new(NULL);
@@ -152,9 +151,10 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, const void *params, gbo
     self->is_depth = is_depth;
     if (second)
         gtk_string_list_append(names, _("none"));
-    for (guint r = 0; r < op->params.n; r++) {
-        const LithoParam *row = &op->params.rows[r];
-        if (!litho_sweep_takes(row) || !litho_param_applies(&op->params, row, params))
+    const LithoParamTable *table = &step->op->params;
+    for (guint r = 0; r < table->n; r++) {
+        const LithoParam *row = &table->rows[r];
+        if (!litho_sweep_takes(row) || !litho_param_applies(table, row, step->params))
             continue;
         if (!first && !litho_sweep_is_named(row))
             first = row;

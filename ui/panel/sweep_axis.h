@@ -8,11 +8,10 @@
 #define LITHO_TYPE_SWEEP_LINE (litho_sweep_line_get_type())
 G_DECLARE_FINAL_TYPE(LithoSweepLine, litho_sweep_line, LITHO, SWEEP_LINE, GtkBox)
 
-// A line for the numbers, choices and switches among the operator's parameters that count with
-// `params`. Begins with the first number, or, where it is the `second`, with none chosen.
-// `is_depth`: samples are depths, whose units some parameters take.
-GtkWidget *litho_sweep_line_new(const LithoOperator *op, const void *params, gboolean second,
-                                gboolean is_depth);
+// A line for the numbers, choices and switches among the parameters that act in the step. Begins
+// with the first number, or, where it is the `second`, with none chosen. `is_depth`: samples are
+// depths, whose units some parameters take.
+GtkWidget *litho_sweep_line_new(const LithoStep *step, gboolean second, gboolean is_depth);
 const LithoParam *litho_sweep_line_row(LithoSweepLine *self); // NULL = none chosen
 void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row);
 void litho_sweep_line_limit(LithoSweepLine *self, guint most);      // so many values at most

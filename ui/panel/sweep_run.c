@@ -115,19 +115,35 @@ static double removed_energy(const LithoCube *in, const LithoCube *out, LithoBox
     return all > 0 ? gone / all : NAN;
 }
 
+// The task's view on the grid of one setting's output: of the same times or depths, however far its
+// samples lie apart.
+static LithoSliceView view_of(const LithoSweepTask *task, const LithoGrid *grid)
+{
+    const LithoAxis *from = &task->grid.axis[LITHO_SAMPLE], *to = &grid->axis[LITHO_SAMPLE];
+    LithoSliceView view = task->view;
+    if (task->grid.is_depth == grid->is_depth && from->step > 0 && to->step > 0) {
+        double *const at[] = {&view.lo[LITHO_SAMPLE], &view.hi[LITHO_SAMPLE]};
+        for (guint k = 0; k < G_N_ELEMENTS(at); k++)
+            *at[k] = litho_axis_index(to, litho_axis_value(from, *at[k]));
+        if (view.axis == LITHO_SAMPLE)
+            view.index = llround(litho_axis_index(to, litho_axis_value(from, (double)view.index)));
+    }
+    // Another setting may give fewer depths than the one that the slice was chosen in.
+    view.index = CLAMP(view.index, 0, grid->axis[view.axis].n - 1);
+    return view;
+}
+
 static cairo_surface_t *draw(const LithoSweepTask *task, const LithoCube *in, const LithoCube *out,
                              const LithoLook *look, LithoShow show, GError **error)
 {
+    const LithoGrid *grid = out ? &out->grid : &in->grid;
     LithoRaster raster = {.input = in,
                           .output = out,
-                          .grid = out ? &out->grid : &in->grid,
-                          .view = task->view,
+                          .grid = grid,
+                          .view = view_of(task, grid),
                           .look = *look,
                           .show = show,
                           .scale = 1};
-    // Another setting may give fewer depths than the one that the slice was chosen in.
-    const gint64 last = raster.grid->axis[task->view.axis].n - 1;
-    raster.view.index = MIN(raster.view.index, last);
     return litho_raster_slice(&raster, task->width, task->height, error);
 }
 

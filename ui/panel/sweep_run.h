@@ -45,6 +45,7 @@ typedef struct LithoSweepTask {
     LithoDevice device;
     LithoLook look;
     LithoSliceView view;
+    LithoGrid grid;       // that the view is of
     double width, height; // of the pictures
     gboolean judged;      // `area` and `noise` count
     LithoBox area;        // that is judged
