@@ -105,6 +105,11 @@ gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b)
            a->axis[2].n == b->axis[2].n;
 }
 
+gboolean litho_grid_matches(const LithoGrid *a, const LithoGrid *b)
+{
+    return litho_grid_same_shape(a, b) && a->is_depth == b->is_depth;
+}
+
 char *litho_grid_size_text(const LithoGrid *grid)
 {
     const LithoAxis *a = grid->axis;

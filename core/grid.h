@@ -86,6 +86,9 @@ double litho_grid_spacing(const LithoGrid *grid, int axis);
 double litho_grid_nyquist(const LithoGrid *grid);
 // TRUE when sizes are equal; the second also wants equal firsts and steps (1e-6 of a step).
 gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b);
+// TRUE when sizes are equal and both hold times or both depths: what lies at one place in both may
+// be compared. An image may have as many depths as its record has times.
+gboolean litho_grid_matches(const LithoGrid *a, const LithoGrid *b);
 // "23 x 18 x 75", for sentences about shapes; g_free().
 char *litho_grid_size_text(const LithoGrid *grid);
 gboolean litho_grid_equal(const LithoGrid *a, const LithoGrid *b);

@@ -2,6 +2,7 @@
 //
 // Depth migration between its passes and among processes: engines of a team that fails, more
 // processes than frequencies, shots by their traces, planes turned into traces.
+#include "core/engine/quality.h"
 #include "core/peers.h"
 #include "kernels/migrate/cpu/engine.h"
 #include "kernels/migrate/plan.h"
@@ -318,6 +319,24 @@ static void test_columns(void)
                                            1e-12);
 }
 
+// Property: an image is no filtered record, with as many depths as the record has times either, and
+// no noise judges it.
+static void test_as_many_depths(void)
+{
+    LithoGrid grid = time_grid(3, 8, 40, 20, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 3);
+    g_autoptr(LithoFlow) flow = flow_of("velocity=2000 nz=40");
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_quality_check(flow, &in->grid, &error));
+    g_test_message("%s", error->message);
+    g_assert_nonnull(strstr(error->message, "another grid"));
+    LithoGrid image;
+    g_assert_true(
+        litho_migrate_output_grid(&grid, litho_flow_step(flow, 0)->params, NULL, &image, NULL));
+    g_assert_true(litho_grid_same_shape(&grid, &image));
+    g_assert_false(litho_grid_matches(&grid, &image));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -328,5 +347,6 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-plan/planes", test_planes);
     g_test_add_func("/migrate-plan/reach", test_reach);
     g_test_add_func("/migrate-plan/columns", test_columns);
+    g_test_add_func("/migrate-plan/as-many-depths", test_as_many_depths);
     return test_run();
 }

@@ -118,7 +118,7 @@ static LithoCube *new_output(LithoEngine *engine, const LithoWalkStep *l, const 
         if (!out)
             backend->free(buffer);
     }
-    if (out && in && litho_grid_same_shape(&l->in, &l->out)) {
+    if (out && in && litho_grid_matches(&l->in, &l->out)) {
         litho_cube_inherit(out, in);
     } else if (out && in) {
         g_strlcpy(out->name, in->name, sizeof out->name);
@@ -228,7 +228,7 @@ static gboolean exec_node(Node *node, LithoPass *pass, const LithoWalkStep *l, L
 static gboolean keep_mute(LithoEngine *engine, const LithoWalkStep *l, const LithoCube *in,
                           LithoCube *out, LithoRun *run, GError **error)
 {
-    if (!l->step->op->keeps_mute || l->volume || !litho_grid_same_shape(&l->in, &l->out))
+    if (!l->step->op->keeps_mute || l->volume || !litho_grid_matches(&l->in, &l->out))
         return TRUE;
     if (out->device)
         return engine->device.backend->keep_mute(in, out, l->region, error);

@@ -139,7 +139,7 @@ gboolean litho_quality_check(const LithoFlow *flow, const LithoGrid *in, GError 
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, NULL, error);
     if (!walk)
         return FALSE;
-    return litho_grid_same_shape(in, &walk->out) ||
+    return litho_grid_matches(in, &walk->out) ||
            litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                         "the output lies on another grid than the input; only filters of one grid "
                         "can be judged by their noise");

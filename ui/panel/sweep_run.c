@@ -155,7 +155,7 @@ static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, Litho
         draw(task, task->in, out, &task->look, LITHO_SHOW_OUTPUT, error);
     if (!shot->picture[LITHO_SWEEP_OUTPUT])
         return FALSE;
-    if (!task->in || !litho_grid_same_shape(&task->in->grid, &out->grid))
+    if (!task->in || !litho_grid_matches(&task->in->grid, &out->grid))
         return TRUE;
     shot->removed = removed_energy(task->in, out, slice);
     shot->picture[LITHO_SWEEP_REMOVED] =

@@ -40,7 +40,7 @@ gboolean litho_flow_check_look(LithoFlowCheck *check, const LithoFlow *flow, con
     set_problem(check, error, FALSE);
     if (!walk || check->waits)
         return FALSE;
-    gboolean reshaped = !litho_grid_same_shape(&walk->out, &check->out);
+    gboolean reshaped = !litho_grid_matches(&walk->out, &check->out);
     check->out = walk->out;
     return reshaped;
 }

@@ -101,7 +101,7 @@ void litho_places_adopt(LithoPlaces *places, const LithoGrid *grid, const LithoD
                         LithoDisplay *display)
 {
     const LithoGrid *old = litho_places_grid(places);
-    if (!old || !litho_grid_same_shape(old, grid)) {
+    if (!old || !litho_grid_matches(old, grid)) {
         const Place now = present(places, display), arrived = places->arrived, left = places->left;
         const gboolean back = old && left.n[0] == grid->axis[0].n && left.n[1] == grid->axis[1].n &&
                               left.n[2] == grid->axis[2].n;

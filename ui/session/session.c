@@ -197,7 +197,7 @@ gboolean litho_session_comparable(LithoSession *self)
         return FALSE;
     // A flow that is refused leaves the last result on the screen, with the grid it had.
     return (!litho_session_flow_problem(self) || litho_session_result(self)) &&
-           litho_grid_same_shape(&against->grid, litho_flow_check_out(self->check));
+           litho_grid_matches(&against->grid, litho_flow_check_out(self->check));
 }
 
 // --- flow ---------------------------------------------------------------------------------------

@@ -65,8 +65,7 @@ void litho_session_numbers_init(LithoSession *self)
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube)
 {
     LithoCube *from = which == LITHO_NUMBERS_OUT && self->input &&
-                              litho_grid_same_shape(&self->input->grid, &cube->grid) &&
-                              self->input->grid.is_depth == cube->grid.is_depth
+                              litho_grid_matches(&self->input->grid, &cube->grid)
                           ? self->input
                           : NULL;
     litho_numbers_want(self->numbers, which, cube, from);

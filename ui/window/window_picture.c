@@ -162,7 +162,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     }
     Picture *p = g_new0(Picture, 1);
     gboolean both =
-        input && output && output != input && litho_grid_same_shape(&input->grid, &output->grid);
+        input && output && output != input && litho_grid_matches(&input->grid, &output->grid);
     // A picture has one grid: of two, the one on screen.
     gboolean alone =
         !both && output && (!input || litho_session_shown(self->session) != LITHO_SHOW_INPUT);
