@@ -7,6 +7,7 @@
 #include "app/cli_flow.h"
 #include "app/cli_open.h"
 #include "app/cli_trial.h"
+#include "core/engine/engine.h"
 #include "render/sheet.h"
 #include "render/ticks.h"
 #include "core/error.h"
@@ -99,6 +100,7 @@ typedef struct Sweep {
     JsonArray *runs;
     LithoQuality *told; // of each cell that gave a result
     gboolean *gave;
+    LithoEngine *engine; // of images; NULL: filters, which are judged
     int best;        // the cell that is marked; -1 = none is better than another
     guint judged;    // settings that gave a result
     GError *refused; // why the first of the others gave none
@@ -132,8 +134,11 @@ static int axis_of(const LithoGrid *grid)
 // "F-X prediction filter, output, inline 1051: survey.sgy"; a map has its range.
 static char *title_of(const Sweep *s)
 {
+    const char *title = litho_text(litho_flow_step(s->flow, 0)->op->title);
     const char *show = s->o->show ? s->o->show : "output";
     const LithoGrid *grid = &s->part.in->grid;
+    if (s->engine) // an image has slices of its own
+        return g_strdup_printf("%s: %s", title, litho_survey_name(s->survey));
     const int axis = axis_of(grid);
     const gint64 size = litho_box_size(s->part.area, axis);
     g_autofree char *slice =
@@ -141,8 +146,14 @@ static char *title_of(const Sweep *s)
     const char *kind = strcmp(show, "removed") == 0      ? _("removed")
                        : strcmp(show, "similarity") == 0 ? _("similarity 0 to 1")
                                                          : _("output");
-    return g_strdup_printf("%s, %s, %s: %s", litho_text(litho_flow_step(s->flow, 0)->op->title),
-                           kind, slice, litho_survey_name(s->survey));
+    return g_strdup_printf("%s, %s, %s: %s", title, kind, slice, litho_survey_name(s->survey));
+}
+
+static cairo_surface_t *draw_slice(const Sweep *s, const LithoCube *shown, const LithoLook *look,
+                                   GError **error)
+{
+    const int axis = axis_of(&shown->grid);
+    return litho_sheet_slice(s->sheet, shown, axis, shown->grid.axis[axis].n / 2, look, error);
 }
 
 static cairo_surface_t *draw(Sweep *s, GError **error)
@@ -154,10 +165,7 @@ static cairo_surface_t *draw(Sweep *s, GError **error)
         whole ? litho_cube_ref(last) : litho_quality_cut(last, s->part.area, error);
     g_autoptr(LithoCube) in = out ? litho_quality_cut(s->part.in, s->part.area, error) : NULL;
     g_autoptr(LithoCube) shown = in ? shown_cube(s, in, out, &look, error) : NULL;
-    if (!shown)
-        return NULL;
-    const int axis = axis_of(&shown->grid);
-    return litho_sheet_slice(s->sheet, shown, axis, shown->grid.axis[axis].n / 2, &look, error);
+    return shown ? draw_slice(s, shown, &look, error) : NULL;
 }
 
 static void tell(LithoSheetCell *cell, const LithoQuality *q)
@@ -219,6 +227,53 @@ static int best_of(const Sweep *s, guint n)
     return n == 1 || (most > least && common) ? best : -1;
 }
 
+static gboolean choose_look(Sweep *s, const LithoCube *cube, LithoRun *run, GError **error)
+{
+    LithoStats stats;
+    if (!litho_qc_stats(cube, run, &stats, error))
+        return FALSE;
+    const LithoRange range = litho_qc_range(cube, &stats, LITHO_CLIP_AUTO);
+    s->look = litho_look_default();
+    litho_look_set_range(&s->look, &range);
+    return TRUE;
+}
+
+// The image of one setting, which no noise judges. All have the clip of the first one. FALSE: the
+// setting is refused, or the run is cancelled.
+static gboolean image_cell(Sweep *s, LithoSheetCell *cell, JsonObject *object, LithoRun *run,
+                           GError **error)
+{
+    const double start = litho_now_ms();
+    g_autoptr(LithoCube) out = litho_engine_run(s->engine, s->flow, s->part.in, NULL, run, error);
+    const double ms = litho_now_ms() - start;
+    if (!out || !litho_cube_host(out, error) ||
+        (s->judged == 0 && !choose_look(s, out, run, error)) ||
+        !(cell->picture = draw_slice(s, out, &s->look, error)))
+        return FALSE;
+    json_object_set_double_member(object, "seconds", 1e-3 * ms);
+    cell->lines[1] = g_strdup_printf(_("%.0f ms"), ms);
+    s->judged++;
+    return TRUE;
+}
+
+static gboolean filter_cell(Sweep *s, guint number, JsonObject *object, LithoRun *run,
+                            GError **error)
+{
+    LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
+    LithoQuality q;
+    if (litho_flow_fills_alone(s->flow) && !(ask.hide > 0))
+        ask.hide = HIDE;
+    if (!litho_judge_run(s->judge, &ask, run, &q, error) ||
+        !(s->sheet->cells[number].picture = draw(s, error)))
+        return FALSE;
+    litho_quality_to_json(&q, object);
+    tell(&s->sheet->cells[number], &q);
+    s->judged++;
+    s->told[number] = q;
+    s->gave[number] = TRUE;
+    return TRUE;
+}
+
 static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GError **error)
 {
     const guint at[2] = {column, row}, number = row * s->sheet->columns + column;
@@ -227,7 +282,6 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
     JsonObject *object = json_object_new(), *values = json_object_new();
     g_autoptr(GString) label = g_string_new(NULL);
     g_autoptr(GError) refused = NULL;
-    LithoQuality q;
     gboolean ok = TRUE;
     json_array_add_object_element(s->runs, object);
     json_object_set_object_member(object, "values", values);
@@ -240,12 +294,10 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
                                            &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
     }
     cell->lines[0] = g_strdup(label->str);
-    if (ok && !litho_cli_part_cover(s->survey, s->flow, run, &s->part, error))
+    if (ok && !s->engine && !litho_cli_part_cover(s->survey, s->flow, run, &s->part, error))
         return FALSE;
-    LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
-    if (litho_flow_fills_alone(s->flow) && !(ask.hide > 0))
-        ask.hide = HIDE;
-    ok = ok && litho_judge_run(s->judge, &ask, run, &q, &refused);
+    ok = ok && (s->engine ? image_cell(s, cell, object, run, &refused)
+                          : filter_cell(s, number, object, run, &refused));
     if (!ok && litho_error_is_cancelled(refused)) {
         g_propagate_error(error, g_steal_pointer(&refused));
         return FALSE;
@@ -255,29 +307,11 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
         json_object_set_string_member(object, "refused", refused->message);
         if (!s->refused)
             s->refused = g_steal_pointer(&refused);
-        return TRUE;
     }
-    litho_quality_to_json(&q, object);
-    tell(cell, &q);
-    s->judged++;
-    s->told[number] = q;
-    s->gave[number] = TRUE;
-    cell->picture = draw(s, error);
-    return cell->picture != NULL;
+    return TRUE;
 }
 
 // --- the sheet ----------------------------------------------------------------------------------
-
-static gboolean choose_look(Sweep *s, LithoRun *run, GError **error)
-{
-    LithoStats stats;
-    if (!litho_qc_stats(s->part.in, run, &stats, error))
-        return FALSE;
-    const LithoRange range = litho_qc_range(s->part.in, &stats, LITHO_CLIP_AUTO);
-    s->look = litho_look_default();
-    litho_look_set_range(&s->look, &range);
-    return TRUE;
-}
 
 static gboolean save_json(const Sweep *s, const char *input, GError **error)
 {
@@ -328,6 +362,31 @@ static void print_cell(const LithoSheetCell *cell)
     printf("\n");
 }
 
+// TRUE when the flow's output has a grid of its own, as an image of a record has, and nothing is
+// asked that only filters have.
+static gboolean makes_images(const Sweep *s, LithoRun *run)
+{
+    const LithoCliJudge *judge = &s->o->trial.judge;
+    const gboolean asks = judge->reference || judge->hide > 0 || judge->area ||
+                          (s->o->show && strcmp(s->o->show, "output") != 0);
+    const LithoGrid *grid = litho_survey_grid(s->survey);
+    g_autoptr(LithoWalk) walk = asks ? NULL : litho_walk_resolve(s->flow, grid, run, NULL);
+    return walk && !litho_grid_matches(grid, &walk->out);
+}
+
+// What every setting is shown: the part of the survey that is judged, or all of it.
+static gboolean prepare(Sweep *s, LithoDevice device, LithoRun *run, GError **error)
+{
+    const LithoCliTrial *trial = &s->o->trial;
+    if (!makes_images(s, run))
+        return litho_cli_part(s->survey, s->flow, &trial->judge, &trial->open, run, &s->part, error) &&
+               choose_look(s, s->part.in, run, error);
+    s->engine = litho_engine_new(device);
+    s->part.area = litho_box_full(litho_survey_grid(s->survey));
+    s->part.in = litho_survey_read(s->survey, NULL, run, error);
+    return s->part.in != NULL;
+}
+
 static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
     LithoDevice device;
@@ -346,14 +405,13 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
                .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
-    gboolean ok =
-        litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, run, &s.part, error) &&
-        choose_look(&s, run, error) && fill_sheet(&s, run, error);
+    gboolean ok = prepare(&s, device, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_quality_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = title_of(&s);
         s.sheet->caption =
-            s.part.noise.n > 0
+            s.engine ? g_steal_pointer(&area)
+            : s.part.noise.n > 0
                 ? g_strdup_printf(_("%s; noise level %.4g"), area, s.part.noise.total)
                 : g_strdup_printf(_("%s; noise level not known"), area);
         ok = (!o->trial.files.out ||
@@ -367,6 +425,8 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
     g_free(s.gave);
     g_clear_error(&s.refused);
     litho_judge_free(s.judge);
+    if (s.engine)
+        litho_engine_free(s.engine);
     litho_sheet_free(s.sheet);
     litho_cli_part_clear(&s.part);
     json_array_unref(s.runs);
@@ -400,7 +460,8 @@ int litho_cli_sweep(int argc, char **argv)
     g_autoptr(GOptionContext) context = litho_cli_options(
         _("OPERATOR key=A,B,C [key=A,B,C] [key=value ...] -i IN -o SHEET.png"),
         _("Tries values of one parameter or two and puts a slice of each result on one sheet, with "
-          "expected SNR, leaving signal, removed energy and time below."),
+          "expected SNR, leaving signal, removed energy and time below. Images of a migration have "
+          "their time alone."),
         entries, litho_cli_open_group(&o.trial.open));
     g_option_context_set_description(
         context, _("Example: lithoscope-cli sweep fx prewhitening=1,10,100 "

@@ -475,8 +475,12 @@ def figures_that_cannot_be_told():
     assert json.load(open("found.json"))["flow"][1]["enabled"]
     r = cli("run", "fx", "told.sgy", "off.npy", "--area", "100:200,,", "--report", "off.json", status=1)
     assert "the survey has nothing of '100:200'" in r.stderr and not os.path.exists("off.npy"), r.stderr
-    r = cli("sweep", "migrate", "nz=8,9", "told.sgy", "depth.png", status=1)
-    assert "another grid" in r.stderr and not os.path.exists("depth.png"), r.stderr
+    # Images are drawn and not judged; what only filters have is refused.
+    r = cli("sweep", "migrate", "velocity=2000,2.5km/s,0", "nz=8", "told.sgy", "depth.png", "--json", "swept-depth.json")
+    runs = json.load(open("swept-depth.json"))["runs"]
+    assert os.path.exists("depth.png") and [sorted(k) for k in runs] == [["seconds", "values"]] * 2 + [["refused", "values"]], runs
+    r = cli("sweep", "migrate", "nz=8,9", "--show", "removed", "told.sgy", "none.png", status=1)
+    assert "another grid" in r.stderr and not os.path.exists("none.png"), r.stderr
     for words, said in ((["window=8,"], "a value is missing"), (["window=8,9", "window=7,8"], "swept twice")):
         r = cli("sweep", "fx", *words, "told.sgy", "none.png", status=2)
         assert said in r.stderr, r.stderr
