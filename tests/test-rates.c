@@ -262,6 +262,31 @@ static void test_unknown(void)
     g_assert_true(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
 }
 
+// Property: a modelling and an image are known by runs with their own parameters alone: their work
+// does not go by the samples of the result.
+static void test_other_parameters(void)
+{
+    static const char *const runs[][2] = {
+        {"\"twsm\"", "\"twsm\", \"params\": {\"fmax\": 20}"},
+        {"\"migrate\", \"params\": {\"nz\": 20}", "\"migrate\", \"params\": {\"nz\": 40}"}};
+    for (guint k = 0; k < G_N_ELEMENTS(runs); k++) {
+        g_autoptr(LithoRates) rates = litho_rates_new();
+        const LithoGrid in = litho_grid_new(8, 9, 50);
+        const LithoStreamTook took = took_of(&fast, 1, 20000000);
+        for (int i = 0; i < 2; i++) {
+            g_autofree char *recipe =
+                g_strdup_printf("{\"lithoscope\": 1, \"flow\": [{\"operator\": %s}]}", runs[k][i]);
+            g_autoptr(LithoFlow) flow = litho_flow_parse(recipe, NULL);
+            const LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+            const LithoStreamPlan plan = plan_of(10, 10, 1);
+            const LithoGrid *from = k == 1 ? &in : NULL;
+            if (i == 0)
+                g_assert_true(litho_rates_learn(rates, &of, &took));
+            g_assert_true(litho_rates_tell(rates, &of, &plan, from, 1).known == (i == 0));
+        }
+    }
+}
+
 // Property: the time of slabs counts the work on their halo, told from a run in one piece, too.
 static void test_halo(void)
 {
@@ -358,6 +383,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rates/first-run", test_first_run);
     g_test_add_func("/rates/operators", test_operators);
     g_test_add_func("/rates/unknown", test_unknown);
+    g_test_add_func("/rates/other-parameters", test_other_parameters);
     g_test_add_func("/rates/halo", test_halo);
     g_test_add_func("/rates/kept", test_kept);
     g_test_add_func("/rates/bounded", test_bounded);
