@@ -94,6 +94,12 @@ double litho_grid_spacing(const LithoGrid *grid, int axis)
     return length > 0 ? length : 25;
 }
 
+gboolean litho_grid_is_placed(const LithoGrid *grid)
+{
+    return grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED &&
+           !(grid->spread && grid->has_no_place);
+}
+
 double litho_grid_nyquist(const LithoGrid *grid)
 {
     return (grid->is_depth ? 1000 : 1) * 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);

@@ -82,6 +82,9 @@ double litho_axis_index(const LithoAxis *axis, double value); // not rounded, no
 // Distance between neighbouring traces along LITHO_INLINE (i -> i+1) or LITHO_XLINE (j -> j+1), in
 // metres; 25 when the grid has no coordinates.
 double litho_grid_spacing(const LithoGrid *grid, int axis);
+// TRUE when its traces have places that somebody stated: assumed distances are none, and records of
+// several sources over the same receivers have distances alone.
+gboolean litho_grid_is_placed(const LithoGrid *grid);
 // The highest frequency that the samples hold: Hz, or cycles per km along depths.
 double litho_grid_nyquist(const LithoGrid *grid);
 // TRUE when sizes are equal; the second also wants equal firsts and steps (1e-6 of a step).

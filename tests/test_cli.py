@@ -214,7 +214,7 @@ def a_shot_without_trace_headers_is_migrated():
         cli("run", "migrate", "mode=shot", f"geometry={geometry}", "source_x=300", "velocity=2500", "nz=20", "fmax=20", "degree=5", "one-area.npy",
             "one-image.npy", "--backend", "cpu", "--force")
         assert any(read("one-image.npy")[128:])
-    assert "no trace headers" in cli("run", "migrate", "mode=shot", "geometry=headers", "nx=9", "ny=9", "velocity=2500", "one-area.npy",
+    assert "this input has none" in cli("run", "migrate", "mode=shot", "geometry=headers", "nx=9", "ny=9", "velocity=2500", "one-area.npy",
                                      "one-image.npy", "--backend", "cpu", "--force", status=1).stderr
 
 

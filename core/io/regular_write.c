@@ -84,7 +84,6 @@ char *litho_rsf_text(const LithoWriter *w)
                                       "y_inline_step", "x_xline_step", "y_xline_step"};
     const LithoGrid *g = &w->grid;
     const gboolean stated = g->has_xy && g->xy_source != LITHO_FROM_ASSUMED;
-    const gboolean placed = stated && !(g->spread && g->spread->n > 1); // not several shots
     GString *text = g_string_new("# written by Lithoscope\n");
     for (const char *p = w->note; p && *p;) { // no line of the note may become a key
         gsize n = strcspn(p, "\n");
@@ -118,7 +117,7 @@ char *litho_rsf_text(const LithoWriter *w)
     }
     const double v[6] = {g->origin[0],      g->origin[1],     g->inline_step[0],
                          g->inline_step[1], g->xline_step[0], g->xline_step[1]};
-    for (int k = 0; k < 6 && placed; k++)
+    for (int k = 0; k < 6 && litho_grid_is_placed(g); k++)
         add_number(text, xy[k], v[k]);
     g_autofree char *base = g_path_get_basename(w->data_path);
     const char *prefix = w->sample_order == LITHO_ORDER_BIG ? "xdr" : "native";

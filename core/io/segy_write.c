@@ -83,12 +83,6 @@ static gboolean has_distances(const LithoWriter *w)
     return w->grid.has_xy && w->grid.xy_source != LITHO_FROM_ASSUMED;
 }
 
-// Records of several sources over the same receivers have distances alone.
-static gboolean has_places(const LithoWriter *w)
-{
-    return has_distances(w) && !(w->grid.spread && w->grid.spread->n > 1);
-}
-
 static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
@@ -99,7 +93,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     for (int c = 0; c < 2; c++)
         if (key[c])
             put_number(w, header, key[c], line_number(&w->grid.axis[c], index[c]));
-    if (!has_places(w) || !xy[0])
+    if (!litho_grid_is_placed(&w->grid) || !xy[0])
         return;
     int scalar = litho_get_i16(header + 70, w->order);
     if (from_source && w->like->xy_scalar) // the header's other places are read with it
@@ -292,7 +286,7 @@ static void make_text(const LithoWriter *w, gboolean is_2, guint8 *text)
               line_number(&a[0], 0), line_number(&a[0], a[0].n - 1));
     text_line(text, 4, "CROSSLINE NUMBER: BYTES 193-196 (ALSO 21-24), FIRST %d LAST %d",
               line_number(&a[1], 0), line_number(&a[1], a[1].n - 1));
-    if (has_places(w))
+    if (litho_grid_is_placed(&w->grid))
         text_line(text, 5, "CDP X: BYTES 181-184, CDP Y: BYTES 185-188, SCALAR: BYTES 71-72");
     text_line(text, 6, "BINS %.6g M ALONG INLINE NUMBERS, %.6g M ALONG CROSSLINE NUMBERS%s",
               litho_grid_spacing(&w->grid, 0), litho_grid_spacing(&w->grid, 1),

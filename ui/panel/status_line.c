@@ -40,7 +40,7 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
 static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
 {
     char number[48];
-    gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    const gboolean known = litho_grid_is_placed(grid);
     // A bent line has distances from its first trace, no coordinates.
     if (known && (grid->axis[0].n == 1 || grid->axis[1].n == 1) && grid->origin[0] == 0 &&
         grid->origin[1] == 0) {

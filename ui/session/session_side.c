@@ -8,7 +8,9 @@
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
-    if (!self->input || self->preview || !litho_session_result(self))
+    // What a modelling makes has no part of the input in it.
+    if (!self->input || self->preview || !litho_session_result(self) ||
+        !litho_flow_needs_input(self->flow))
         return FALSE;
     const LithoAxis *in = self->input->grid.axis, *out = litho_flow_check_out(self->check)->axis;
     return in[0].n == out[0].n && in[1].n == out[1].n;
