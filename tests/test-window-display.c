@@ -561,6 +561,18 @@ static void test_swept_rows(void)
         g_assert_true((litho_sweep_line_row(LITHO_SWEEP_LINE(line)) == source) == (shot == 1));
         g_object_unref(line);
     }
+    // A velocity is swept where it is a number, around what it is.
+    const LithoParam *velocity = litho_param_find(&op->params, "velocity");
+    void *params = litho_flow_step(flow, 0)->params;
+    LithoSweepAxis axis;
+    g_assert_true(litho_sweep_put(velocity, params, 2512.5, NULL));
+    g_assert_cmpfloat(litho_sweep_value(velocity, params), ==, 2512.5);
+    litho_sweep_axis_fill(&axis, velocity, 2000, 3000, 3, 2512.5);
+    g_assert_cmpuint(axis.n, ==, 4);
+    g_assert_cmpfloat(axis.value[2], ==, 2512.5);
+    g_assert_true(litho_sweep_takes(velocity, params));
+    g_assert_true(litho_param_set_text(velocity, params, "v.sgy", NULL));
+    g_assert_false(litho_sweep_takes(velocity, params));
 }
 
 // --- blinking, and the read-out -----------------------------------------------------------------

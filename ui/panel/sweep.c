@@ -160,11 +160,14 @@ static void adopt(GtkButton *button, Sweep *sweep)
     if (same && sweep->axis[1].row) { // both as one change
         g_autofree void *params = g_memdup2(s->params, s->op->params.size);
         for (int k = 0; k < 2; k++)
-            litho_param_set(sweep->axis[k].row, params, sweep->axis[k].value[card->at[k]], NULL);
+            litho_sweep_put(sweep->axis[k].row, params, sweep->axis[k].value[card->at[k]], NULL);
         litho_session_set_params(session, step, params, _("Sweep of"));
     } else if (same) {
-        litho_session_set_param(session, step, sweep->axis[0].row,
-                                sweep->axis[0].value[card->at[0]], NULL, NULL);
+        const double value = sweep->axis[0].value[card->at[0]];
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+        g_ascii_formatd(text, sizeof text, "%.6g", value);
+        litho_session_set_param(session, step, sweep->axis[0].row, value,
+                                sweep->axis[0].row->type == LITHO_PARAM_FILE ? text : NULL, NULL);
     }
     gtk_window_destroy(GTK_WINDOW(sweep->dialog));
 }
@@ -207,8 +210,12 @@ static char *setting_of(const Sweep *sweep, const guint at[2])
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         char value[48];
         const LithoParam *row = sweep->axis[k].row;
-        litho_param_format_any(row, sweep->axis[k].value[at[k]], in && in->grid.is_depth, value,
-                               sizeof value);
+        if (row->type == LITHO_PARAM_FILE)
+            litho_text_put(value, sizeof value, "%.6g %s", sweep->axis[k].value[at[k]],
+                           litho_text(row->unit));
+        else
+            litho_param_format_any(row, sweep->axis[k].value[at[k]], in && in->grid.is_depth, value,
+                                   sizeof value);
         const gboolean is_switch = row->type == LITHO_PARAM_BOOL; // "on" alone says nothing
         g_autofree char *named =
             is_switch ? g_strdup_printf("%s: %s", litho_text(row->label), value) : g_strdup(value);
@@ -450,7 +457,7 @@ static LithoSweepTask *make_task(Sweep *sweep)
     const LithoStep *step = litho_flow_step(task->flow, task->step);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         task->axis[k] = sweep->axis[k];
-        task->now[k] = litho_param_get(sweep->axis[k].row, step->params);
+        task->now[k] = litho_sweep_value(sweep->axis[k].row, step->params);
     }
     return task;
 }
@@ -475,7 +482,8 @@ static gboolean read_axes(Sweep *sweep, GError **error)
         LithoSweepLine *line = LITHO_SWEEP_LINE(sweep->line[k]);
         const LithoParam *row = litho_sweep_line_row(line);
         if (!litho_sweep_line_fill(line, two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE,
-                                   row ? litho_param_get(row, step->params) : NAN, &axis[k], error))
+                                   row ? litho_sweep_value(row, step->params) : NAN, &axis[k],
+                                   error))
             return FALSE;
     }
     if (!axis[0].row)

@@ -11,6 +11,7 @@ enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };
 struct _LithoSweepLine {
     GtkBox parent;
     GPtrArray *rows; // of LithoParam, borrowed
+    GArray *now;     // double, their values when the line was made
     gboolean second, is_depth;
     GtkWidget *word, *choice, *all, *details, *from, *to, *unit, *n;
 };
@@ -68,10 +69,16 @@ static void on_choice(LithoSweepLine *self)
     g_signal_emit(self, chosen_signal, 0);
     if (!row)
         return;
+    const guint n = self->second ? USUAL_OF_TWO : USUAL_VALUES;
+    if (row->type == LITHO_PARAM_FILE) { // without limits of its own: around what it is
+        const guint k = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->choice)) - self->second;
+        const double now = g_array_index(self->now, double, k);
+        litho_sweep_line_set(self, 0.8 * now, 1.2 * now, n);
+        return;
+    }
     gboolean soft = row->soft_min != 0 || row->soft_max != 0;
     litho_sweep_line_set(self, soft ? MAX(row->soft_min, row->min) : row->min,
-                         soft ? MIN(row->soft_max, row->max) : row->max,
-                         self->second ? USUAL_OF_TWO : USUAL_VALUES);
+                         soft ? MIN(row->soft_max, row->max) : row->max, n);
 }
 
 void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row)
@@ -127,11 +134,13 @@ static void litho_sweep_line_init(LithoSweepLine *self)
 {
     gtk_box_set_spacing(GTK_BOX(self), 9);
     self->rows = g_ptr_array_new();
+    self->now = g_array_new(FALSE, FALSE, sizeof(double));
 }
 
 static void finalize(GObject *object)
 {
     g_ptr_array_unref(LITHO_SWEEP_LINE(object)->rows);
+    g_array_unref(LITHO_SWEEP_LINE(object)->now);
     G_OBJECT_CLASS(litho_sweep_line_parent_class)->finalize(object);
 }
 
@@ -154,10 +163,12 @@ GtkWidget *litho_sweep_line_new(const LithoStep *step, gboolean second, gboolean
     const LithoParamTable *table = &step->op->params;
     for (guint r = 0; r < table->n; r++) {
         const LithoParam *row = &table->rows[r];
-        if (!litho_sweep_takes(row) || !litho_param_applies(table, row, step->params))
+        if (!litho_sweep_takes(row, step->params) || !litho_param_applies(table, row, step->params))
             continue;
         if (!first && !litho_sweep_is_named(row))
             first = row;
+        const double now = litho_sweep_value(row, step->params);
+        g_array_append_val(self->now, now);
         g_ptr_array_add(self->rows, (gpointer)row);
         gtk_string_list_append(names, litho_text(row->label));
     }

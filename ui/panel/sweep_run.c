@@ -34,12 +34,6 @@ gboolean litho_sweep_is_named(const LithoParam *row)
     return row->type == LITHO_PARAM_CHOICE || row->type == LITHO_PARAM_BOOL;
 }
 
-gboolean litho_sweep_takes(const LithoParam *row)
-{
-    return row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
-           litho_sweep_is_named(row);
-}
-
 static void fill_named(LithoSweepAxis *axis, const LithoParam *row, guint n, double now)
 {
     axis->row = row;
@@ -50,6 +44,46 @@ static void fill_named(LithoSweepAxis *axis, const LithoParam *row, guint n, dou
         axis->value[axis->n - 1] = now;
 }
 
+gboolean litho_sweep_takes(const LithoParam *row, const void *params)
+{
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
+        litho_sweep_is_named(row))
+        return TRUE;
+    if (row->type != LITHO_PARAM_FILE || !row->unit)
+        return FALSE;
+    g_autofree char *text = litho_param_print(row, params);
+    char *end;
+    const double value = g_ascii_strtod(text, &end);
+    return value > 0 && *end == '\0';
+}
+
+double litho_sweep_value(const LithoParam *row, const void *params)
+{
+    if (row->type != LITHO_PARAM_FILE)
+        return litho_param_get(row, params);
+    g_autofree char *text = litho_param_print(row, params);
+    return g_ascii_strtod(text, NULL);
+}
+
+gboolean litho_sweep_put(const LithoParam *row, void *params, double value, GError **error)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (row->type != LITHO_PARAM_FILE)
+        return litho_param_set(row, params, value, error);
+    return litho_param_set_text(row, params, g_ascii_formatd(text, sizeof text, "%.6g", value),
+                                error);
+}
+
+// Values of a row without limits of its own, in equal steps to six digits, as they are written.
+static void fill_plain(LithoSweepAxis *axis, double from, double to, guint n)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    for (guint k = 0; k < n; k++) {
+        const double value = n > 1 ? from + (to - from) * k / (n - 1) : from;
+        axis->value[k] = g_ascii_strtod(g_ascii_formatd(text, sizeof text, "%.6g", value), NULL);
+    }
+}
+
 void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
                            guint n, double now)
 {
@@ -58,14 +92,19 @@ void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double f
         fill_named(axis, row, n, now);
         return;
     }
-    double lo = litho_param_slider_from_value(row, CLAMP(MIN(from, to), row->min, row->max));
-    double hi = litho_param_slider_from_value(row, CLAMP(MAX(from, to), row->min, row->max));
+    const gboolean plain = row->type == LITHO_PARAM_FILE;
     axis->row = row;
-    for (guint k = 0; k < n; k++)
-        axis->value[k] =
-            litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
+    if (plain) {
+        fill_plain(axis, MIN(from, to), MAX(from, to), n);
+    } else {
+        double lo = litho_param_slider_from_value(row, CLAMP(MIN(from, to), row->min, row->max));
+        double hi = litho_param_slider_from_value(row, CLAMP(MAX(from, to), row->min, row->max));
+        for (guint k = 0; k < n; k++)
+            axis->value[k] =
+                litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
+    }
     axis->n = without_doubles(axis->value, n);
-    const gboolean special = litho_param_is_special(row, now);
+    const gboolean special = !plain && litho_param_is_special(row, now);
     if (special || (now > axis->value[0] && now < axis->value[axis->n - 1])) {
         axis->value[axis->n] = now;
         axis->n = without_doubles(axis->value, axis->n + 1);
@@ -194,7 +233,7 @@ static gboolean try_setting(LithoSweepTask *task, LithoEngine *engine, LithoJudg
 {
     LithoStep *step = litho_flow_step(task->flow, task->step);
     for (int k = 0; k < 2 && task->axis[k].row; k++)
-        if (!litho_param_set(task->axis[k].row, step->params, task->axis[k].value[shot->at[k]],
+        if (!litho_sweep_put(task->axis[k].row, step->params, task->axis[k].value[shot->at[k]],
                              error))
             return FALSE;
     g_autoptr(LithoWalk) walk =

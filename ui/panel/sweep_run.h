@@ -26,10 +26,15 @@ typedef struct LithoSweepAxis {
     double value[LITHO_SWEEP_SINGLE + 1];
 } LithoSweepAxis;
 
-// TRUE where a row has values to be swept: numbers, choices and switches.
-gboolean litho_sweep_takes(const LithoParam *row);
+// TRUE when a row has values to be swept now: numbers, choices and switches, and a file's that is
+// stated as a number, as a velocity is. Its value, and another one in its place: FALSE with the
+// reason when it is refused.
+gboolean litho_sweep_takes(const LithoParam *row, const void *params);
+double litho_sweep_value(const LithoParam *row, const void *params);
+gboolean litho_sweep_put(const LithoParam *row, void *params, double value, GError **error);
 // TRUE where these are few that have names, not numbers of a range.
 gboolean litho_sweep_is_named(const LithoParam *row);
+
 // `n` values from `from` to `to`, in ratios for log rows, whole for ints (then fewer when the range
 // holds fewer), and `now` among them when it lies between or is special. No more than the axis
 // holds. Of a choice or a switch all values, as far as `n` goes, and `now` in any case.
