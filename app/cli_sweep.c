@@ -379,7 +379,8 @@ static gboolean prepare(Sweep *s, LithoDevice device, LithoRun *run, GError **er
 {
     const LithoCliTrial *trial = &s->o->trial;
     if (!makes_images(s, run))
-        return litho_cli_part(s->survey, s->flow, &trial->judge, &trial->open, run, &s->part, error) &&
+        return litho_cli_part(s->survey, s->flow, &trial->judge, &trial->open, run, &s->part,
+                              error) &&
                choose_look(s, s->part.in, run, error);
     s->engine = litho_engine_new(device);
     s->part.area = litho_box_full(litho_survey_grid(s->survey));

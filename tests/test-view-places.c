@@ -207,7 +207,7 @@ static void test_sweep_named(void)
     const LithoOperator *op = litho_operator_find("patch");
     const LithoParam *rule = litho_param_find(&op->params, "rule");
     LithoSweepAxis axis;
-    g_assert_true(litho_sweep_takes(rule) && litho_sweep_is_named(rule));
+    g_assert_true(litho_sweep_takes(rule, NULL) && litho_sweep_is_named(rule));
     litho_sweep_axis_fill(&axis, rule, 0, 0, LITHO_SWEEP_SINGLE, 0);
     g_assert_cmpuint(axis.n, ==, litho_param_n_choices(rule));
     for (guint k = 0; k < axis.n; k++)
@@ -219,7 +219,7 @@ static void test_sweep_named(void)
     litho_sweep_axis_fill(&axis, &on, 0, 0, LITHO_SWEEP_DOUBLE, 1);
     g_assert_cmpuint(axis.n, ==, 2);
     static const LithoParam text = {.type = LITHO_PARAM_TEXT, .key = "text"};
-    g_assert_false(litho_sweep_takes(&text));
+    g_assert_false(litho_sweep_takes(&text, NULL));
 }
 
 static void take_hidden(LithoSweepShot *shot, gpointer data)

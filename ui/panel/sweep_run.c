@@ -46,8 +46,7 @@ static void fill_named(LithoSweepAxis *axis, const LithoParam *row, guint n, dou
 
 gboolean litho_sweep_takes(const LithoParam *row, const void *params)
 {
-    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
-        litho_sweep_is_named(row))
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT || litho_sweep_is_named(row))
         return TRUE;
     if (row->type != LITHO_PARAM_FILE || !row->unit)
         return FALSE;
