@@ -447,6 +447,20 @@ static void test_long_names(void)
     gui_forget_flow(&gui);
 }
 
+// Property: the choice of light or dark is on disk at once: a program that is killed has kept it.
+static void test_appearance(void)
+{
+    g_autofree char *ini = gui_path(&gui, "settings.ini"), *text = NULL;
+    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
+                                   g_variant_new_string("dark"));
+    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "appearance=dark"));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "settings-dark");
+    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
+                                   g_variant_new_string("light"));
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -460,6 +474,7 @@ int main(int argc, char **argv)
     g_test_add_func("/settings/failed-run", test_failed_run);
     g_test_add_func("/settings/menus", test_menus);
     g_test_add_func("/settings/long-names", test_long_names);
+    g_test_add_func("/settings/appearance", test_appearance);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -680,20 +680,6 @@ static void test_save_behind_picture(void)
     litho_window_clear_error(gui.window);
 }
 
-// Property: the choice of light or dark is on disk at once: a program that is killed has kept it.
-static void test_appearance(void)
-{
-    g_autofree char *ini = gui_path(&gui, "settings.ini"), *text = NULL;
-    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
-                                   g_variant_new_string("dark"));
-    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
-    g_assert_nonnull(strstr(text, "appearance=dark"));
-    gui_settle(&gui);
-    gui_screenshot(&gui, "truth-dark");
-    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
-                                   g_variant_new_string("light"));
-}
-
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -711,7 +697,6 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/best", test_best);
     g_test_add_func("/truth/level", test_level);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
-    g_test_add_func("/truth/appearance", test_appearance);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -75,6 +75,11 @@ static inline gboolean noise_has_neighbours(const NoiseJob *job)
 // The window's places along the axes, and along one of them.
 void noise_places_of(const NoiseJob *job, gint64 number, gint64 place[3]);
 gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
+// Number of a place among all of them.
+static inline gint64 noise_place_index(const NoiseJob *job, const gint64 place[3])
+{
+    return (place[0] * job->count[1] + place[1]) * job->count[2] + place[2];
+}
 // Start of the k-th place: spread over the axis from end to end, or half a window apart from half a
 // window before it.
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
