@@ -114,7 +114,7 @@ static int set_windows(LithoBox box, int window[3])
     for (int axis = 0; axis < 3; axis++) {
         window[axis] = axis == 2 ? TIMES : is_long_line(box) ? LONG_SIDE : SIDE;
         overlap *= litho_box_size(box, axis) > 1 ? 2 : 1;
-        samples *= MIN(window[axis], litho_box_size(box, axis));
+        samples *= CLAMP(litho_box_size(box, axis), 1, window[axis]); // an empty box is refused
     }
     return (int)MIN(MOST_SAMPLES / samples * overlap, G_MAXINT);
 }

@@ -33,7 +33,7 @@ const char *litho_velocity_likely_unit(double low, double high, double *size)
 
 void litho_velocity_add_likely(GError **error, double v)
 {
-    double size;
+    double size = 1;
     const char *unit = litho_velocity_likely_unit(v, v, &size);
     if (!error || !*error || !unit)
         return;

@@ -285,13 +285,11 @@ void litho_shortcuts_open(GtkWindow *parent)
                                      TRUE, "title", _("Keyboard shortcuts"), NULL);
     GtkWidget *section =
         g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all", "max-height", 1000, NULL);
-    for (guint k = 0; k < G_N_ELEMENTS(groups); k++) {
-        GtkWidget *group = make_group(groups[k], grid);
-        write_keys_out(group);
-        add_child(section, group);
-    }
+    for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
+        add_child(section, make_group(groups[k], grid));
     g_object_set(section, "max-height", 17, NULL); // columns are made once all groups are there
     add_child(window, section);
+    write_keys_out(window); // those of its search, too
     gtk_window_present(GTK_WINDOW(window));
 }
 
