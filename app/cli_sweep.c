@@ -374,7 +374,7 @@ static gboolean makes_images(const Sweep *s, LithoRun *run)
     return walk && !litho_grid_matches(grid, &walk->out);
 }
 
-// What every setting is shown: the part of the survey that is judged, or all of it.
+// Every setting is shown the part of the survey that is judged, or all of it.
 static gboolean prepare(Sweep *s, LithoDevice device, LithoRun *run, GError **error)
 {
     const LithoCliTrial *trial = &s->o->trial;

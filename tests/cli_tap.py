@@ -1,5 +1,6 @@
 """What the tests of the command line share: cli() runs a command and checks its status, @test collects, run() prints
 TAP from a scratch folder."""
+import glob
 import os
 import resource
 import signal
@@ -17,6 +18,19 @@ def test(f):
     return f
 
 
+def where_threads_wait():
+    """Each thread of all our programs with what it waits in: what a command that hangs leaves to be read."""
+    def told(path):
+        try:
+            with open(path) as file:
+                return file.read().strip()
+        except OSError:  # it has ended, or is another user's
+            return "-"
+
+    tasks = [task for task in glob.glob("/proc/[0-9]*/task/[0-9]*") if told(f"{task}/comm").startswith(("lithoscope", "litho-"))]
+    return "\n".join(" ".join([task, *(told(f"{task}/{name}") for name in ("comm", "wchan", "syscall"))]) for task in sorted(tasks))
+
+
 def cli(*args, status=0, file_limit=None, memory_limit=None, **more):
     """file_limit: bytes after which every write to a file fails (EFBIG), as on a full disk. memory_limit: bytes of
     address space."""
@@ -26,8 +40,18 @@ def cli(*args, status=0, file_limit=None, memory_limit=None, **more):
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
         if memory_limit is not None:
             resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
-    more = {"capture_output": True, "text": True, "timeout": 300, **more}
-    r = subprocess.run([CLI, *map(str, args)], preexec_fn=limit, **more)
+    timeout = more.pop("timeout", 300)
+    if more.pop("capture_output", True):
+        more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    process = subprocess.Popen([CLI, *map(str, args)], preexec_fn=limit, **{"text": True, **more})
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        where = where_threads_wait()
+        process.kill()
+        process.wait()
+        raise AssertionError(f"{args}: not done after {timeout} s\n{where}")
+    r = subprocess.CompletedProcess(process.args, process.returncode, out, err)
     assert status is None or r.returncode == status, f"{args}: status {r.returncode}, wanted {status}\n{r.stdout}\n{r.stderr}"
     return r
 

@@ -259,16 +259,23 @@ static void expect_lines(LithoCube *in, int nx, int ny)
     g_unlink(path);
 }
 
+// So many records of floats every 4 ms.
+static Make make_records(int records, int traces, int samples)
+{
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = records;
+    make.n2 = traces;
+    make.ns = samples;
+    make.dt_us = 4000;
+    return make;
+}
+
 // Property: the image of one record, of as many cells as it has traces, is not placed as they are.
 static void test_own_places(void)
 {
     enum { NX = 30, NT = 60 };
-    Make make = make_plain();
-    make.format = 5;
-    make.n1 = 1;
-    make.n2 = NX;
-    make.ns = NT;
-    make.dt_us = 4000;
+    Make make = make_records(1, NX, NT);
     g_autoptr(GByteArray) file = make_file(&make);
     for (int n = 0; n < NX; n++) {
         make_put_head16(file, &make, n, 71, 1);
@@ -317,12 +324,7 @@ static void expect_places(GByteArray *file, const Make *make)
 static void test_headers(void)
 {
     enum { NX = 60, NT = 120 };
-    Make make = make_plain();
-    make.format = 5;
-    make.n1 = 2;
-    make.n2 = NX;
-    make.ns = NT;
-    make.dt_us = 4000;
+    Make make = make_records(2, NX, NT);
     g_autoptr(GByteArray) file = make_file(&make);
     LithoGrid grid = time_grid(1, NX, NT, 12.5, 0.004);
     g_autoptr(LithoCube) sum = NULL;

@@ -12,7 +12,6 @@
 #include "tests/gui/files.h"
 #include "tests/gui/teller.h"
 #include "ui/panel/data_panel.h"
-#include "ui/panel/quality_panel.h"
 #include "ui/view/plot.h"
 #include "ui/window/window_private.h"
 
@@ -105,16 +104,6 @@ static gint64 count_wrong(void)
     return wrong;
 }
 
-static void use(const char *key, const char *const *words)
-{
-    g_autoptr(LithoFlow) flow = litho_flow_new();
-    const LithoOperator *op = litho_operator_find(key);
-    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
-    for (; *words; words++)
-        g_assert_true(litho_operator_set(op, step->params, *words, NULL));
-    litho_session_set_flow(gui.session, flow, "test");
-}
-
 // Property: once the result is whole, the texture holds it bit by bit, for every operator that
 // shows parts of a result that grows. The output of an operator is made before the parts it shows:
 // where the serials of cubes decide which one is newest, the parts stay on the screen.
@@ -140,7 +129,7 @@ static void test_texels(void)
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         const char *words[7] = {0};
         memcpy(words, cases[k].words, sizeof cases[k].words);
-        use(cases[k].key, words);
+        gui_use_flow(&gui, cases[k].key, words);
         g_test_message("%s %s", cases[k].key, words[0]);
         g_assert_true(gui_wait(gui_has_output, &gui, 120));
         gui_settle(&gui);
@@ -195,7 +184,7 @@ static void tell_figures(void)
 {
     g_autoptr(LithoCube) cube = make_cube();
     litho_session_set_input(gui.session, cube);
-    use("teller", (const char *[]){NULL});
+    gui_use_flow(&gui, "teller", (const char *[]){NULL});
     g_assert_true(gui_wait(has_figures, &gui, 20));
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
@@ -213,24 +202,24 @@ static void test_figures(void)
     g_assert_true(has_figures(&gui));
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 
-    use("grower", (const char *[]){NULL});
+    gui_use_flow(&gui, "grower", (const char *[]){NULL});
     assert_no_figures();
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     g_autoptr(GArray) curves = litho_session_report_curves(gui.session);
     g_assert_null(curves);
 
     tell_figures();
-    use("teller", slow);
+    gui_use_flow(&gui, "teller", slow);
     gui_spin(&gui, 0.3); // it is telling
     g_assert_true(litho_session_progress(gui.session, NULL));
     set("mode", 1);
     assert_no_figures();
     gui_spin(&gui, 0.02);
 
-    use("teller", slow);
+    gui_use_flow(&gui, "teller", slow);
     gui_spin(&gui, 0.3);
     g_autoptr(LithoCube) other = make_cube();
-    use("grower", (const char *[]){NULL});
+    gui_use_flow(&gui, "grower", (const char *[]){NULL});
     litho_session_set_input(gui.session, other);
     assert_no_figures();
     for (int k = 0; k < 20; k++) {
@@ -242,7 +231,7 @@ static void test_figures(void)
     gui_settle(&gui);
 
     // Also where the new input refuses the flow, so that no other result takes their place.
-    use("migrate", (const char *[]){"velocity=2000", "nz=4", NULL});
+    gui_use_flow(&gui, "migrate", (const char *[]){"velocity=2000", "nz=4", NULL});
     g_assert_true(gui_wait(has_figures, &gui, 20));
     gui_settle(&gui);
     g_autoptr(LithoCube) depths = make_cube();
@@ -260,7 +249,7 @@ static void test_refused(void)
 {
     g_autoptr(LithoCube) cube = make_cube();
     litho_session_set_input(gui.session, cube);
-    use("fx", (const char *[]){"window=8", "half_width=1", NULL});
+    gui_use_flow(&gui, "fx", (const char *[]){"window=8", "half_width=1", NULL});
     litho_session_select(gui.session, 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     litho_session_show(gui.session, LITHO_SHOW_REMOVED);
@@ -313,7 +302,7 @@ static void test_places(void)
 {
     g_autoptr(LithoCube) cube = make_cube();
     litho_session_set_input(gui.session, cube);
-    use("teller", (const char *[]){NULL});
+    gui_use_flow(&gui, "teller", (const char *[]){NULL});
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     litho_session_set_slice(gui.session, LITHO_SAMPLE, 20);
     litho_session_set_slice(gui.session, LITHO_INLINE, 3);
@@ -323,7 +312,7 @@ static void test_places(void)
     scene.camera.yaw += 40;
     litho_session_set_scene(gui.session, &scene);
 
-    use("teller", (const char *[]){"mode=depth", NULL});
+    gui_use_flow(&gui, "teller", (const char *[]){"mode=depth", NULL});
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     const LithoGrid *grid = litho_session_grid(gui.session);
     g_assert_true(grid->is_depth);
@@ -341,7 +330,7 @@ static void test_places(void)
     g_assert_cmpstr(litho_plot_x_label(spectrum), ==, "Hz");
     gui_activate(&gui, "win.show('output')");
 
-    use("teller", (const char *[]){NULL});
+    gui_use_flow(&gui, "teller", (const char *[]){NULL});
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     g_assert_cmpint(slice_of(LITHO_SAMPLE), ==, 20);
     g_assert_cmpint(slice_of(LITHO_INLINE), ==, 3);
@@ -433,15 +422,7 @@ static gboolean compares_with_file(Gui *g)
 
 static gboolean tells_truth(Gui *g)
 {
-    GtkWidget *panel = gui_find_type(litho_panels_get(g->window->panels, LITHO_PANEL_RIGHT),
-                                     LITHO_TYPE_QUALITY_PANEL);
-    return *litho_quality_panel_text(LITHO_QUALITY_PANEL(panel), 3) != 0;
-}
-
-static GtkWidget *quality_panel(void)
-{
-    return gui_find_type(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT),
-                         LITHO_TYPE_QUALITY_PANEL);
+    return *litho_quality_panel_text(gui_quality_panel(g), 3) != 0;
 }
 
 static gboolean hides(Gui *g)
@@ -454,12 +435,6 @@ static gboolean has_hidden(Gui *g)
     return litho_judgement_hidden_why(g->window->judgement) != NULL;
 }
 
-static gboolean is_judged(Gui *g)
-{
-    gboolean fresh;
-    return litho_judgement_figures(g->window->judgement, &fresh) && fresh;
-}
-
 // Property: hidden traces are asked for once the other figures are there, which stay as they are
 // and can be read meanwhile; the test can be ended while it runs; a flow that leaves traces empty
 // is told so in the figure's own line.
@@ -468,14 +443,14 @@ static void test_hidden(void)
     g_autofree char *path = gui_write_cube(&gui, "hidden.npy", 8, 9, 40);
     gui_open_file(&gui, path);
     gui_use_operator(&gui, &grower);
-    LithoQualityPanel *quality = LITHO_QUALITY_PANEL(quality_panel());
+    LithoQualityPanel *quality = gui_quality_panel(&gui);
     int before, after;
     gui_spin(&gui, 0.3); // the rows of the figures have their place before these come
-    g_assert_false(is_judged(&gui));
+    g_assert_false(gui_is_judged(&gui));
     g_assert_true(gui_label_says(GTK_WIDGET(quality), "being computed"));
     gtk_widget_measure(GTK_WIDGET(quality), GTK_ORIENTATION_VERTICAL, 250, &before, NULL, NULL,
                        NULL);
-    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_true(gui_wait(gui_is_judged, &gui, 60));
     gtk_widget_measure(GTK_WIDGET(quality), GTK_ORIENTATION_VERTICAL, 250, &after, NULL, NULL,
                        NULL);
     g_test_message("panel %d, then %d high", before, after);
@@ -483,7 +458,7 @@ static void test_hidden(void)
     g_assert_cmpstr(litho_quality_panel_text(quality, 4), ==, "");
     gui_activate(&gui, "win.hidden");
     g_assert_true(gui_wait(hides, &gui, 20));
-    g_assert_true(is_judged(&gui));
+    g_assert_true(gui_is_judged(&gui));
     gui_spin(&gui, 0.4);
     g_assert_cmpstr(litho_quality_panel_text(quality, 4), !=, "");
     g_assert_true(gui_label_says(GTK_WIDGET(quality), "being predicted"));
@@ -497,93 +472,6 @@ static void test_hidden(void)
     g_assert_false(hides(&gui));
     g_assert_true(gui_label_says(GTK_WIDGET(quality), "leaves missing traces empty"));
     gui_activate(&gui, "win.hidden");
-}
-
-// Opens a generated cube, of words like "inlines=24 noise=mixed".
-static void open_made(const char *kind, const char *settings)
-{
-    const LithoSynth *synth = litho_synth_find(kind);
-    g_autofree void *params = g_malloc0(synth->params.size);
-    litho_param_defaults(&synth->params, params);
-    g_auto(GStrv) words = g_strsplit_set(settings, " =", -1);
-    for (char **word = words; *word; word += 2)
-        g_assert_true(litho_param_parse(&synth->params, params, word[0], word[1], NULL));
-    g_autoptr(LithoCube) noisy = NULL;
-    g_assert_true(synth->make(params, NULL, &noisy, NULL, NULL, NULL));
-    litho_session_set_input(gui.session, noisy);
-}
-
-// Property: a filter that leaves noise which neighbours share is told so, and which operator
-// measures it; that one is not told to try itself.
-static void test_noise_stays(void)
-{
-    open_made("curved", "inlines=48 xlines=48 samples=160 seed=5 noise=mixed snr=0");
-    use("fx", (const char *[]){"shared=off", NULL});
-    GtkWidget *quality = quality_panel();
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    g_assert_true(gui_label_says(quality, "stays: try 'Local Fourier filter'"));
-    gui_screenshot(&gui, "truth-noise-stays");
-    use("patch", (const char *[]){NULL});
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    g_assert_false(gui_label_says(quality, "stays"));
-    g_assert_true(gui_label_says(quality, "the noise has"));
-}
-
-// Property: an output better than the input is not called good where another setting has done
-// better on the area in view.
-static void test_best(void)
-{
-    open_made("planes", "inlines=24 xlines=24 samples=96");
-    use("patch", (const char *[]){NULL});
-    LithoJudgement *judgement = gui.window->judgement;
-    GtkWidget *quality = quality_panel();
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    const double best = litho_judgement_figures(judgement, NULL)->expected_snr_db;
-    g_assert_cmpfloat(litho_judgement_best_db(judgement), ==, best);
-    g_assert_false(gui_label_says(quality, "were reached before"));
-    set("threshold", 8);
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    const double worse = litho_judgement_figures(judgement, NULL)->expected_snr_db;
-    g_test_message("%.2f dB, then %.2f", best, worse);
-    g_assert_cmpfloat(worse, <, best - 0.5);
-    g_assert_cmpfloat(litho_judgement_best_db(judgement), ==, best);
-    g_assert_true(gui_label_says(quality, "were reached before"));
-    gui_screenshot(&gui, "truth-best");
-    set("threshold", 0);
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    g_assert_false(gui_label_says(quality, "were reached before"));
-    g_autoptr(LithoCube) other = make_cube();
-    litho_session_set_input(gui.session, other);
-    g_assert_true(isnan(litho_judgement_best_db(judgement)));
-}
-
-// Property: the noise level that the expected SNR rests on is shown, and another one can be typed:
-// the figures follow, and the measured one is back where none is typed. Another file has its own.
-static void test_level(void)
-{
-    open_made("planes", "inlines=24 xlines=24 samples=96");
-    use("patch", (const char *[]){NULL});
-    LithoJudgement *judgement = gui.window->judgement;
-    GtkWidget *quality = quality_panel();
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    const double sigma = litho_judgement_figures(judgement, NULL)->noise_sigma;
-    const double snr = litho_judgement_figures(judgement, NULL)->expected_snr_db;
-    g_assert_true(gui_label_says(quality, "Measured: "));
-    litho_judgement_set_sigma(judgement, 1.1 * sigma);
-    g_assert_false(is_judged(&gui));
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    g_assert_true(gui_label_says(quality, "Typed: "));
-    const LithoQuality *q = litho_judgement_figures(judgement, NULL);
-    g_test_message("%g, %.2f dB; with %g %.2f dB", sigma, snr, q->noise_sigma, q->expected_snr_db);
-    g_assert_cmpfloat(q->noise_sigma, ==, 1.1 * sigma);
-    g_assert_cmpfloat(fabs(q->expected_snr_db - snr), >, 0.1);
-    litho_judgement_set_sigma(judgement, 0);
-    g_assert_true(gui_wait(is_judged, &gui, 60));
-    g_assert_cmpfloat(litho_judgement_figures(judgement, NULL)->expected_snr_db, ==, snr);
-    litho_judgement_set_sigma(judgement, 2);
-    g_autoptr(LithoCube) other = make_cube();
-    litho_session_set_input(gui.session, other);
-    g_assert_cmpfloat(litho_judgement_sigma(judgement), ==, 0);
 }
 
 // Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
@@ -693,9 +581,6 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/titles", test_titles);
     g_test_add_func("/truth/file", test_truth_file);
     g_test_add_func("/truth/hidden", test_hidden);
-    g_test_add_func("/truth/noise-stays", test_noise_stays);
-    g_test_add_func("/truth/best", test_best);
-    g_test_add_func("/truth/level", test_level);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     int status = g_test_run();
     gui_close(&gui);

@@ -73,7 +73,7 @@ static double energy_of_lines(const NoiseJob *job, const NoiseLocal *local)
 // The band that varies least of noise that is alike everywhere does so by 0.08, also below events
 // of 30 dB; the others by up to 1.8 there.
 #define VARIES 0.2
-// Of windows of fewer wavenumbers, as those of lines, it varies by up to 0.2.
+// Windows of fewer wavenumbers, as those of lines, make it vary by up to 0.2.
 #define VARIES_FEW 0.3
 enum { FEW_WAVENUMBERS = 128 };
 // Strong events raise levels of windows by some percent. Classes of coefficients leave them out,

@@ -9,6 +9,7 @@
 #include "core/calm.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
+#include "ui/window/window_private.h"
 
 void gui_register(const LithoOperator *op)
 {
@@ -366,4 +367,26 @@ void gui_set_param(Gui *gui, const LithoOperator *op, const char *key, double va
     const LithoParam *row = litho_param_find(&op->params, key);
     litho_session_set_param(gui->session, 0, row, value, NULL, &error);
     g_assert_no_error(error);
+}
+
+void gui_use_flow(Gui *gui, const char *key, const char *const *words)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoOperator *op = litho_operator_find(key);
+    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+    for (; *words; words++)
+        g_assert_true(litho_operator_set(op, step->params, *words, NULL));
+    litho_session_set_flow(gui->session, flow, "test");
+}
+
+LithoQualityPanel *gui_quality_panel(Gui *gui)
+{
+    return LITHO_QUALITY_PANEL(gui_find_type(
+        litho_panels_get(gui->window->panels, LITHO_PANEL_RIGHT), LITHO_TYPE_QUALITY_PANEL));
+}
+
+gboolean gui_is_judged(Gui *gui)
+{
+    gboolean fresh;
+    return litho_judgement_figures(gui->window->judgement, &fresh) && fresh;
 }

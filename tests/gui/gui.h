@@ -2,6 +2,7 @@
 #pragma once
 #include "ui/window/application.h"
 #include "ui/panel/param_editor.h"
+#include "ui/panel/quality_panel.h"
 
 // Driving the real window in a test: an application of its own settings, loops with a time limit,
 // pictures of what is on the screen.
@@ -58,3 +59,8 @@ void gui_assert_same(const LithoCube *a, const LithoCube *b);
 void gui_use_operator(Gui *gui, const LithoOperator *op);
 // A value of the first step, whose operator is `op`; the test ends where it is refused.
 void gui_set_param(Gui *gui, const LithoOperator *op, const char *key, double value);
+// A flow of this operator alone with words like "window=8", NULL behind the last, at once.
+void gui_use_flow(Gui *gui, const char *key, const char *const *words);
+
+LithoQualityPanel *gui_quality_panel(Gui *gui);
+gboolean gui_is_judged(Gui *gui); // the figures of the result as it stands are there

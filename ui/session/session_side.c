@@ -8,7 +8,7 @@
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
-    // What a modelling makes has no part of the input in it.
+    // A modelled output has no part of the input in it.
     if (!self->input || self->preview || !litho_session_result(self) ||
         !litho_flow_needs_input(self->flow))
         return FALSE;
