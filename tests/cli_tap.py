@@ -27,7 +27,13 @@ def where_threads_wait():
         except OSError:  # it has ended, or is another user's
             return "-"
 
-    tasks = [task for task in glob.glob("/proc/[0-9]*/task/[0-9]*") if told(f"{task}/comm").startswith(("lithoscope", "litho-"))]
+    def is_ours(task):
+        try:
+            return os.path.basename(os.readlink(f"{task}/exe")) == os.path.basename(CLI)
+        except OSError:
+            return False
+
+    tasks = [task for task in glob.glob("/proc/[0-9]*/task/[0-9]*") if is_ours(task)]
     return "\n".join(" ".join([task, *(told(f"{task}/{name}") for name in ("comm", "wchan", "syscall"))]) for task in sorted(tasks))
 
 
