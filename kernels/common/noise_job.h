@@ -241,7 +241,12 @@ typedef struct NoiseLocal {
 // `median`: [frequency], the unit of job->smooth. Needs noise_has_neighbours().
 NoiseLocal noise_local_new(const NoiseJob *job, const float *median, int threads);
 void noise_local_clear(NoiseLocal *local);
-// TRUE where the level varies from place to place, or much of it stands in lines.
+
+// --- noise_varies.c ------------------------------------------------------------------------------
+
+// TRUE where the level varies from place to place, or much of it stands in lines. `all`, `quiet`:
+// levels [frequency] over all wavenumbers and of the quiet classes, which a local level of few
+// wavenumbers must agree with.
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
                              const double *quiet);
 // Where the windows are, from which the level was measured.
