@@ -206,14 +206,16 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
                 expected, q->input_snr_db);
     if (isfinite(q->noise_sigma))
         fprintf(to, _("noise level    %.4g\n"), q->noise_sigma);
-    if (q->leak.count > 0) {
-        const LithoLeakReading reading = litho_leak_reading(&q->leak);
-        fprintf(to, _("signal leaving %.1f %%: %s"), 100 * q->leak.share,
-                litho_leak_sentence(&q->leak));
+    if (isfinite(litho_quality_leaving(q))) {
+        g_autofree char *leaving = litho_quality_leaving_text(q);
+        fprintf(to,
+                isfinite(q->lost) ? _("signal leaving %s of its amplitude: %s")
+                                  : _("signal leaving %s of what is removed: %s"),
+                leaving, litho_quality_leak_sentence(q));
         const LithoAxis *a = part->in->grid.axis;
         g_autofree char *line = litho_axis_word(&part->in->grid, LITHO_INLINE);
         g_autofree char *trace = litho_axis_word(&part->in->grid, LITHO_XLINE);
-        if (reading != LITHO_LEAK_NOISE)
+        if (litho_quality_leak_has_place(q))
             fprintf(to, _("; look at %s %.10g, %s %.10g, %.4g %s"), line,
                     litho_axis_value(&a[0], (double)q->leak.worst[0]), trace,
                     litho_axis_value(&a[1], (double)q->leak.worst[1]),

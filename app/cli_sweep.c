@@ -187,8 +187,8 @@ static void tell(LithoSheetCell *cell, const LithoQuality *q)
         cell->lines[1] = g_steal_pointer(&hidden);
     cell->lines[2] = // nothing is a share of an input of zeros
         isfinite(q->removed)
-            ? g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"), 100 * q->leak.share,
-                              100 * q->removed, 1e3 * q->seconds)
+            ? g_strdup_printf(_("leaving %.1f %%, removed %.1f %%, %.0f ms"),
+                              100 * litho_quality_leaving(q), 100 * q->removed, 1e3 * q->seconds)
             : g_strdup_printf(_("%.0f ms"), 1e3 * q->seconds);
     cell->lines[3] = truth && hidden ? g_strdup_printf("%s, %s", truth, hidden)
                      : truth         ? g_steal_pointer(&truth)

@@ -14,10 +14,12 @@
 #include "core/sort.h"
 #include "core/text.h"
 
-enum { OO, RR, OR, SUMS };
+enum { OO, RR, OR, NOISE, SUMS }; // the last one where a probe tells it
 
 typedef struct Job {
     const LithoCube *in, *out;
+    const LithoSimilarityNoise *noise; // NULL = none
+    int sums;
     LithoSimilarityPlan plan;
     LithoRun *run;
     int threads;
@@ -124,11 +126,11 @@ static void sums_clear(Sums *s)
     memset(s, 0, sizeof *s);
 }
 
-static gboolean sums_init(Sums *s, LithoBox box, GError **error)
+static gboolean sums_init(Sums *s, const Job *job, LithoBox box, GError **error)
 {
     memset(s, 0, sizeof *s);
     s->box = box;
-    for (int q = 0; q < SUMS; q++)
+    for (int q = 0; q < job->sums; q++)
         if (!(s->at[q] = g_try_malloc0_n((gsize)litho_box_count(box), sizeof(float)))) {
             sums_clear(s);
             return litho_refuse(error, LITHO_ERROR_MEMORY,
@@ -160,6 +162,21 @@ static void add_products(const Job *job, gint64 i, gint64 j, float weight, gint6
         oo[t] += weight * o * o;
         rr[t] += weight * r * r;
         or [t] += weight * o * r;
+    }
+}
+
+// Adds weight * Jb (b - Jb) of one trace, with |Jb|^2 as far as it passes.
+static void add_noise(const Job *job, gint64 i, gint64 j, gint64 first, float weight, gint64 n,
+                      float *to)
+{
+    const float step = (float)(1 / job->noise->step), passing = (float)job->noise->passing;
+    const float *o = row_of(job->out, i, j, first);
+    const float *b = row_of(job->noise->probe, i, j, first);
+    const float *moved = row_of(job->noise->moved, i, j, first);
+#pragma omp simd
+    for (gint64 t = 0; t < n; t++) {
+        const float passes = step * (moved[t] - o[t]);
+        to[t] += fabsf(passes) <= G_MAXFLOAT ? weight * passes * (b[t] - passing * passes) : 0;
     }
 }
 
@@ -210,7 +227,9 @@ static void products_down(const Job *job, gint64 i, gint64 j, gint64 at, Sums *t
     if (!is_present(job, i, j))
         return;
     add_products(job, i, j, 1, tall, row, row + tall, row + 2 * tall);
-    for (int q = 0; q < SUMS; q++)
+    if (job->noise)
+        add_noise(job, i, j, job->plan.reach.lo[2], 1, tall, row + NOISE * tall);
+    for (int q = 0; q < job->sums; q++)
         add_shifted(&job->plan.kernel[2], row + q * tall, tall,
                     to->box.lo[2] - job->plan.reach.lo[2], n, to->at[q] + at);
 }
@@ -222,10 +241,14 @@ static void products_across(const Job *job, int axis, gint64 i, gint64 j, gint64
     for (int m = -k->reach; m <= k->reach; m++) {
         const gint64 x = axis == 0 ? i + m : i, y = axis == 1 ? j + m : j;
         const gint64 on_axis = axis == 0 ? x : y;
-        if (on_axis >= job->plan.reach.lo[axis] && on_axis < job->plan.reach.hi[axis] &&
-            is_present(job, x, y))
-            add_products(job, x, y, k->weight[m + k->reach], litho_box_size(to->box, 2),
-                         to->at[OO] + at, to->at[RR] + at, to->at[OR] + at);
+        const gint64 n = litho_box_size(to->box, 2);
+        const float weight = k->weight[m + k->reach];
+        if (on_axis < job->plan.reach.lo[axis] || on_axis >= job->plan.reach.hi[axis] ||
+            !is_present(job, x, y))
+            continue;
+        add_products(job, x, y, weight, n, to->at[OO] + at, to->at[RR] + at, to->at[OR] + at);
+        if (job->noise)
+            add_noise(job, x, y, to->box.lo[2], weight, n, to->at[NOISE] + at);
     }
 }
 
@@ -239,9 +262,9 @@ static void sum_products(const Job *job, int axis, Sums *to)
         const gint64 i = to->box.lo[0] + x / n1, j = to->box.lo[1] + x % n1;
         if (!litho_run_checkpoint(job->run))
             continue;
-        if (axis == LITHO_SAMPLE && n2 == 1 && is_present(job, i, j))
+        if (axis == LITHO_SAMPLE && n2 == 1 && !job->noise && is_present(job, i, j))
             products_at(job, i, j, x, to);
-        else if (axis == LITHO_SAMPLE && n2 > 1)
+        else if (axis == LITHO_SAMPLE && (n2 > 1 || job->noise))
             products_down(job, i, j, x * n2, to);
         else if (axis != LITHO_SAMPLE)
             products_across(job, axis, i, j, x * n2, to);
@@ -258,7 +281,7 @@ static void sum_flat(const Job *job, int axis, const Sums *from, Sums *to)
     const gint64 shift = to->box.lo[axis] - from->box.lo[axis];
 #pragma omp parallel for num_threads(job->threads)
     for (gint64 i = 0; i < n0; i++)
-        for (int q = 0; q < SUMS && litho_run_checkpoint(job->run); q++) {
+        for (int q = 0; q < job->sums && litho_run_checkpoint(job->run); q++) {
             float *row = to->at[q] + i * n1;
             if (axis == LITHO_XLINE) {
                 add_shifted(k, from->at[q] + i * wide, wide, shift, n1, row);
@@ -284,7 +307,7 @@ static void sum_along(const Job *job, int axis, const Sums *from, Sums *to)
         const gint64 i = x / n1, j = x % n1;
         if (!litho_run_checkpoint(job->run))
             continue;
-        for (int q = 0; q < SUMS; q++) {
+        for (int q = 0; q < job->sums; q++) {
             float *row = to->at[q] + x * n2;
             if (axis == LITHO_SAMPLE) {
                 add_shifted(k, from->at[q] + (i * wide + j) * tall, tall, shift, n2, row);
@@ -310,7 +333,7 @@ static gboolean compute_means(const Job *job, Sums *means, GError **error)
         Sums now;
         box.lo[axis] = job->plan.box.lo[axis];
         box.hi[axis] = job->plan.box.hi[axis];
-        if (!sums_init(&now, box, error)) {
+        if (!sums_init(&now, job, box, error)) {
             sums_clear(&before);
             return FALSE;
         }
@@ -334,6 +357,13 @@ static float similarity_at(const Sums *means, gint64 k)
 {
     const double energy = (double)means->at[OO][k] * means->at[RR][k];
     return energy > 0 ? (float)MIN(fabs(means->at[OR][k]) / sqrt(energy), 1.0) : 0;
+}
+
+// The part of |c| that noise does not explain.
+static float beside_noise(const Sums *means, gint64 k, float c)
+{
+    const double product = means->at[OR][k], noise = means->at[NOISE] ? means->at[NOISE][k] : 0;
+    return product != 0 ? c * (float)fabs(1 - noise / product) : 0;
 }
 
 // A sample of a mute: nothing there, before and after.
@@ -388,7 +418,7 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
     const gint64 n1 = litho_box_size(job->plan.box, 1), n2 = litho_box_size(job->plan.box, 2);
     const gint64 traces = litho_box_size(job->plan.box, 0) * n1;
     const float median = median_energy(job, means);
-    double input = 0, removed = 0, similar = 0;
+    double input = 0, removed = 0, similar = 0, beside = 0;
     float worst = 0;
     memset(leak, 0, sizeof *leak);
     for (int axis = 0; axis < 3; axis++)
@@ -407,11 +437,13 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
             leak->count++;
             input += (double)a[t] * a[t];
             removed += r * r;
-            const float c = similarity_at(means, k), leaves = c * c * means->at[RR][k];
-            if (c <= LITHO_SIMILAR || means->at[OO][k] <= median)
+            const float c = similarity_at(means, k), own = beside_noise(means, k, c);
+            const float leaves = own * own * means->at[RR][k];
+            if (means->at[OO][k] <= median)
                 continue;
-            similar += r * r;
-            if (leaves > worst) {
+            similar += c > LITHO_SIMILAR ? r * r : 0;
+            beside += own > LITHO_SIMILAR ? r * r : 0;
+            if (own > LITHO_SIMILAR && leaves > worst) {
                 worst = leaves;
                 leak->worst[0] = i;
                 leak->worst[1] = j;
@@ -421,6 +453,7 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
     }
     leak->share = removed > 0 ? similar / removed : 0;
     leak->removed = input > 0 ? removed / input : 0;
+    leak->beside_noise = removed > 0 ? beside / removed : 0;
 }
 
 static gboolean check(const LithoCube *in, const LithoCube *out, LithoBox box, GError **error)
@@ -486,9 +519,27 @@ static int threads_for(const LithoSimilarityPlan *plan, const LithoRun *run)
         const int axis = plan->order[pass];
         box.lo[axis] = plan->box.lo[axis];
         box.hi[axis] = plan->box.hi[axis];
-        work += SUMS * (2.0 * plan->kernel[axis].reach + 1) * (double)litho_box_count(box);
+        work += NOISE * (2.0 * plan->kernel[axis].reach + 1) * (double)litho_box_count(box);
     }
     return (int)MIN(litho_run_threads(run), 1 + work / least);
+}
+
+gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
+                               const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
+                               GError **error)
+{
+    if (!check(in, out, box, error))
+        return FALSE;
+    Job job = {.in = in, .out = out, .noise = noise, .sums = noise ? SUMS : NOISE, .run = run};
+    plan_init(&job.plan, in, out, box, NULL);
+    if (noise)
+        job.plan.reach = litho_box_intersect(
+            job.plan.reach, litho_box_intersect(noise->probe->held, noise->moved->held));
+    job.threads = threads_for(&job.plan, run);
+    litho_run_begin(run, "similarity", NULL);
+    const gboolean ok = on_host(&job, NULL, leak, error);
+    plan_clear(&job.plan);
+    return ok;
 }
 
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
@@ -497,7 +548,7 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
 {
     if (!check(in, out, box, error))
         return FALSE;
-    Job job = {.in = in, .out = out, .run = run};
+    Job job = {.in = in, .out = out, .sums = NOISE, .run = run};
     plan_init(&job.plan, in, out, box, widths);
     job.threads = threads_for(&job.plan, run);
     litho_run_begin(run, "similarity", NULL);

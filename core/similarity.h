@@ -33,6 +33,8 @@ typedef struct LithoLeak {
     double share;    // of the removed energy, 0..1: where |c| > LITHO_SIMILAR and the output's
                      // envelope, sqrt(<o o>), exceeds its median
     double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input
+    double beside_noise; // `share` of what is alike beyond the noise of LithoSimilarityNoise; else
+                         // `share`
     gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves
     gint64 count;    // samples of present traces in the box; 0 = nothing to tell
 } LithoLeak;
@@ -58,6 +60,20 @@ typedef struct LithoSimilarityPlan {
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
                           LithoLeak *leak, GError **error);
+// Noise of which a filter lets a part pass leaves and stays alike, as an event does that loses
+// amplitude. A probe b of this noise tells how alike: its <Jb (b - Jb)>, Jb = (moved - out) / step.
+// Both cubes hold the area and three half widths around it. Where thresholds jump |Jb|^2 is larger
+// than the noise that passes: `passing` times it counts.
+typedef struct LithoSimilarityNoise {
+    const LithoCube *probe, *moved; // host samples
+    double step, passing;
+} LithoSimilarityNoise;
+
+// The numbers alone, as litho_similarity() with the default widths tells them; `noise` NULL = not
+// known. `worst` is where most leaves beside the noise.
+gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
+                               const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
+                               GError **error);
 // The box of samples that litho_similarity() uses for `box`.
 LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
                                 const LithoSimilarityWidths *widths);

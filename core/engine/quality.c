@@ -6,6 +6,7 @@
 
 #include "core/engine/probe.h"
 #include "core/engine/quality_hidden.h"
+#include "core/engine/quality_leaving.h"
 #include "core/engine/quality_sums.h"
 #include "core/engine/quality_sure.h"
 #include "core/engine/quality_unknown.h"
@@ -196,6 +197,7 @@ static void count_bursts(LithoQualitySums *sums, double variance)
 {
     sums->yy += sums->guessed + (double)sums->n_bursts * variance;
     sums->rr += sums->off + (double)sums->n_bursts * variance;
+    sums->yr += sums->guess_off + (double)sums->n_bursts * variance;
 }
 
 static gboolean find_bursts(LithoJudge *judge, LithoQualityCase *c, LithoRun *run, GError **error)
@@ -261,6 +263,21 @@ static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
     q->removed = sums->energy > 0 ? sums->removed / sums->energy : NAN;
 }
 
+// `noise` NULL = not known.
+static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityCase *c,
+                                 const LithoSimilarityNoise *noise, LithoRun *run, LithoQuality *q,
+                                 GError **error)
+{
+    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+    if (!ask->similarity)
+        return TRUE;
+    if (!litho_similarity_leak(c->in, c->out, c->area, noise, &quiet, &q->leak, error))
+        return FALSE;
+    for (int axis = 0; axis < 3; axis++)
+        q->leak.worst[axis] += c->shift[axis];
+    return TRUE;
+}
+
 static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
                             const LithoQualityCase *c, Runs *runs, LithoQualitySums *sums,
                             LithoQuality *q, GError **error)
@@ -278,11 +295,19 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     tell_removed(sums, q);
     litho_quality_scale_probe(ask->noise, sums);
     count_bursts(sums, ask->noise->total * ask->noise->total);
-    if (sums->n > 0)
+    if (sums->n > 0) {
         litho_quality_expect(sums, ask->noise, q);
+        litho_quality_tell_lost(sums, ask->noise, q);
+    }
     if (isfinite(q->expected_snr_db) && !*q->why)
         litho_quality_tell_gains(ask->noise, c->flow, q);
-    return TRUE;
+    // The error is no smaller than the noise that passes.
+    const double pass = sums->pass / (double)MAX(sums->n, 1);
+    const LithoSimilarityNoise noise = {.probe = judge->probe,
+                                        .moved = moved,
+                                        .step = LITHO_QUALITY_STEP,
+                                        .passing = q->mse > 0 ? MIN(1, q->mse / pass) : 1};
+    return judge_similarity(ask, c, &noise, runs->whole, q, error);
 }
 
 // --- hidden traces ------------------------------------------------------------------------------
@@ -313,19 +338,6 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
 }
 
 // --- the question -------------------------------------------------------------------------------
-
-static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityCase *c,
-                                 LithoRun *run, LithoQuality *q, GError **error)
-{
-    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
-    if (!ask->similarity)
-        return TRUE;
-    if (!litho_similarity(c->in, c->out, c->area, NULL, &quiet, NULL, &q->leak, error))
-        return FALSE;
-    for (int axis = 0; axis < 3; axis++)
-        q->leak.worst[axis] += c->shift[axis];
-    return TRUE;
-}
 
 static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCase *c,
                                 LithoQuality *q, GError **error)
@@ -361,6 +373,9 @@ LithoQuality litho_quality_unknown(void)
         .expected_snr_db = NAN,
         .expected_low_db = NAN,
         .expected_high_db = NAN,
+        .lost = NAN,
+        .lost_low = NAN,
+        .lost_high = NAN,
         .mse = NAN,
         .mse_ends = {NAN, NAN, NAN},
         .input_snr_db = NAN,
@@ -454,7 +469,8 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     if (((expected || folds > 0) && !find_bursts(judge, &c, run, error)) ||
         (expected && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
         (folds > 0 && !judge_hidden(judge, ask, &c, folds, &runs, &q, error)) ||
-        !judge_similarity(ask, &c, run, &q, error) || !judge_reference(ask, &c, &q, error))
+        (!expected && !judge_similarity(ask, &c, NULL, run, &q, error)) ||
+        !judge_reference(ask, &c, &q, error))
         return FALSE;
     *quality = q;
     return TRUE;

@@ -17,6 +17,14 @@
 // white) and e = 0.1. Two runs of the flow. b depends on the seed and the sample's index alone, so
 // that curves over a parameter are smooth and results do not depend on the cut.
 //
+// Signal that leaves, by the same two runs: Stein's identity is E(n . f(y)) = tr(J C), so that
+//
+//     lost = 1 - <s, f(y)> / <s, s>,    <s, f(y)> ~ y . f(y) - tr(J C),    <s, s> ~ |y|^2 - tr(C),
+//
+// is the part of the signal's amplitude that the output lacks. It is known to a few tenths of a
+// percent where noise and signal are alike, which the error above is not: that is small beside the
+// noise, this is a part of the signal.
+//
 // Hidden traces (Batson and Royer 2019, Noise2Self): a few percent of the live traces, at random,
 // are declared absent and predicted from the others. Noise that differs from trace to trace cannot
 // be predicted, so that the misfit is error^2 + sigma^2. One run a fold.
@@ -90,6 +98,8 @@ typedef struct LithoQuality {
     guint hidden_traces;       // in all folds
     double hidden_off_db;   // half of the interval of 95 %, from the scatter between traces
     double removed;         // removed energy as a part of the input's
+    double lost, lost_low, lost_high; // part of the signal's amplitude that leaves, and its
+                                      // interval of 95 %, which may begin below 0
     LithoLeak leak;         // count 0 = was not asked for
     double snr_db, gain_db; // against the reference: of the output, and less that of the input
     double seconds;         // of one run of the flow
@@ -153,12 +163,25 @@ double litho_quality_loss_db(const LithoQuality *quality);
 double litho_quality_noise_part(const LithoQuality *quality);
 // TRUE: the flow removes less than half as much energy as the noise has.
 gboolean litho_quality_noise_stays(const LithoQuality *quality);
+// How much signal leaves, by the lost amplitude where it is known and by the similarity, whichever
+// is worse. Noise that stays and resembles what leaves is no event.
+LithoLeakReading litho_quality_leak_reading(const LithoQuality *quality);
+// TRUE where the reading has a place to look at: LithoLeak.worst.
+gboolean litho_quality_leak_has_place(const LithoQuality *quality);
+// The reading in words. Static.
+const char *litho_quality_leak_sentence(const LithoQuality *quality);
+// The part that leaves, 0..1: of the signal's amplitude (`lost`) where it is known, else of the
+// removed energy (LithoLeak.share); NAN = neither is known.
+double litho_quality_leaving(const LithoQuality *quality);
+// The same as "5.6 ±0.9 %", "44 %"; g_free().
+char *litho_quality_leaving_text(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
 // expected_snr_is_doubtful true where the data look clean or filtered, or noise is steep),
-// noise_sigma, similarity_share, removed_percent, noise_percent, snr_db, gain_db, hidden_snr_db,
+// noise_sigma, signal_lost_percent, signal_lost_interval_percent, signal_reading, similarity_share,
+// removed_percent, noise_percent, snr_db, gain_db, hidden_snr_db,
 // hidden_off_db, ...; members that are not known are left out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 

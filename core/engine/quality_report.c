@@ -59,33 +59,49 @@ static void add_number(JsonObject *object, const char *key, double value)
         json_object_set_double_member(object, key, value);
 }
 
+static void add_interval(JsonObject *object, const char *key, double low, double high)
+{
+    if (!isfinite(low) || !isfinite(high))
+        return;
+    JsonArray *interval = json_array_new();
+    json_array_add_double_element(interval, low);
+    json_array_add_double_element(interval, high);
+    json_object_set_array_member(object, key, interval);
+}
+
+// The words are those of files: in English.
+static void add_leaving(JsonObject *object, const LithoQuality *q)
+{
+    add_number(object, "signal_lost_percent", 100 * q->lost);
+    add_interval(object, "signal_lost_interval_percent", 100 * q->lost_low, 100 * q->lost_high);
+    if (isfinite(q->lost))
+        json_object_set_string_member(object, "signal_reading",
+                                      litho_leak_words(litho_quality_leak_reading(q)));
+    if (q->leak.count == 0)
+        return;
+    add_number(object, "similarity_share", q->leak.share);
+    add_number(object, "similarity_beside_noise", q->leak.beside_noise);
+    json_object_set_string_member(object, "similarity_reading",
+                                  litho_leak_words(litho_leak_reading(&q->leak)));
+    if (!(q->leak.share > 0))
+        return;
+    JsonArray *worst = json_array_new();
+    for (int axis = 0; axis < 3; axis++)
+        json_array_add_int_element(worst, q->leak.worst[axis]);
+    json_object_set_array_member(object, "similarity_worst", worst); // an index per axis
+}
+
 void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
 {
     add_number(object, "expected_snr_db", q->expected_snr_db);
-    if (isfinite(q->expected_snr_db) && isfinite(q->expected_low_db) &&
-        isfinite(q->expected_high_db)) {
-        JsonArray *interval = json_array_new();
-        json_array_add_double_element(interval, q->expected_low_db);
-        json_array_add_double_element(interval, q->expected_high_db);
-        json_object_set_array_member(object, "expected_snr_interval_db", interval);
-    }
+    if (isfinite(q->expected_snr_db))
+        add_interval(object, "expected_snr_interval_db", q->expected_low_db, q->expected_high_db);
     if (q->is_filtered || q->counts_steep)
         json_object_set_boolean_member(object, "expected_snr_is_doubtful", TRUE);
     add_number(object, "expected_gain_db", q->expected_gain_db);
     add_number(object, "input_snr_db", q->input_snr_db);
     add_number(object, "noise_sigma", q->noise_sigma);
-    if (q->leak.count > 0) {
-        add_number(object, "similarity_share", q->leak.share);
-        json_object_set_string_member(object, "similarity_reading",
-                                      litho_leak_words(litho_leak_reading(&q->leak)));
-        JsonArray *worst = json_array_new();
-        for (int axis = 0; axis < 3; axis++)
-            json_array_add_int_element(worst, q->leak.worst[axis]);
-        if (q->leak.share > 0) // an index per axis
-            json_object_set_array_member(object, "similarity_worst", worst);
-        else
-            json_array_unref(worst);
-    }
+    add_leaving(object, q);
     add_number(object, "removed_percent", 100 * q->removed);
     add_number(object, "noise_percent", 100 * litho_quality_noise_part(q));
     add_number(object, "snr_db", q->snr_db);

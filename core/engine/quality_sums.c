@@ -38,7 +38,7 @@ static void sum_removed(const Trace *t, LithoQualitySums *sums)
 static void sum_probed(const Trace *t, LithoQualitySums *sums)
 {
     gint64 n = 0;
-    double yy = 0, rr = 0, div = 0, pass = 0;
+    double yy = 0, rr = 0, yr = 0, div = 0, pass = 0;
     for (gint64 k = t->from; k < t->to; k++) {
         const double y = t->y[k], r = y - t->f[k];
         const gboolean muted = y == 0 && t->b[k] == 0;
@@ -47,6 +47,7 @@ static void sum_probed(const Trace *t, LithoQualitySums *sums)
         n++;
         yy += y * y;
         rr += r * r;
+        yr += y * r;
         const double moves = ((double)t->g[k] - t->f[k]) / LITHO_QUALITY_STEP;
         div += t->b[k] * moves;
         pass += moves * moves;
@@ -56,6 +57,7 @@ static void sum_probed(const Trace *t, LithoQualitySums *sums)
     sums->removed += rr;
     sums->yy += yy;
     sums->rr += rr;
+    sums->yr += yr;
     sums->div += div;
     sums->pass += pass;
     sums->scatter += div * div;
@@ -101,8 +103,10 @@ static void sum_bursting(const Trace *t, LithoQualitySums *sums)
         } else if (isfinite(r)) {
             sum_removed(&one, &own);
             own.n_bursts++;
-            own.guessed += (double)t->guess[k] * t->guess[k];
-            own.off += pow((double)t->guess[k] - t->f[k], 2);
+            const double guess = t->guess[k], off = guess - t->f[k];
+            own.guessed += guess * guess;
+            own.off += off * off;
+            own.guess_off += guess * off;
         }
     }
     sums->n += own.n;
@@ -111,8 +115,10 @@ static void sum_bursting(const Trace *t, LithoQualitySums *sums)
     sums->n_bursts += own.n_bursts;
     sums->guessed += own.guessed;
     sums->off += own.off;
+    sums->guess_off += own.guess_off;
     sums->yy += own.yy;
     sums->rr += own.rr;
+    sums->yr += own.yr;
     sums->div += own.div;
     sums->pass += own.pass;
     sums->scatter += own.div * own.div;
@@ -152,11 +158,13 @@ static void add(LithoQualitySums *to, const LithoQualitySums *from)
     to->n_bursts += from->n_bursts;
     to->yy += from->yy;
     to->rr += from->rr;
+    to->yr += from->yr;
     to->div += from->div;
     to->scatter += from->scatter;
     to->pass += from->pass;
     to->guessed += from->guessed;
     to->off += from->off;
+    to->guess_off += from->guess_off;
     to->bb += from->bb;
     to->seen_bb += from->seen_bb;
     to->seen += from->seen;

@@ -30,13 +30,14 @@ typedef struct LithoQualitySums {
     double energy, removed; // |y|^2 and |y - f(y)|^2 of all n
     // Where there is a probe. Samples of bursts count in `guessed` and `off` alone.
     gint64 n_bursts;
-    double yy, rr;       // |y|^2, |y - f(y)|^2
+    double yy, rr, yr;   // |y|^2, |y - f(y)|^2, y . (y - f(y))
     double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
     double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
     // Where there is LithoQualityCase.weight: |b|^2; of samples by it their sum, `rr`, `div`,
     // `pass` and `bb`.
     double bb, seen, seen_rr, seen_div, seen_pass, seen_bb;
-    double guessed, off; // |guess|^2 of bursts, and |guess - f(y)|^2
+    // Of bursts: |guess|^2, |guess - f(y)|^2, guess . (guess - f(y)).
+    double guessed, off, guess_off;
 } LithoQualitySums;
 
 typedef struct LithoQualityErrors {

@@ -155,13 +155,15 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
     gtk_widget_set_visible(f->row, q->leak.count > 0);
     if (q->leak.count == 0)
         return;
-    LithoLeakReading reading = litho_leak_reading(&q->leak);
-    g_autofree char *number =
-        litho_text_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
-    const char *sentence = litho_leak_sentence(&q->leak);
-    g_autofree char *words = reading == LITHO_LEAK_NOISE
-                                 ? g_strdup(sentence)
-                                 : g_strdup_printf(_("%s: show where"), sentence);
+    const LithoLeakReading reading = litho_quality_leak_reading(q);
+    g_autofree char *number = litho_quality_leaving_text(q);
+    const char *sentence = litho_quality_leak_sentence(q);
+    g_autofree char *said = litho_quality_leak_has_place(q)
+                                ? g_strdup_printf(_("%s: show where"), sentence)
+                                : g_strdup(sentence);
+    g_autofree char *words = isfinite(q->lost)
+                                 ? g_strdup_printf(_("of the signal's amplitude; %s"), said)
+                                 : g_steal_pointer(&said);
     show(f, number, words, q->leak.removed > 0 ? marks[reading] : MARK_NONE);
 }
 

@@ -265,9 +265,9 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
         add_figure(text, figure, "\n"); // longer than the line of a card takes
     }
     g_string_append_c(text, '\n');
-    if (s->judged && s->quality.leak.count > 0) {
-        g_autofree char *leaves =
-            litho_text_printf(_("leaves %.1f %%"), 100 * s->quality.leak.share);
+    const double leaving = s->judged ? litho_quality_leaving(&s->quality) : NAN;
+    if (isfinite(leaving)) {
+        g_autofree char *leaves = litho_text_printf(_("leaves %.1f %%"), 100 * leaving);
         add_figure(text, leaves, "");
     }
     if (isfinite(s->removed)) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How much signal leaves, without the truth, against the truth.
+#include <math.h>
+
+#include "core/engine/probe.h"
+#include "core/engine/quality_leaving.h"
+#include "kernels/kernels.h"
+#include "kernels/template/template.h"
+#include "tests/common.h"
+#include "tests/quality_cubes.h"
+
+// 1 - <f, s> / <s, s> over the recorded traces.
+static double true_loss(const Cubes *c, const LithoCube *out)
+{
+    double fs = 0, ss = 0;
+    for (gint64 i = 0; i < out->grid.axis[0].n; i++)
+        for (gint64 j = 0; j < out->grid.axis[1].n; j++)
+            for (gint64 t = 0; litho_cube_is_live(c->noisy, i, j) && t < out->grid.axis[2].n; t++) {
+                const double s = litho_cube_trace(c->truth, i, j)[t];
+                fs += litho_cube_trace(out, i, j)[t] * s;
+                ss += s * s;
+            }
+    return 1 - fs / ss;
+}
+
+// The figures of one pass by the measured noise level, and the true loss.
+static LithoQuality judge(const Cubes *c, const LithoOperator *op, const char *settings,
+                          double *loss)
+{
+    g_autoptr(LithoFlow) flow = quality_flow(op, settings);
+    LithoJudge *judge = litho_judge_new(litho_device_cpu());
+    LithoNoise noise;
+    LithoQuality q;
+    g_assert_true(litho_quality_noise(c->noisy, NULL, NULL, &noise, NULL));
+    const LithoQualityAsk ask = {
+        .flow = flow, .in = c->noisy, .noise = &noise, .seed = 1, .similarity = TRUE};
+    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+    *loss = true_loss(c, litho_judge_output(judge));
+    litho_noise_clear(&noise);
+    litho_judge_free(judge);
+    g_test_message("%s %s: told %.2f %% (%.2f to %.2f), true %.2f; alike %.3f, beside noise %.3f",
+                   op->key, settings, 100 * q.lost, 100 * q.lost_low, 100 * q.lost_high,
+                   100 * *loss, q.leak.share, q.leak.beside_noise);
+    return q;
+}
+
+// Property: the amplitude that leaves is told within 1.2 % of it, and in its interval, of linear
+// filters, prediction and thresholds, in white noise and coloured, with absent traces.
+static void test_lost(gconstpointer words)
+{
+    const struct {
+        const char *op, *settings;
+    } cases[] = {{"patch", ""},
+                 {"patch", "threshold=5"},
+                 {"fx", ""},
+                 {"fx", "prewhitening=100 half_width=1"}};
+    g_auto(Cubes) c = quality_make("curved", words);
+    double loss;
+    LithoQuality q = judge(&c, &litho_operator_template, "halfwidth=0 gain=0.75", &loss);
+    g_assert_cmpfloat_with_epsilon(loss, 0.25, 0.005); // products of signal and noise
+    g_assert_cmpfloat_with_epsilon(q.lost, 0.25, 0.005);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        q = judge(&c, litho_operator_find(cases[k].op), cases[k].settings, &loss);
+        g_assert_cmpfloat_with_epsilon(q.lost, loss, 0.012);
+        g_assert_cmpfloat(q.lost_low, <, loss);
+        g_assert_cmpfloat(q.lost_high, >, loss);
+    }
+}
+
+// Property: noise that stays is no event that leaves, though it resembles what is removed; events
+// that lose a fifth of their amplitude are told, though nothing of the removed part resembles them.
+static void test_reading(void)
+{
+    g_auto(Cubes) c =
+        quality_make("fault", "inlines=40 xlines=40 samples=128 snr=0 seed=612 noise=white");
+    double loss;
+    LithoQuality q = judge(&c, litho_operator_find("patch"), "threshold=1.2", &loss);
+    g_assert_cmpfloat(loss, <, 0.015);
+    g_assert_cmpint(litho_leak_reading(&q.leak), ==, LITHO_LEAK_EVENTS);
+    g_assert_cmpfloat(q.leak.beside_noise, <, 0.01);
+    g_assert_cmpint(litho_quality_leak_reading(&q), ==, LITHO_LEAK_NOISE);
+    g_assert_false(litho_quality_leak_has_place(&q));
+    g_assert_cmpstr(litho_quality_leak_sentence(&q), ==, "removed looks like the noise that stays");
+    q = judge(&c, litho_operator_find("fx"), "prewhitening=100 half_width=1", &loss);
+    g_assert_cmpfloat(loss, >, 0.16);
+    g_assert_cmpint(litho_leak_reading(&q.leak), ==, LITHO_LEAK_NOISE);
+    g_assert_cmpint(litho_quality_leak_reading(&q), ==, LITHO_LEAK_EVENTS);
+    g_assert_cmpstr(litho_quality_leak_sentence(&q), ==, "events lose amplitude");
+    g_autofree char *text = litho_quality_leaving_text(&q);
+    g_assert_true(g_str_has_suffix(text, " %") && strstr(text, " ±"));
+    // Without a noise level the similarity alone tells.
+    q.lost = NAN;
+    q.leak.share = q.leak.beside_noise = 0.44;
+    g_assert_cmpint(litho_quality_leak_reading(&q), ==, LITHO_LEAK_EVENTS);
+    g_assert_cmpstr(litho_quality_leak_sentence(&q), ==, "events leave");
+    g_autofree char *alike = litho_quality_leaving_text(&q);
+    g_assert_cmpstr(alike, ==, "44 %");
+}
+
+// Property: a flow that does nothing loses nothing and one that leaves nothing loses all, whatever
+// the level; no figure stands where the probe's noise is another one or the interval says nothing.
+static void test_ends(void)
+{
+    LithoNoise noise = litho_noise_white(1, 0.99, 1.01);
+    const LithoQualitySums all = {.n = 100000, .yy = 200000, .div = 100000};
+    const LithoQualitySums none = {.n = 100000, .yy = 200000, .rr = 200000, .yr = 200000};
+    LithoQuality q = litho_quality_unknown();
+    litho_quality_tell_lost(&all, &noise, &q);
+    g_assert_cmpfloat_with_epsilon(q.lost, 0, 1e-12);
+    g_assert_cmpfloat(q.lost_high - q.lost_low, <, 0.013); // products of signal and noise alone
+    litho_quality_tell_lost(&none, &noise, &q);
+    g_assert_cmpfloat_with_epsilon(q.lost, 1, 1e-12);
+    const double unknown[] = {1, 0.5}; // gains that scatter, a level that may be much lower
+    for (int k = 0; k < 2; k++) {
+        LithoNoise doubtful = litho_noise_white(1, k ? unknown[k] : 0.99, 1.01);
+        doubtful.gains = k ? 0 : unknown[k];
+        LithoQualitySums half = all;
+        half.div = 10000;
+        half.yr = 100000;
+        q = litho_quality_unknown();
+        litho_quality_tell_lost(&half, &doubtful, &q);
+        g_assert_true(isnan(q.lost) && isnan(q.lost_low) && isnan(q.lost_high));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_data_func("/quality-leaving/lost/white",
+                         "inlines=36 xlines=36 samples=128 snr=0 seed=611", test_lost);
+    g_test_add_data_func("/quality-leaving/lost/low",
+                         "inlines=36 xlines=36 samples=128 snr=5 seed=613 noise=low missing=10",
+                         test_lost);
+    g_test_add_func("/quality-leaving/reading", test_reading);
+    g_test_add_func("/quality-leaving/ends", test_ends);
+    return g_test_run();
+}
