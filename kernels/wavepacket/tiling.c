@@ -260,32 +260,65 @@ WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
     return rise;
 }
 
+// Chords^2 from one direction to sixteen unit vectors u.
+WP_INLINE void chords2(const WpNeighbour *nb, const WpVec u[3], WpVec *value)
+{
+    const WpVec dx = u[0] - nb->nu[0], dy = u[1] - nb->nu[1], dz = u[2] - nb->nu[2];
+    *value = dx * dx + dy * dy + dz * dz;
+}
+
+// The angle is no less than the chord: where that is beyond the bump, the bump is zero.
+WP_INLINE int may_reach(const WpNeighbour *nb, const WpVec u[3], const WpVec *open)
+{
+    WpVec v;
+    chords2(nb, u, &v);
+    const WpVec near = 1 - v * (*open * nb->inv_radius2);
+    return wp_vec_any_positive(&near);
+}
+
 // The bump of one direction at sixteen unit vectors u.
 WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3],
                        const WpVec *open, WpVec *value)
 {
-    const WpVec dx = u[0] - nb->nu[0], dy = u[1] - nb->nu[1], dz = u[2] - nb->nu[2];
-    WpVec v = dx * dx + dy * dy + dz * dz;
-    const WpVec scale = *open * nb->inv_radius2, near = 1 - v * scale;
-    // The angle is no less than the chord: where that is beyond the bump, the bump is zero.
-    if (!wp_vec_any_positive(&near)) {
-        *value = (WpVec){0};
-        return;
-    }
+    WpVec v;
+    chords2(nb, u, &v);
+    const WpVec scale = *open * nb->inv_radius2;
     angle2(&v);
     v = 1 - v * scale;
     bump(t->bump, &v);
     *value = v;
 }
 
+// Adds the bumps of the directions that may reach. These are found first: what follows is free of
+// branches, and the processor works on several of the long polynomials at a time.
+WP_INLINE void add_bumps(const WpTiling *t, const WpNeighbour *nb, int count, const WpVec u[3],
+                         const WpVec *open, WpVec *sum)
+{
+    enum { NEAR = 32 };
+    int near[NEAR + 1];
+    for (int m = 0; m < count;) {
+        int n = 0;
+        for (; m < count && n < NEAR; m++) {
+            near[n] = m;
+            n += may_reach(&nb[m], u, open);
+        }
+        for (int i = 0; i < n; i++) {
+            WpVec v;
+            bump_of(t, &nb[near[i]], u, open, &v);
+            *sum += v;
+        }
+    }
+}
+
 // Two in five points of a lattice lie under no window; they leave as soon as that is seen.
 WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb, int count, int n,
                                 const float *x, const float *y, const float *z, float *phi)
 {
-    const float power = (float)(2 * t->design.gamma);
+    const float power = (float)(2 * t->design.gamma), beyond = 1e30f;
     for (int at = 0; at < n; at += WP_VEC) {
         const int len = MIN(WP_VEC, n - at);
-        WpVec u[3] = {{0}}, open = {0}, v2 = {0}, own = {0}, sum, v;
+        WpVec u[3] = {{0}}, open = {0}, v2 = {0}, own = {0}, sum;
+        open += beyond; // no direction reaches a lane that is left out
         for (int i = 0; i < len; i++) {
             const float xi[3] = {x[at + i], y[at + i], z[at + i]};
             float r = sqrtf(xi[0] * xi[0] + xi[1] * xi[1] + xi[2] * xi[2]);
@@ -298,17 +331,12 @@ WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb,
             const float q = (float)opening(t, k, r);
             open[i] = power == 1.5f ? q * sqrtf(q) : powf(q, power);
         }
-        if (wp_vec_any_positive(&v2))
+        if (wp_vec_any_positive(&v2) && may_reach(&nb[0], u, &open))
             bump_of(t, &nb[0], u, &open, &own);
-        own *= v2; // both are needed
         sum = own;
-        if (wp_vec_any_positive(&own)) {
-            bump_of(t, &nb[0], u, &open, &sum);
-            for (int m = 1; m < count; m++) {
-                bump_of(t, &nb[m], u, &open, &v);
-                sum += v;
-            }
-        }
+        own *= v2; // both are needed
+        if (wp_vec_any_positive(&own))
+            add_bumps(t, nb + 1, count - 1, u, &open, &sum);
         for (int i = 0; i < len; i++) {
             float p = own[i] > 0 ? sqrtf(own[i] / sum[i]) : 0;
             phi[at + i] = p < (float)WP_CUT ? 0 : p;

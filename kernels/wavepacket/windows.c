@@ -122,6 +122,18 @@ double wp_box_mean(const WpTiling *t, const WpBox *box,
     return weight > 0 ? sum / weight : 0;
 }
 
+// Row (i, j) of the residual box's half spectrum is also that of the opposite wavenumbers.
+static void mirror_row(float *weights, const int n[3], int i, int j)
+{
+    const int half = n[2] / 2 + 1, at[2] = {(n[0] - i) % n[0], (n[1] - j) % n[1]};
+    const float *from = weights + ((gsize)i * n[1] + j) * half;
+    for (int m = 1; m < 4; m++) {
+        const int a = m & 1 ? at[0] : i, b = m & 2 ? at[1] : j;
+        if (a != i || b != j)
+            memcpy(weights + ((gsize)a * n[1] + b) * half, from, half * sizeof *from);
+    }
+}
+
 float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
 {
     const WpBox *box = wp_residual(g);
@@ -131,35 +143,43 @@ float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
                                       "weights of the residual", error);
     if (!weights)
         return NULL;
-#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
-    for (int i = 0; i < n[0]; i++)
-        for (int j = 0; j < n[1] && litho_run_checkpoint(run); j++)
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+    for (int i = 0; i <= n[0] / 2; i++)
+        for (int j = 0; j <= n[1] / 2 && litho_run_checkpoint(run); j++) {
+            float *row = weights + ((gsize)i * n[1] + j) * half;
             for (int k = 0; k < half; k++) {
                 double xi[3] = {(double)i / n[0], (double)j / n[1], (double)k / n[2]};
-                weights[((gsize)i * n[1] + j) * half + k] =
-                    (float)(scale * wp_window_residual(g->tiling, xi));
+                row[k] = (float)(scale * wp_window_residual(g->tiling, xi));
             }
+            mirror_row(weights, n, i, j);
+        }
     if (!litho_run_step(run, 1, 1, error))
         g_clear_pointer(&weights, g_free);
     return weights;
 }
 
+// Points of an axis of n that have the frequency of point i <= n / 2 or its opposite.
+static int alike(int i, int n)
+{
+    return 2 * i % n == 0 ? 1 : 2;
+}
+
 static double residual_energy(const WpGeometry *g, WpBox *box, const LithoRun *run)
 {
     const int *n = box->n;
-    g_autofree double *bands = g_new0(double, n[2]);
+    g_autofree double *bands = g_new0(double, n[2] / 2 + 1);
     double sum = 0, profile[WP_PROFILE] = {0};
 #pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
-    for (int k = 0; k < n[2]; k++)
-        for (int i = 0; i < n[0] && litho_run_checkpoint(run); i++)
-            for (int j = 0; j < n[1]; j++) {
+    for (int k = 0; k <= n[2] / 2; k++)
+        for (int i = 0; i <= n[0] / 2 && litho_run_checkpoint(run); i++)
+            for (int j = 0; j <= n[1] / 2; j++) {
                 const double phi = wp_window_residual(
                     g->tiling, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]});
-                bands[k] += phi * phi;
+                bands[k] += alike(i, n[0]) * alike(j, n[1]) * phi * phi;
             }
-    for (int k = 0; k < n[2]; k++) {
-        add_profile(profile, (double)k / n[2], bands[k]);
-        sum += bands[k];
+    for (int k = 0; k <= n[2] / 2; k++) {
+        add_profile(profile, (double)k / n[2], alike(k, n[2]) * bands[k]);
+        sum += alike(k, n[2]) * bands[k];
     }
     keep_profile(box, profile, sum);
     return sum;

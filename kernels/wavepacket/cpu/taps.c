@@ -6,14 +6,15 @@
 
 #include "kernels/wavepacket/cpu/vector.h"
 
-// Up to WP_ROW points of a lattice row, ready for the taps.
+// Points of one row after the other, ready for the taps.
+enum { POINTS = 2 * WP_ROW };
 typedef struct Points {
     int n;
-    gint64 base[WP_ROW]; // complex index of the first tap
-    float x[3][WP_ROW];  // place between the taps, see usfft.h
-    float sign[WP_ROW];  // -1: the point lies in the other half and is its conjugate
-    float weight[WP_ROW];
-    int j3[WP_ROW];
+    gint64 base[POINTS]; // complex index of the first tap
+    float x[3][POINTS];  // place between the taps, see usfft.h
+    float sign[POINTS];  // -1: the point lies in the other half and is its conjugate
+    const float *weight[POINTS];
+    guint32 at[POINTS]; // of the box's complex values
 } Points;
 
 // A lattice row in fine-grid units: g_a = start_a + j3 step_a.
@@ -59,12 +60,13 @@ WP_INLINE void make_line(const Lattice *lattice, int j1, int j2, Line *line)
     }
 }
 
-// Coordinates of points j3 = from .. from+n-1.
+// Adds points j3 = from .. from+n-1, n <= WP_ROW: the first one's weight and value stand at
+// `weight` and number `at`.
 WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
-                            int n, const float *weight, Points *p)
+                            int n, const float *weight, gint64 at, Points *p)
 {
     const double half = 0.5 * kernel->width + WP_SNAP, centre = 0.5 * (kernel->width - 1);
-    p->n = n;
+    const int first = p->n;
     for (int i = 0; i < n; i++) {
         double g3 = line->start[2] + (from + i) * line->step[2];
         double s = g3 < -WP_SNAP ? -1 : 1;
@@ -72,60 +74,66 @@ WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Li
         double g2 = s * (line->start[1] + (from + i) * line->step[1]);
         g3 *= s;
         double l1 = ceil(g1 - half), l2 = ceil(g2 - half), l3 = ceil(g3 - half);
-        p->x[0][i] = (float)(g1 - l1 - centre);
-        p->x[1][i] = (float)(g2 - l2 - centre);
-        p->x[2][i] = (float)(g3 - l3 - centre);
-        p->base[i] =
+        p->x[0][first + i] = (float)(g1 - l1 - centre);
+        p->x[1][first + i] = (float)(g2 - l2 - centre);
+        p->x[2][first + i] = (float)(g3 - l3 - centre);
+        p->base[first + i] =
             (((gint64)l1 + grid->origin[0]) * grid->dim[1] + (gint64)l2 + grid->origin[1]) *
                 grid->dim[2] +
             (gint64)l3 + grid->origin[2];
-        p->sign[i] = (float)s;
-        p->weight[i] = weight[i];
-        p->j3[i] = from + i;
+        p->sign[first + i] = (float)s;
+        p->weight[first + i] = weight + i;
+        p->at[first + i] = (guint32)(at + i);
     }
-}
-
-// Keeps the points whose first tap lies in planes [from, to).
-WP_INLINE void keep_planes(const WpGrid *grid, int from, int to, Points *p)
-{
-    const gint64 plane = (gint64)grid->dim[1] * grid->dim[2];
-    const gint64 lo = (from + grid->origin[0]) * plane, hi = (to + grid->origin[0]) * plane;
-    int n = 0;
-    for (int i = 0; i < p->n; i++) {
-        if (p->base[i] < lo || p->base[i] >= hi)
-            continue;
-        p->base[n] = p->base[i];
-        for (int a = 0; a < 3; a++)
-            p->x[a][n] = p->x[a][i];
-        p->sign[n] = p->sign[i];
-        p->weight[n] = p->weight[i];
-        p->j3[n++] = p->j3[i];
-    }
-    p->n = n;
+    p->n += n;
 }
 
 // --- the taps ---------------------------------------------------------------------------------
 
-// psi at the taps of one axis, tap t in lane t.
-WP_INLINE void taps_of(const WpVec *coef, float x, WpVec *taps)
+// What the points of a flush need beside themselves.
+typedef struct Taps {
+    const float (*coef)[WP_LANES]; // of the kernel
+    WpVec pairs[2][WP_DEGREE + 1]; // the same with tap t in lanes 2 t and 2 t + 1
+    float k[2][WP_MAX_WIDTH][POINTS]
+        __attribute__((aligned(64))); // psi along axes 1 and 2, tap by tap
+} Taps;
+
+WP_INLINE void make_taps(const WpKernel *kernel, Taps *taps)
 {
-    WpVec v = coef[WP_DEGREE];
-    for (int d = WP_DEGREE - 1; d >= 0; d--)
-        v = v * x + coef[d];
-    *taps = v;
+    taps->coef = kernel->coef;
+    for (int d = 0; d <= WP_DEGREE; d++) {
+        float pairs[2 * WP_VEC];
+        for (int t = 0; t < WP_VEC; t++)
+            pairs[2 * t] = pairs[2 * t + 1] = kernel->coef[d][t];
+        wp_vec_load(&taps->pairs[0][d], pairs);
+        wp_vec_load(&taps->pairs[1][d], pairs + WP_VEC);
+    }
 }
 
-// Lanes 0 0 1 1 .. 7 7 and 8 8 9 9 .. 15 15.
-WP_INLINE void pairs_of(const WpVec *v, WpVec *low, WpVec *high)
+// psi along axes 1 and 2, a vector of points at a time.
+WP_INLINE void taps_across(int w, const Points *p, Taps *taps)
 {
-    WpHalf half[2], pairs[4];
-    memcpy(half, v, sizeof half);
-    for (int k = 0; k < 2; k++) {
-        pairs[2 * k] = __builtin_shufflevector(half[k], half[k], 0, 0, 1, 1, 2, 2, 3, 3);
-        pairs[2 * k + 1] = __builtin_shufflevector(half[k], half[k], 4, 4, 5, 5, 6, 6, 7, 7);
-    }
-    memcpy(low, pairs, sizeof *low);
-    memcpy(high, pairs + 2, sizeof *high);
+    for (int a = 0; a < 2; a++)
+        for (int i = 0; i < p->n; i += WP_VEC) {
+            WpVec x;
+            wp_vec_load(&x, p->x[a] + i);
+            for (int t = 0; t < w; t++) {
+                WpVec v = {0};
+                v += taps->coef[WP_DEGREE][t];
+                for (int d = WP_DEGREE - 1; d >= 0; d--)
+                    v = v * x + taps->coef[d][t];
+                wp_vec_store(taps->k[a][t] + i, &v);
+            }
+        }
+}
+
+// psi at the taps of axis 3, in pairs.
+WP_INLINE void taps_along(const WpVec *pairs, float x, WpVec *taps)
+{
+    WpVec v = pairs[WP_DEGREE];
+    for (int d = WP_DEGREE - 1; d >= 0; d--)
+        v = v * x + pairs[d];
+    *taps = v;
 }
 
 // Sums of the even and of the odd lanes.
@@ -140,77 +148,63 @@ WP_INLINE void sum_pairs(const WpVec *from, float *re, float *im)
     *im = v[1];
 }
 
-// Taps of axes 1 and 2, and those of axis 3 doubled, one for re and one for im.
-WP_INLINE void taps_of_point(const WpVec *coef, const Points *p, int i, float k1[WP_VEC],
-                             float k2[WP_VEC], WpVec *low, WpVec *high)
-{
-    WpVec k;
-    taps_of(coef, p->x[0][i], &k);
-    wp_vec_store(k1, &k);
-    taps_of(coef, p->x[1][i], &k);
-    wp_vec_store(k2, &k);
-    taps_of(coef, p->x[2][i], &k);
-    pairs_of(&k, low, high);
-}
-
 // `w` is a constant at every call: the loops over taps unroll. A row of w complex taps is one
 // vector for w <= 8, else two.
-WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
-                             float *out)
+WP_INLINE void gather_points(int w, Taps *taps, const WpGrid *grid, const Points *p, float *out)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
-    WpVec coef[WP_DEGREE + 1];
-    for (int d = 0; d <= WP_DEGREE; d++)
-        wp_vec_load(&coef[d], kernel->coef[d]);
+    taps_across(w, p, taps);
     for (int i = 0; i < p->n; i++) {
         WpVec low, high, sum = {0}, sum_high = {0}, u0;
-        float k1[WP_VEC], k2[WP_VEC], re, im;
-        taps_of_point(coef, p, i, k1, k2, &low, &high);
+        float re, im;
         const float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++) {
             WpVec part = {0}, part_high = {0};
             for (int t2 = 0; t2 < w; t2++) {
                 wp_vec_load(&u0, u + t1 * plane + t2 * row);
-                part += k2[t2] * u0;
+                part += taps->k[1][t2][i] * u0;
                 if (w > 8) {
                     wp_vec_load(&u0, u + t1 * plane + t2 * row + WP_VEC);
-                    part_high += k2[t2] * u0;
+                    part_high += taps->k[1][t2][i] * u0;
                 }
             }
-            sum += k1[t1] * part;
+            sum += taps->k[0][t1][i] * part;
             if (w > 8)
-                sum_high += k1[t1] * part_high;
+                sum_high += taps->k[0][t1][i] * part_high;
         }
+        taps_along(taps->pairs[0], p->x[2][i], &low);
         sum *= low;
-        if (w > 8)
+        if (w > 8) {
+            taps_along(taps->pairs[1], p->x[2][i], &high);
             sum += sum_high * high;
+        }
         sum_pairs(&sum, &re, &im);
-        out[2 * p->j3[i]] = p->weight[i] * re;
-        out[2 * p->j3[i] + 1] = p->weight[i] * p->sign[i] * im;
+        out[2 * p->at[i]] = *p->weight[i] * re;
+        out[2 * p->at[i] + 1] = *p->weight[i] * p->sign[i] * im;
     }
 }
 
-WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
+WP_INLINE void spread_points(int w, Taps *taps, const WpGrid *grid, const Points *p,
                              const float *values)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
-    WpVec coef[WP_DEGREE + 1];
-    for (int d = 0; d <= WP_DEGREE; d++)
-        wp_vec_load(&coef[d], kernel->coef[d]);
+    taps_across(w, p, taps);
     for (int i = 0; i < p->n; i++) {
-        float re = p->weight[i] * values[2 * p->j3[i]];
-        float im = p->weight[i] * p->sign[i] * values[2 * p->j3[i] + 1];
+        float re = *p->weight[i] * values[2 * p->at[i]];
+        float im = *p->weight[i] * p->sign[i] * values[2 * p->at[i] + 1];
         WpVec v = {re, im, re, im, re, im, re, im, re, im, re, im, re, im, re, im};
         WpVec low, high, u0;
-        float k1[WP_VEC], k2[WP_VEC];
-        taps_of_point(coef, p, i, k1, k2, &low, &high);
+        taps_along(taps->pairs[0], p->x[2][i], &low);
         low *= v;
-        high *= v;
+        if (w > 8) {
+            taps_along(taps->pairs[1], p->x[2][i], &high);
+            high *= v;
+        }
         float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++)
             for (int t2 = 0; t2 < w; t2++) {
                 float *at = u + t1 * plane + t2 * row;
-                const float k12 = k1[t1] * k2[t2];
+                const float k12 = taps->k[0][t1][i] * taps->k[1][t2][i];
                 wp_vec_load(&u0, at);
                 u0 += k12 * low;
                 wp_vec_store(at, &u0);
@@ -254,14 +248,15 @@ WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, 
         call(12);                                                                                  \
     }
 
-WP_INLINE void gather(const WpKernel *kernel, const WpGrid *grid, const Points *p, float *out){
-#define GATHER(w) gather_points(w, kernel, grid, p, out)
+WP_INLINE void gather(const WpKernel *kernel, Taps *taps, const WpGrid *grid, const Points *p,
+                      float *out){
+#define GATHER(w) gather_points(w, taps, grid, p, out)
     EACH_WIDTH(GATHER)}
 
-WP_INLINE
-    void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p, const float *values){
-#define SPREAD(w) spread_points(w, kernel, grid, p, values)
-        EACH_WIDTH(SPREAD)}
+WP_INLINE void spread(const WpKernel *kernel, Taps *taps, const WpGrid *grid, const Points *p,
+                      const float *values){
+#define SPREAD(w) spread_points(w, taps, grid, p, values)
+    EACH_WIDTH(SPREAD)}
 
 // --- boxes ------------------------------------------------------------------------------------
 
@@ -269,38 +264,46 @@ WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBo
                              const LithoRun *run, float *out)
 {
     Points p;
+    Taps taps;
     Lattice lattice;
     make_lattice(g, box, &lattice);
+    make_taps(&g->kernel, &taps);
     memset(out, 0, box->floats * sizeof *out);
+    p.n = 0;
     for (int j1 = 0; j1 < box->n[0] && litho_run_checkpoint(run); j1++)
         for (int j2 = 0; j2 < box->n[1]; j2++) {
             gint64 r = (gint64)j1 * box->n[1] + j2;
             const WpRow *row = &box->rows[r];
             Line line;
-            if (row->count == 0)
-                continue;
             make_line(&lattice, j1, j2, &line);
             for (int at = 0; at < row->count; at += WP_ROW) {
                 place_points(&g->kernel, grid, &line, row->first + at, MIN(WP_ROW, row->count - at),
-                             box->weight + row->at + at, &p);
-                gather(&g->kernel, grid, &p, out + 2 * r * box->n[2]);
+                             box->weight + row->at + at, r * box->n[2] + row->first + at, &p);
+                if (p.n >= WP_ROW) {
+                    gather(&g->kernel, &taps, grid, &p, out);
+                    p.n = 0;
+                }
             }
         }
+    gather(&g->kernel, &taps, grid, &p, out);
 }
 
-// Range of j3 in [lo, hi) with from <= s (start + j3 step) <= to, widened by a point on either side
-// against rounding (keep_planes() decides).
-WP_INLINE void narrow(double start, double step, double s, double from, double to, int *lo, int *hi)
+// Range of j3 in [lo, hi) with from <= s (start + j3 step) <= to, or a little more: a thousandth of
+// a point on either side. `across`: 1 / step, 0 where a row hardly leaves its plane.
+WP_INLINE void narrow(double start, double across, double s, double from, double to, int *lo,
+                      int *hi)
 {
-    double a = (from - s * start), b = (to - s * start), d = s * step;
-    if (fabs(d) < 1e-9) {
-        if (b < -1e-6 || a > 1e-6)
+    enum { REACH = 1 << 20 };
+    const double a = from - s * start, b = to - s * start;
+    if (across == 0) {
+        if (b < -1e-3 || a > 1e-3)
             *hi = *lo;
         return;
     }
-    double t0 = MIN(a / d, b / d), t1 = MAX(a / d, b / d);
-    *lo = (int)MAX(*lo, floor(t0) - 1);
-    *hi = (int)MIN(*hi, ceil(t1) + 2);
+    const double t0 = MIN(a * (s * across), b * (s * across)) - 1e-3;
+    const double t1 = MAX(a * (s * across), b * (s * across)) + 1e-3;
+    *lo = MAX(*lo, (int)ceil(CLAMP(t0, -REACH, REACH)));
+    *hi = MIN(*hi, (int)floor(CLAMP(t1, -REACH, REACH)) + 1);
 }
 
 // The part of a row with g3 >= 0 (s = 1) or g3 < 0 (s = -1). Membership is decided by the same
@@ -320,22 +323,47 @@ WP_INLINE void half_of_row(const Line *line, int s, int *lo, int *hi)
 #undef MIRRORED
 }
 
-WP_INLINE void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
-                          const WpRow *row, const Line *given, const float *values, int from,
-                          int to)
+// The part of it whose first tap lies in planes [from, to), likewise.
+WP_INLINE void planes_of_row(const WpKernel *kernel, const Line *line, double s, int from, int to,
+                             int *lo, int *hi)
+{
+    const double half = 0.5 * kernel->width + WP_SNAP;
+#define PLANE(j) ceil(s *(line->start[0] + (j)*line->step[0]) - half)
+#define OUTSIDE(j) (PLANE(j) < from || PLANE(j) >= to)
+    while (*lo < *hi && OUTSIDE(*lo))
+        ++*lo;
+    while (*lo < *hi && OUTSIDE(*hi - 1))
+        --*hi;
+#undef OUTSIDE
+#undef PLANE
+}
+
+WP_INLINE void spread_row(const WpGeometry *g, Taps *taps, const WpGrid *grid, const WpBox *box,
+                          const WpRow *row, const Line *given, double across, const float *values,
+                          int from, int to, Points *p)
 {
     const Line line = *given;
-    Points p;
+    const gint64 first = (row - box->rows) * box->n[2];
     for (int s = 1; s >= -1; s -= 2) {
         int lo = row->first, hi = row->first + row->count;
         half_of_row(&line, s, &lo, &hi);
-        narrow(line.start[0], line.step[0], s, from + 0.5 * g->kernel.width - 1,
-               to + 0.5 * g->kernel.width, &lo, &hi);
+        if (lo >= hi)
+            continue;
+        narrow(line.start[0], across, s, from + 0.5 * g->kernel.width - 1,
+               to + 0.5 * g->kernel.width - 1, &lo, &hi);
+        planes_of_row(&g->kernel, &line, s, from, to, &lo, &hi);
         for (int at = lo; at < hi; at += WP_ROW) {
-            place_points(&g->kernel, grid, &line, at, MIN(WP_ROW, hi - at),
-                         box->weight + row->at + at - row->first, &p);
-            keep_planes(grid, from, to, &p);
-            spread(&g->kernel, grid, &p, values);
+            const float *weight = box->weight + row->at + at - row->first;
+            const int n = MIN(WP_ROW, hi - at);
+            for (int k = 0; k < n + 7; k += 8)
+                __builtin_prefetch(values + 2 * (first + at + MIN(k, n - 1)));
+            for (int k = 0; k < n + 15; k += 16)
+                __builtin_prefetch(weight + MIN(k, n - 1));
+            place_points(&g->kernel, grid, &line, at, n, weight, first + at, p);
+            if (p->n >= WP_ROW) {
+                spread(&g->kernel, taps, grid, p, values);
+                p->n = 0;
+            }
         }
     }
 }
@@ -355,11 +383,11 @@ WP_INLINE void box_reach(const WpGeometry *g, const WpBox *box, double *lo, doub
     *hi = MAX(*hi, mirrored);
 }
 
-// Most rows miss a thin slab: whether one, or its mirror image, can reach it.
-WP_INLINE gboolean row_reaches(const Line *line, const WpRow *row, double from, double to)
+// Most rows miss a thin slab: whether one from `start` on along axis 1, or its mirror image, can
+// reach it.
+WP_INLINE gboolean row_reaches(double start, double step, const WpRow *row, double from, double to)
 {
-    const double a = line->start[0] + row->first * line->step[0];
-    const double b = a + (row->count - 1) * line->step[0];
+    const double a = start + row->first * step, b = a + (row->count - 1) * step;
     const double lo = MIN(a, b), hi = MAX(a, b);
     return (hi >= from && lo <= to) || (-lo >= from && -hi <= to);
 }
@@ -369,17 +397,26 @@ WP_CLONES void wp_spread_box(const WpGeometry *g, const WpGrid *grid, const WpBo
 {
     const double reach = 0.5 * g->kernel.width + 1;
     double lo, hi;
+    Taps taps;
     Lattice lattice;
     box_reach(g, box, &lo, &hi);
     if (lo - reach > to || hi + reach < from)
         return;
     make_lattice(g, box, &lattice);
+    make_taps(&g->kernel, &taps);
+    const double step = lattice.step[2][0], across = fabs(step) > 1e-6 ? 1 / step : 0;
     const WpRow *row = box->rows;
+    Points p;
+    p.n = 0;
     for (int j1 = 0; j1 < box->n[0]; j1++)
-        for (int j2 = 0; j2 < box->n[1]; j2++, row++, values += 2 * box->n[2]) {
+        for (int j2 = 0; j2 < box->n[1]; j2++, row++) {
+            const double start =
+                lattice.start[0] + j1 * lattice.step[0][0] + j2 * lattice.step[1][0];
             Line line;
+            if (row->count == 0 || !row_reaches(start, step, row, from - reach, to + reach))
+                continue;
             make_line(&lattice, j1, j2, &line);
-            if (row->count && row_reaches(&line, row, from - reach, to + reach))
-                spread_row(g, grid, box, row, &line, values, from, to);
+            spread_row(g, &taps, grid, box, row, &line, across, values, from, to, &p);
         }
+    spread(&g->kernel, &taps, grid, &p, values);
 }
