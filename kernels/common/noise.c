@@ -65,7 +65,7 @@ double noise_put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, fl
                        double *known, gint64 *muted)
 {
     const gint64 il = at[0] + i, xl = at[1] + j;
-    gboolean any = FALSE, finite = TRUE;
+    int zeros = 0, finite = 0;
     *known = 0;
     memset(to, 0, job->n[2] * sizeof *to);
     if (il < job->box.lo[0] || il >= job->box.hi[0] || xl < job->box.lo[1] ||
@@ -73,15 +73,15 @@ double noise_put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, fl
         return 0;
     const float *trace = litho_cube_trace(job->cube, il, xl) + at[2] - job->cube->held.lo[2];
     for (int t = 0; t < job->n[2]; t++) {
-        any |= trace[t] != 0;
-        finite &= isfinite(trace[t]) != 0;
+        zeros += trace[t] == 0;
+        finite += fabsf(trace[t]) <= G_MAXFLOAT;
     }
-    if (!any || !finite)
+    if (zeros == job->n[2] || finite < job->n[2])
         return 0;
     const double seen = job->judging ? unmuted_share(job, trace) : 1;
     if (!(seen > 0))
         return 0;
-    *muted += noise_count_muted(trace, job->n[2], LITHO_MUTE_RUN);
+    *muted += zeros > 0 ? noise_count_muted(trace, job->n[2], LITHO_MUTE_RUN) : 0;
     const double w = job->taper[0][i] * job->taper[1][j];
     for (int t = 0; t < job->n[2]; t++)
         to[t] = (float)(w * job->taper[2][t] * trace[t]);

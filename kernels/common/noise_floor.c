@@ -30,23 +30,35 @@ void noise_floor(const NoiseJob *job, int threads, float *floor)
 void noise_floor_by(const NoiseJob *job, double part, int threads, float *floor)
 {
     const gint64 nk = noise_wavenumbers(job);
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        n += job->share[w] > 0;
+    const gint64 rank = (gint64)(part * (double)n);
+    const float scale = n < NOISE_FLOOR_WINDOWS ? 0 : scale_of(rank, n);
 #pragma omp parallel num_threads(threads)
     {
-        g_autofree float *values = g_new(float, job->windows);
+        g_autofree const float **row = g_new(const float *, job->windows);
 #pragma omp for schedule(dynamic)
-        for (int f = 0; f < job->nf; f++)
-            for (gint64 k = 0; k < nk && litho_run_checkpoint(job->run); k++) {
-                const float *power = job->power + job->windows * nk * f + k;
-                gint64 n = 0;
-                for (gint64 w = 0; w < job->windows; w++)
-                    if (job->share[w] > 0)
-                        values[n++] = power[w * nk];
-                const gint64 rank = (gint64)(part * (double)n);
-                floor[f * nk + k] = n < NOISE_FLOOR_WINDOWS
-                                        ? 0
-                                        : scale_of(rank, n) * litho_select_kth(values, n, rank);
-            }
+        for (int f = 0; f < job->nf; f++) {
+            float *to = floor + f * nk;
+            memset(to, 0, nk * sizeof *to);
+            if (n < NOISE_FLOOR_WINDOWS || !litho_run_checkpoint(job->run))
+                continue;
+            noise_take_rows(job, f, row);
+            litho_select_columns(row, n, rank, nk, to);
+            for (gint64 k = 0; k < nk; k++)
+                to[k] *= scale;
+        }
     }
+}
+
+gint64 noise_take_rows(const NoiseJob *job, int f, const float **row)
+{
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        if (job->share[w] > 0)
+            row[n++] = job->power + (f * job->windows + w) * noise_wavenumbers(job);
+    return n;
 }
 
 double noise_mean(const float *x, gint64 n)

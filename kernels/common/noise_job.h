@@ -125,6 +125,8 @@ gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
 void noise_floor(const NoiseJob *job, int threads, float *floor);
 // The floor by another part of the windows than NOISE_FLOOR_PART.
 void noise_floor_by(const NoiseJob *job, double part, int threads, float *floor);
+// Powers [wavenumber] of frequency f in the windows that are not left out; their number.
+gint64 noise_take_rows(const NoiseJob *job, int f, const float **row);
 // The part of the windows that holds no event at a wavenumber where most of them do, and the
 // windows that are needed: with fewer the floor is 0.
 #define NOISE_FLOOR_PART 0.1

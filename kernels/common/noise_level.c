@@ -5,7 +5,7 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
 
-enum { GROUPS = NOISE_GROUPS, CUT = 3, PASSES = 10, LANES = 8 };
+enum { GROUPS = NOISE_GROUPS, CUT = 3, PASSES = 10 };
 
 // --- medians -------------------------------------------------------------------------------------
 
@@ -84,12 +84,13 @@ static gint64 gather(const NoiseJob *job, int f, int group, int half, const guin
                      float *to, int *freedom)
 {
     const gint64 nk = noise_wavenumbers(job);
-    gint64 n = 0;
-    int n_real = 0;
+    const gboolean some_real = noise_real_wavenumbers(job, f) > 0;
+    g_autofree gint32 *taken = g_new(gint32, nk);
+    gint64 n = 0, n_taken = 0;
     for (gint64 k = 0; k < nk; k++)
-        n_real += is_real(job, f, k);
-    const gboolean take_real = n_real == nk;
-    *freedom = take_real ? 1 : 2;
+        if ((!quiet || quiet[k]) && !(some_real && is_real(job, f, k)))
+            taken[n_taken++] = (gint32)k;
+    *freedom = nk > 0 && !some_real && is_real(job, f, 0) ? 1 : 2;
     for (gint64 w = 0; w < job->windows; w++) {
         const float *power = job->power + ((gsize)f * job->windows + w) * nk;
         if (!(job->share[w] > 0) || (half >= 0 && noise_half_of(job, w) != half) ||
@@ -97,9 +98,8 @@ static gint64 gather(const NoiseJob *job, int f, int group, int half, const guin
             continue;
         if (!litho_run_checkpoint(job->run))
             return 0;
-        for (gint64 k = 0; k < nk; k++)
-            if ((!quiet || quiet[k]) && (take_real || n_real == 0 || !is_real(job, f, k)))
-                to[n++] = power[k];
+        for (gint64 k = 0; k < n_taken; k++)
+            to[n++] = power[taken[k]];
     }
     return n;
 }
@@ -148,23 +148,8 @@ static double noise_power(float *x, gint64 n, int freedom)
     const double share = c.share;
     for (int pass = 0; pass < c.passes; pass++) {
         const double limit = c.cut * mean;
-        double sum = 0, sums[LANES] = {0};
-        gint64 kept = 0, counts[LANES] = {0}, k = 0;
-        for (; k + LANES <= n; k += LANES) // of a fixed order, on any machine
-            for (int lane = 0; lane < LANES; lane++) {
-                const gboolean below_limit = x[k + lane] <= limit;
-                sums[lane] += below_limit ? x[k + lane] : 0;
-                counts[lane] += below_limit;
-            }
-        for (; k < n; k++)
-            if (x[k] <= limit) {
-                sum += x[k];
-                kept++;
-            }
-        for (int lane = 0; lane < LANES; lane++) {
-            sum += sums[lane];
-            kept += counts[lane];
-        }
+        double sum;
+        const gint64 kept = litho_sum_below(x, n, limit, &sum);
         const double next = kept > 0 ? sum / kept / share : mean;
         if (next == mean)
             break; // it rests

@@ -44,13 +44,16 @@ guint64 patch_floor_bytes(const LithoPatchGeometry *g, int cells)
 PatchCellPowers patch_powers_new(const PatchFloor *p)
 {
     const gsize n = p->bins * wavenumbers(p);
-    return (PatchCellPowers){g_new(float, n), g_new0(float, n), 0};
+    return (PatchCellPowers){g_new(float, n), g_new0(float, n), g_new(float, p->bins),
+                             g_new(float, p->bins), 0};
 }
 
 void patch_powers_clear(PatchCellPowers *powers)
 {
     g_free(powers->tenth);
     g_free(powers->half);
+    g_free(powers->mean);
+    g_free(powers->below);
 }
 
 static void tell_half(const LithoNoiseWindows *job, int threads, float *half)
@@ -58,17 +61,17 @@ static void tell_half(const LithoNoiseWindows *job, int threads, float *half)
     const gint64 nk = noise_wavenumbers(job);
 #pragma omp parallel num_threads(threads)
     {
-        g_autofree float *values = g_new(float, job->windows);
+        g_autofree const float **row = g_new(const float *, job->windows);
 #pragma omp for schedule(dynamic)
-        for (gint64 c = 0; c < job->nf * nk; c++) {
-            const float *power = job->power + c / nk * job->windows * nk + c % nk;
-            gint64 n = 0;
-            for (gint64 w = 0; w < job->windows; w++)
-                if (job->share[w] > 0)
-                    values[n++] = power[w * nk];
-            half[c] = n < NOISE_FLOOR_WINDOWS || !litho_run_checkpoint(job->run)
-                          ? 0
-                          : litho_select_kth(values, n, n / 2) / (float)G_LN2;
+        for (int f = 0; f < job->nf; f++) {
+            float *to = half + f * nk;
+            const gint64 n = noise_take_rows(job, f, row);
+            memset(to, 0, nk * sizeof *to);
+            if (n < NOISE_FLOOR_WINDOWS || !litho_run_checkpoint(job->run))
+                continue;
+            litho_select_columns(row, n, n / 2, nk, to);
+            for (gint64 k = 0; k < nk; k++)
+                to[k] /= (float)G_LN2;
         }
     }
 }
@@ -85,6 +88,26 @@ static double recorded_in(const LithoNoiseWindows *job)
     return n > 0 ? sum / (double)n : 0;
 }
 
+// Mean powers of all wavenumbers and below events, 0 where there are none.
+static void tell_means(const PatchFloor *p, int threads, PatchCellPowers *to)
+{
+    const gsize nk = wavenumbers(p);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *below = g_new(float, nk);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < p->bins; f++) {
+            const float *power = to->tenth + f * nk, mean = (float)noise_mean(power, nk);
+            to->mean[f] = to->below[f] = 0;
+            if (!(mean > 0 && mean <= G_MAXFLOAT))
+                continue;
+            noise_below_events(p->n, power, below);
+            to->mean[f] = mean;
+            to->below[f] = (float)noise_mean(below, nk);
+        }
+    }
+}
+
 void patch_powers_tell(const PatchFloor *p, const LithoNoiseWindows *job, int threads,
                        PatchCellPowers *to)
 {
@@ -92,6 +115,7 @@ void patch_powers_tell(const PatchFloor *p, const LithoNoiseWindows *job, int th
     if (p->narrow)
         tell_half(job, threads, to->half);
     to->recorded = recorded_in(job);
+    tell_means(p, threads, to);
 }
 
 void patch_floor_add(PatchFloor *p, int cell, const PatchCellPowers *powers)
@@ -100,16 +124,15 @@ void patch_floor_add(PatchFloor *p, int cell, const PatchCellPowers *powers)
     const float *power = powers->tenth, *middle = powers->half;
     p->recorded += (gint64)(powers->recorded * PATCH_FLOOR_UNIT);
     for (int f = 0; f < p->bins; f++, power += nk, middle += nk) {
-        const float mean = (float)noise_mean(power, nk);
-        if (!(mean > 0 && mean <= G_MAXFLOAT))
+        const float mean = powers->mean[f];
+        if (!(mean > 0))
             continue;
         for (gsize k = 0; k < nk; k++)
             p->sum[f * nk + k] += (gint64)(power[k] / mean * PATCH_FLOOR_UNIT);
         for (gsize k = 0; p->narrow && k < nk; k++)
             p->middle[f * nk + k] += (gint64)(middle[k] / mean * PATCH_FLOOR_UNIT);
-        noise_below_events(p->n, power, p->scratch);
         p->mean[(gsize)cell * p->bins + f] = mean;
-        p->below[(gsize)cell * p->bins + f] = (float)noise_mean(p->scratch, nk);
+        p->below[(gsize)cell * p->bins + f] = powers->below[f];
     }
 }
 

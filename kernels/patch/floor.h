@@ -32,6 +32,8 @@ typedef struct PatchCellPowers {
     float *tenth, *half; // mean |F|^2 [frequency][wavenumber] as noise_floor() tells it, and by the
                          // half of the windows that have least power: zeros in windows that are
                          // not narrow
+    float *mean, *below; // [frequency]: mean of `tenth` over the wavenumbers, of all and below
+                         // events; 0 where there is none
     double recorded;     // part of the traces
 } PatchCellPowers;
 
