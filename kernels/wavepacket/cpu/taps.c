@@ -6,6 +6,19 @@
 
 #include "kernels/wavepacket/cpu/vector.h"
 
+// Built for what every processor has, for AVX2 and for AVX-512 (kernels/common/isa.h). Vectors are
+// as wide as the registers: GCC 12 builds wider ones float by float.
+#if defined(__AVX512F__)
+#define LANES 16
+#elif defined(__AVX__)
+#define LANES 8
+#else
+#define LANES 4
+#endif
+typedef float Vec __attribute__((vector_size(LANES * sizeof(float))));
+// Vectors of a row of w complex taps.
+#define VECTORS(w) ((2 * (w) + LANES - 1) / LANES)
+
 // Points of one row after the other, ready for the taps.
 enum { POINTS = 2 * WP_ROW };
 typedef struct Points {
@@ -26,20 +39,6 @@ typedef struct Line {
 typedef struct Lattice {
     double start[3], step[3][3];
 } Lattice;
-
-gint64 wp_grid_layout(const WpGeometry *g, WpGrid *grid)
-{
-    const int vectors = (2 * g->kernel.width + WP_VEC - 1) / WP_VEC;
-    for (int a = 0; a < 3; a++) {
-        grid->dim[a] = (a < 2 ? g->nf[a] : g->nf[a] / 2) + 1 + 2 * g->halo[a];
-        grid->origin[a] = (a < 2 ? g->nf[a] / 2 : 0) + g->halo[a];
-    }
-    // Loads of whole vectors reach past the last tap, but never into the next row: rows of
-    // different planes belong to different threads while the adjoint adds.
-    grid->dim[2] = (grid->dim[2] + vectors * WP_VEC / 2 + 7) / 8 * 8;
-    grid->data = NULL;
-    return 2 * (gint64)grid->dim[0] * grid->dim[1] * grid->dim[2];
-}
 
 WP_INLINE void make_lattice(const WpGeometry *g, const WpBox *box, Lattice *lattice)
 {
@@ -92,93 +91,114 @@ WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Li
 
 // What the points of a flush need beside themselves.
 typedef struct Taps {
-    const float (*coef)[WP_LANES]; // of the kernel
-    WpVec pairs[2][WP_DEGREE + 1]; // the same with tap t in lanes 2 t and 2 t + 1
-    float k[2][WP_MAX_WIDTH][POINTS]
-        __attribute__((aligned(64))); // psi along axes 1 and 2, tap by tap
+    const float (*coef)[WP_LANES];                   // of the kernel
+    Vec pairs[VECTORS(WP_MAX_WIDTH)][WP_DEGREE + 1]; // the same with tap t in lanes 2 t and 2 t + 1
+    // psi along axes 1 and 2, tap by tap.
+    float k[2][WP_MAX_WIDTH][POINTS] __attribute__((aligned(64)));
 } Taps;
 
 WP_INLINE void make_taps(const WpKernel *kernel, Taps *taps)
 {
     taps->coef = kernel->coef;
     for (int d = 0; d <= WP_DEGREE; d++) {
-        float pairs[2 * WP_VEC];
-        for (int t = 0; t < WP_VEC; t++)
+        float pairs[2 * WP_LANES];
+        for (int t = 0; t < WP_LANES; t++)
             pairs[2 * t] = pairs[2 * t + 1] = kernel->coef[d][t];
-        wp_vec_load(&taps->pairs[0][d], pairs);
-        wp_vec_load(&taps->pairs[1][d], pairs + WP_VEC);
+        for (int v = 0; v < VECTORS(WP_MAX_WIDTH); v++)
+            memcpy(&taps->pairs[v][d], pairs + v * LANES, sizeof(Vec));
     }
 }
 
-// psi along axes 1 and 2, a vector of points at a time.
+// psi along axes 1 and 2, a vector of points at a time; behind the last point lies room.
 WP_INLINE void taps_across(int w, const Points *p, Taps *taps)
 {
     for (int a = 0; a < 2; a++)
-        for (int i = 0; i < p->n; i += WP_VEC) {
-            WpVec x;
-            wp_vec_load(&x, p->x[a] + i);
+        for (int i = 0; i < p->n; i += LANES) {
+            Vec x;
+            memcpy(&x, p->x[a] + i, sizeof x);
             for (int t = 0; t < w; t++) {
-                WpVec v = {0};
+                Vec v = {0};
                 v += taps->coef[WP_DEGREE][t];
                 for (int d = WP_DEGREE - 1; d >= 0; d--)
                     v = v * x + taps->coef[d][t];
-                wp_vec_store(taps->k[a][t] + i, &v);
+                memcpy(taps->k[a][t] + i, &v, sizeof v);
             }
         }
 }
 
 // psi at the taps of axis 3, in pairs.
-WP_INLINE void taps_along(const WpVec *pairs, float x, WpVec *taps)
+WP_INLINE void taps_along(const Vec *pairs, float x, Vec *taps)
 {
-    WpVec v = pairs[WP_DEGREE];
+    Vec v = pairs[WP_DEGREE];
     for (int d = WP_DEGREE - 1; d >= 0; d--)
         v = v * x + pairs[d];
     *taps = v;
 }
 
-// Sums of the even and of the odd lanes.
-WP_INLINE void sum_pairs(const WpVec *from, float *re, float *im)
+// Sums of the even and of the odd lanes of n vectors: of lanes 16 apart, 8, 4 and 2, on any
+// machine.
+WP_INLINE void sum_pairs(int n, const Vec *from, float *re, float *im)
 {
-    WpHalf half[2];
-    memcpy(half, from, sizeof half);
-    WpHalf v = half[0] + half[1];
-    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
-    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
-    *re = v[0];
-    *im = v[1];
+    enum { ONE = 16 / LANES };
+    Vec sum[ONE] = {{0}};
+    for (int v = 0; v < n; v++)
+        sum[v % ONE] += from[v];
+    for (int m = ONE / 2; m > 0; m /= 2)
+        for (int v = 0; v < m; v++)
+            sum[v] += sum[v + m];
+#if LANES >= 8
+    WpHalf half[LANES / 8];
+    memcpy(half, sum, sizeof half);
+    WpHalf h = half[0];
+#if LANES == 16
+    h += half[1];
+#endif
+    h += __builtin_shufflevector(h, h, 4, 5, 6, 7, 0, 1, 2, 3);
+    h += __builtin_shufflevector(h, h, 2, 3, 0, 1, 6, 7, 4, 5);
+    *re = h[0];
+    *im = h[1];
+#else
+    *re = sum[0][0] + sum[0][2];
+    *im = sum[0][1] + sum[0][3];
+#endif
 }
 
-// `w` is a constant at every call: the loops over taps unroll. A row of w complex taps is one
-// vector for w <= 8, else two.
+WP_INLINE void fill_pairs(float re, float im, Vec *v)
+{
+#if LANES == 16
+    *v = (Vec){re, im, re, im, re, im, re, im, re, im, re, im, re, im, re, im};
+#elif LANES == 8
+    *v = (Vec){re, im, re, im, re, im, re, im};
+#else
+    *v = (Vec){re, im, re, im};
+#endif
+}
+
+// `w` is a constant at every call: the loops over taps unroll.
 WP_INLINE void gather_points(int w, Taps *taps, const WpGrid *grid, const Points *p, float *out)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     taps_across(w, p, taps);
     for (int i = 0; i < p->n; i++) {
-        WpVec low, high, sum = {0}, sum_high = {0}, u0;
+        Vec sum[VECTORS(WP_MAX_WIDTH)] = {{0}}, u0;
         float re, im;
         const float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++) {
-            WpVec part = {0}, part_high = {0};
-            for (int t2 = 0; t2 < w; t2++) {
-                wp_vec_load(&u0, u + t1 * plane + t2 * row);
-                part += taps->k[1][t2][i] * u0;
-                if (w > 8) {
-                    wp_vec_load(&u0, u + t1 * plane + t2 * row + WP_VEC);
-                    part_high += taps->k[1][t2][i] * u0;
+            Vec part[VECTORS(WP_MAX_WIDTH)] = {{0}};
+            for (int t2 = 0; t2 < w; t2++)
+                for (int v = 0; v < VECTORS(w); v++) {
+                    memcpy(&u0, u + t1 * plane + t2 * row + v * LANES, sizeof u0);
+                    part[v] += taps->k[1][t2][i] * u0;
                 }
-            }
-            sum += taps->k[0][t1][i] * part;
-            if (w > 8)
-                sum_high += taps->k[0][t1][i] * part_high;
+            for (int v = 0; v < VECTORS(w); v++)
+                sum[v] += taps->k[0][t1][i] * part[v];
         }
-        taps_along(taps->pairs[0], p->x[2][i], &low);
-        sum *= low;
-        if (w > 8) {
-            taps_along(taps->pairs[1], p->x[2][i], &high);
-            sum += sum_high * high;
+        for (int v = 0; v < VECTORS(w); v++) {
+            Vec k;
+            taps_along(taps->pairs[v], p->x[2][i], &k);
+            sum[v] *= k;
         }
-        sum_pairs(&sum, &re, &im);
+        sum_pairs(VECTORS(w), sum, &re, &im);
         out[2 * p->at[i]] = *p->weight[i] * re;
         out[2 * p->at[i] + 1] = *p->weight[i] * p->sign[i] * im;
     }
@@ -190,28 +210,23 @@ WP_INLINE void spread_points(int w, Taps *taps, const WpGrid *grid, const Points
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     taps_across(w, p, taps);
     for (int i = 0; i < p->n; i++) {
-        float re = *p->weight[i] * values[2 * p->at[i]];
-        float im = *p->weight[i] * p->sign[i] * values[2 * p->at[i] + 1];
-        WpVec v = {re, im, re, im, re, im, re, im, re, im, re, im, re, im, re, im};
-        WpVec low, high, u0;
-        taps_along(taps->pairs[0], p->x[2][i], &low);
-        low *= v;
-        if (w > 8) {
-            taps_along(taps->pairs[1], p->x[2][i], &high);
-            high *= v;
+        const float re = *p->weight[i] * values[2 * p->at[i]];
+        const float im = *p->weight[i] * p->sign[i] * values[2 * p->at[i] + 1];
+        Vec k[VECTORS(WP_MAX_WIDTH)], value, u0;
+        fill_pairs(re, im, &value);
+        for (int v = 0; v < VECTORS(w); v++) {
+            taps_along(taps->pairs[v], p->x[2][i], &k[v]);
+            k[v] *= value;
         }
         float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++)
             for (int t2 = 0; t2 < w; t2++) {
                 float *at = u + t1 * plane + t2 * row;
                 const float k12 = taps->k[0][t1][i] * taps->k[1][t2][i];
-                wp_vec_load(&u0, at);
-                u0 += k12 * low;
-                wp_vec_store(at, &u0);
-                if (w > 8) {
-                    wp_vec_load(&u0, at + WP_VEC);
-                    u0 += k12 * high;
-                    wp_vec_store(at + WP_VEC, &u0);
+                for (int v = 0; v < VECTORS(w); v++) {
+                    memcpy(&u0, at + v * LANES, sizeof u0);
+                    u0 += k12 * k[v];
+                    memcpy(at + v * LANES, &u0, sizeof u0);
                 }
             }
     }
@@ -260,8 +275,8 @@ WP_INLINE void spread(const WpKernel *kernel, Taps *taps, const WpGrid *grid, co
 
 // --- boxes ------------------------------------------------------------------------------------
 
-WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
-                             const LithoRun *run, float *out)
+void LITHO_ISA_NAME(wp_gather_box)(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                                   const LithoRun *run, float *out)
 {
     Points p;
     Taps taps;
@@ -392,8 +407,8 @@ WP_INLINE gboolean row_reaches(double start, double step, const WpRow *row, doub
     return (hi >= from && lo <= to) || (-lo >= from && -hi <= to);
 }
 
-WP_CLONES void wp_spread_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
-                             const float *values, int from, int to)
+void LITHO_ISA_NAME(wp_spread_box)(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                                   const float *values, int from, int to)
 {
     const double reach = 0.5 * g->kernel.width + 1;
     double lo, hi;

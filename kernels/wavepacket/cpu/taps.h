@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/isa.h"
 #include "kernels/wavepacket/boxes.h"
 
 // Interpolation between the fine grid and the rotated lattice of a box, on the CPU. A lattice row
@@ -25,3 +26,5 @@ void wp_gather_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *
 // planes they touch, that is from .. to + w - 2. `values` are the box's coefficients.
 void wp_spread_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box,
                    const float *values, int from, int to);
+LITHO_ISA_DECLARE(wp_gather_box);
+LITHO_ISA_DECLARE(wp_spread_box);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "kernels/wavepacket/cpu/vector.h"
 
 // --- making -----------------------------------------------------------------------------------
 
@@ -79,6 +80,20 @@ static gboolean plan_residual(WpCpu *cpu, LithoRun *run, GError **error)
         return FALSE;
     wp_fft_init(&cpu->residual, box->n, dim, origin, cpu->residual_data);
     return TRUE;
+}
+
+gint64 wp_grid_layout(const WpGeometry *g, WpGrid *grid)
+{
+    const int vectors = (2 * g->kernel.width + WP_VEC - 1) / WP_VEC;
+    for (int a = 0; a < 3; a++) {
+        grid->dim[a] = (a < 2 ? g->nf[a] : g->nf[a] / 2) + 1 + 2 * g->halo[a];
+        grid->origin[a] = (a < 2 ? g->nf[a] / 2 : 0) + g->halo[a];
+    }
+    // Loads of whole vectors reach past the last tap, but never into the next row: rows of
+    // different planes belong to different threads while the adjoint adds.
+    grid->dim[2] = (grid->dim[2] + vectors * WP_VEC / 2 + 7) / 8 * 8;
+    grid->data = NULL;
+    return 2 * (gint64)grid->dim[0] * grid->dim[1] * grid->dim[2];
 }
 
 // The fine grid is kept with l = -nf/2 first along axes 1 and 2. An alternating sign on the samples
@@ -284,7 +299,7 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
         const WpBox *box = &g->boxes[b];
         if (box->kind == WP_RESIDUAL || !litho_run_checkpoint(run))
             continue;
-        wp_gather_box(g, &cpu->grid, box, run, c + box->at);
+        LITHO_ISA_PICK(wp_gather_box)(g, &cpu->grid, box, run, c + box->at);
         if (!litho_run_checkpoint(run))
             continue;
         fftwf_complex *data = (fftwf_complex *)(c + box->at);
@@ -317,7 +332,8 @@ static void spread_slab(const WpCpu *cpu, const float *c, int from, int thick, c
     const WpGeometry *g = cpu->engine.geometry;
     for (int b = 0; b < g->n_boxes && litho_run_checkpoint(run); b++)
         if (g->boxes[b].kind != WP_RESIDUAL)
-            wp_spread_box(g, &cpu->grid, &g->boxes[b], c + g->boxes[b].at, from, from + thick);
+            LITHO_ISA_PICK(wp_spread_box)
+    (g, &cpu->grid, &g->boxes[b], c + g->boxes[b].at, from, from + thick);
 }
 
 // Slabs of planes. A slab reaches w-1 planes into the next, so an odd one waits for the even ones
