@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "kernels/common/select.h"
+#include "kernels/patch/choice_lines.h"
 #include "kernels/patch/levels.h"
 
 enum {
@@ -371,14 +372,24 @@ static gboolean find(const Size size[2], const LithoReader *clean, LithoRun *run
     return TRUE;
 }
 
+static gboolean may_hold_wide(const LithoGrid *grid)
+{
+    gboolean holds = TRUE;
+    for (int a = 0; a < 3; a++)
+        holds &= grid->axis[a].n >= WIDE + STEP;
+    return holds;
+}
+
 // A part of a second, of which no progress is told.
 static gboolean seek(const LithoReader *clean, LithoRun *run, PatchFound *found, GError **error)
 {
     const double start = litho_now_ms();
     LithoRun quiet = litho_run_quiet(run);
     Size size[2] = {0};
+    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
     const gboolean ok =
-        size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)
+        !may_hold_wide(clean->grid) ? patch_lines_find(clean, &quiet, found, error)
+        : size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)
             ? find(size, clean, &quiet, found, error)
             : litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
     for (int k = 0; k < 2; k++)
@@ -392,11 +403,13 @@ static gboolean seek(const LithoReader *clean, LithoRun *run, PatchFound *found,
 
 gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *p)
 {
-    gboolean holds = TRUE;
-    for (int a = 0; a < 3; a++)
-        holds &= grid->axis[a].n >= WIDE + STEP;
-    return holds && litho_patch_is_automatic(p) && p->mode == LITHO_PATCH_DENOISE &&
+    return may_hold_wide(grid) && litho_patch_is_automatic(p) && p->mode == LITHO_PATCH_DENOISE &&
            !(p->sigma > 0);
+}
+
+static gboolean chooses(const LithoGrid *grid, const LithoPatchParams *p)
+{
+    return litho_patch_may_be_wide(grid, p) || patch_lines_choose(grid, p);
 }
 
 LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound found)
@@ -404,8 +417,15 @@ LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound fou
     LithoPatchParams own = *asked;
     if (own.window == 0)
         own.window = found.window;
+    if (found.lengths[2] > 0 && litho_patch_is_automatic(asked)) {
+        own.window_il = found.lengths[0];
+        own.window_xl = found.lengths[1];
+        own.window_t = found.lengths[2];
+    }
     if (own.rule == LITHO_PATCH_AUTOMATIC)
         own.rule = found.rule;
+    if (!(own.threshold > 0) && own.rule == found.rule)
+        own.threshold = found.threshold;
     return own;
 }
 
@@ -415,10 +435,10 @@ gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, co
     const LithoPatchParams *asked = pass->params;
     PatchFound found = {SMALL, LITHO_PATCH_SINGLE};
     gboolean known = TRUE;
-    if (litho_patch_may_be_wide(grid, asked) && pass->measured) {
-        patch_levels_found(pass->measured, &found.window, &found.rule);
-        found.window = found.window == WIDE ? WIDE : SMALL;
-    } else if (litho_patch_may_be_wide(grid, asked)) {
+    if (chooses(grid, asked) && pass->measured) {
+        found = patch_levels_found(pass->measured);
+        found.window = may_hold_wide(grid) && found.window == WIDE ? WIDE : SMALL;
+    } else if (chooses(grid, asked)) {
         found = choice->found;
         known = choice->serial == pass->in->serial && choice->erratic == asked->erratic;
     }
@@ -460,7 +480,7 @@ gboolean patch_choice_read(const LithoPatchParams *asked, const LithoReader *sur
                            PatchFound *found, GError **error)
 {
     *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
-    if (!litho_patch_may_be_wide(survey->grid, asked))
+    if (!chooses(survey->grid, asked))
         return TRUE;
     Cleaner cleaner = {survey, litho_patch_clean_rule(asked)};
     const LithoReader clean = {.grid = survey->grid, .read = read_clean, .data = &cleaner};
@@ -476,7 +496,14 @@ void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *
         litho_report_used(report, "patch", "window", used->window);
     if (asked->rule == LITHO_PATCH_AUTOMATIC)
         litho_report_used(report, "patch", "rule", used->rule);
-    if (asked->rule != used->rule && used->rule == LITHO_PATCH_ENERGY)
+    const gboolean energy = asked->rule != used->rule && used->rule == LITHO_PATCH_ENERGY;
+    if (energy && used->window_t > 0 && asked->window_t == 0)
+        litho_report_remark(report,
+                            "patch: window, rule and threshold follow samples of this line: "
+                            "windows of %d traces and %d samples; the energy of neighbouring "
+                            "coefficients decides (rule=energy, threshold %.3g)",
+                            MAX(used->window_il, used->window_xl), used->window_t, used->threshold);
+    else if (energy)
         litho_report_remark(report, "patch: the noise is strong and events bend; the energy of "
                                     "neighbouring coefficients decides (rule=energy)");
 }

@@ -2,6 +2,7 @@
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/common/erratic.h"
+#include "kernels/patch/choice_lines.h"
 #include "kernels/patch/faults.h"
 #include "kernels/patch/patch.h"
 #include "kernels/patch/structure.h"
@@ -38,6 +39,8 @@ LithoPatchParams litho_patch_at_most(const LithoGrid *grid, const LithoPatchPara
     LithoPatchParams own = *params;
     if (litho_patch_may_be_wide(grid, params))
         own.window = LITHO_PATCH_WIDE;
+    if (patch_lines_choose(grid, params))
+        own = patch_lines_at_most(grid, params);
     return own;
 }
 

@@ -44,7 +44,8 @@ enum {
 
 typedef struct LithoPatchParams {
     int mode;         // LITHO_PATCH_DENOISE, ...
-    double threshold; // in standard deviations of the noise; 0 = by the window's size
+    double threshold; // in standard deviations of the noise; 0 = by the window's size, or what
+                      // choice_lines.h finds
     int rule;         // LITHO_PATCH_AUTOMATIC: single, or what choice.h finds
     int window;       // samples of all three axes; 0 = LITHO_PATCH_WINDOW, or what choice.h finds
     double sigma;     // of white noise; 0 = measured per frequency
@@ -52,7 +53,7 @@ typedef struct LithoPatchParams {
     double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are
     int iterations;   // of filling
     double floor;     // last threshold of filling, as a share of the largest coefficient
-    int window_il, window_xl, window_t; // 0 = window
+    int window_il, window_xl, window_t; // 0 = window, or what choice_lines.h finds
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
     bool faults;                        // put back what leaves at faults (faults.h)
@@ -164,8 +165,9 @@ LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const L
 {
     if (p->threshold > 0)
         return p->threshold;
+    // On lines a coefficient has half the weight in its mean, with four neighbours instead of six.
     if (p->rule == LITHO_PATCH_ENERGY && p->mode != LITHO_PATCH_FILL)
-        return 2.2;
+        return g->axis[0].length == 1 || g->axis[1].length == 1 ? 2.8 : 2.2;
     const double size = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
     const double t = 3 - 0.3 * log(size / 4096) / log(3.375); // 3 for 16^3, 2.7 for 24^3
     // Few lines: 16 windows cover a sample of a line instead of 64, and weak events are most of

@@ -626,7 +626,7 @@ LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoRead
                         find_scatter(&m, reader, run, error) &&
                         measure_parts(&m, reader, run, error) &&
                         measuring_end(&m, NULL, NULL, run, error);
-    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g, asked, found.rule) : NULL;
+    LithoMeasured *measured = ok ? patch_levels_to_measured(&l, &g, asked, found) : NULL;
     measuring_clear(&m);
     patch_levels_clear(&l);
     return measured;

@@ -3,6 +3,7 @@
 #include "kernels/common/balance.h"
 #include "kernels/common/erratic.h"
 #include "kernels/common/noise.h"
+#include "kernels/patch/choice.h"
 #include "kernels/patch/patch.h"
 
 // patch_floor_add() of several cells in one go: the floors of all added up,
@@ -85,12 +86,12 @@ void patch_levels_divide(PatchLevels *levels, int axis, int n);
 // levels_recipe.c: the levels as numbers of the recipe, and back into `levels` that have their
 // cells, of which the numbers must be as many, or as many as once, when cells had 64 x 64 traces
 // and up to 1 s. Finer cells state these numbers, too.
-// `asked`: the parameters as they were given, of which the recipe's key is. `rule`: the one that
-// was found beside the window (choice.h).
+// `asked`: the parameters as they were given, of which the recipe's key is. `found`: window, rule
+// and threshold by the data (choice.h).
 LithoMeasured *patch_levels_to_measured(const PatchLevels *levels, const LithoPatchGeometry *g,
-                                        const LithoPatchParams *asked, int rule);
-// Samples along time of the windows that they are of, 0 where they are no levels, and the rule.
-void patch_levels_found(const LithoMeasured *measured, int *window, int *rule);
+                                        const LithoPatchParams *asked, PatchFound found);
+// What was found; its window is that along time of the levels, 0 where they are no levels.
+PatchFound patch_levels_found(const LithoMeasured *measured);
 gboolean patch_levels_from_measured(PatchLevels *levels, const LithoPatchGeometry *g,
                                     LithoMeasured *measured, GError **error);
 // Bytes that measuring the whole survey on the host takes beside the input, at most (`peak`), and

@@ -16,12 +16,18 @@ enum {
     WITH_SHARES = 8,
     FINE = 16,
     WITH_ENERGY = 32, // the rule that was found
+    OF_LINES = 64,    // behind the head: a Chosen
 };
+
+// Lengths, and the threshold in hundredths, that lines have chosen.
+typedef struct Chosen {
+    gint32 length[3], threshold;
+} Chosen;
 
 // With FINE the numbers of cells that the survey has by itself, three gint32. Then bins x cells
 // floats; with a shape, its bins x wavenumbers; with gains, or with shares, one a trace of the
-// survey. WITH_GAINS, WITH_SHARES, FINE and WITH_ENERGY are
-// added to the version.
+// survey. WITH_GAINS, WITH_SHARES, FINE, WITH_ENERGY
+// and OF_LINES are added to the version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -75,19 +81,41 @@ LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured
     return of;
 }
 
-void patch_levels_found(const LithoMeasured *measured, int *window, int *rule)
+// FALSE where they are none that a choice may give.
+static gboolean is_good(const Chosen *chosen)
+{
+    gboolean good = chosen->threshold > 0 && chosen->threshold <= 1000;
+    for (int a = 0; a < 3; a++)
+        good &= chosen->length[a] > 0 && chosen->length[a] <= LITHO_PATCH_MAX_WINDOW &&
+                (chosen->length[a] % 2 == 0 || chosen->length[a] == 1);
+    return good;
+}
+
+PatchFound patch_levels_found(const LithoMeasured *measured)
 {
     gsize n;
     Head head = {0};
+    Chosen chosen = {0};
+    PatchFound found = {.rule = LITHO_PATCH_SINGLE};
     const guint8 *bytes = litho_measured_bytes(measured, &n);
     if (n >= sizeof head)
         memcpy(&head, bytes, sizeof head);
-    *window = head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW ? 2 * ((int)head.bins - 1) : 0;
-    *rule = head.version & WITH_ENERGY ? LITHO_PATCH_ENERGY : LITHO_PATCH_SINGLE;
+    if (head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW)
+        found.window = 2 * ((int)head.bins - 1);
+    if (head.version & WITH_ENERGY)
+        found.rule = LITHO_PATCH_ENERGY;
+    if (head.version & OF_LINES && n >= sizeof head + sizeof chosen)
+        memcpy(&chosen, bytes + sizeof head, sizeof chosen);
+    if (!is_good(&chosen))
+        return found;
+    for (int a = 0; a < 3; a++)
+        found.lengths[a] = chosen.length[a];
+    found.threshold = chosen.threshold / 100.0;
+    return found;
 }
 
 LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGeometry *g,
-                                        const LithoPatchParams *asked, int rule)
+                                        const LithoPatchParams *asked, PatchFound found)
 {
     g_autofree char *key = litho_patch_measure_key(asked);
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
@@ -95,15 +123,20 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
     const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;
     const Head head = {.version = (l->shape ? WITH_SHAPE : VERSION) + of_each +
                                   (l->fine ? FINE : 0) +
-                                  (rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0),
+                                  (found.rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0) +
+                                  (found.lengths[2] > 0 ? OF_LINES : 0),
                        .bins = (guint32)l->table.bins,
                        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
                        .absent = l->absent,
                        .total = l->total,
                        .low = l->low,
                        .high = l->high};
+    const Chosen chosen = {{found.lengths[0], found.lengths[1], found.lengths[2]},
+                           (gint32)lrint(100 * found.threshold)};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
+    if (head.version & OF_LINES)
+        g_byte_array_append(bytes, (const guint8 *)&chosen, sizeof chosen);
     if (l->fine)
         g_byte_array_append(bytes, (const guint8 *)l->own, sizeof l->own);
     g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
@@ -166,7 +199,7 @@ static gsize take_cells(PatchLevels *l, const LithoPatchGeometry *g, const Head 
                         const guint8 *bytes, gsize n)
 {
     gint32 own[3] = {0};
-    gsize at = sizeof *head;
+    gsize at = sizeof *head + (head->version & OF_LINES ? sizeof(Chosen) : 0);
     if (!(head->version & FINE)) {
         divide_as_earlier(l, g, head->n);
     } else if (n >= at + sizeof own) {
@@ -193,7 +226,7 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     }
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const guint32 of_each = head.version & (WITH_GAINS | WITH_SHARES);
-    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY);
+    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY | OF_LINES);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
     const gsize gains = of_each ? traces_of(g) : 0;
     good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&

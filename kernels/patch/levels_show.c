@@ -128,7 +128,8 @@ void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
                                     "or mixed data; its level was measured at each of them");
     if (l->fine)
         remark_range(l, report);
-    litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
+    if (params->mode != LITHO_PATCH_BOTH || params->rule != LITHO_PATCH_ENERGY) // which has two
+        litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
     if (!report || !l->sigma)
         return;
     litho_report_number(report, "noise_sigma", "standard deviation of the noise", "", l->total);

@@ -71,8 +71,8 @@ static const LithoParam rows[] = {
                      N_("Removes random noise from recorded traces, fills missing and dead traces "
                         "and leaves recorded ones as they are, or does both.")),
     PATCH_FLOAT(
-        threshold, .label = N_("Threshold"), .special_text = N_("automatic"), .unit = N_("sigma"),
-        .max = 10, .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER,
+        threshold, .label = N_("Threshold"), .special_text = N_("automatic"), .by_data = true,
+        .unit = N_("sigma"), .max = 10, .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER,
         .doc =
             N_("Coefficients below this many standard deviations of the noise are removed, and "
                "filling stops there: more removes more noise and more signal; 3 suits windows of "
@@ -131,19 +131,19 @@ static const LithoParam rows[] = {
                   "faults and diffractions: the removed part passes again in windows of 4 x "
                   "4 traces. Off saves a quarter of the time on a processor, a third on a card.")),
     PATCH_INT(window_il, .label = N_("Window, inlines"), .special_text = N_("as Window"),
-              .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
-              .advanced = true, .stage = LEVEL,
+              .by_data = true, .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32,
+              .step = 2, .advanced = true, .stage = LEVEL,
               .doc = N_("Window along the inline axis; 0 = as Window, along lines and surveys of 2 "
                         "to 7 lines half as much again.")),
     PATCH_INT(window_xl, .label = N_("Window, crosslines"), .special_text = N_("as Window"),
-              .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
-              .advanced = true, .stage = LEVEL,
+              .by_data = true, .unit = N_("traces"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32,
+              .step = 2, .advanced = true, .stage = LEVEL,
               .doc =
                   N_("Window along the crossline axis; 0 = as Window, along lines and surveys of "
                      "2 to 7 lines half as much again.")),
     PATCH_INT(window_t, .label = N_("Window, time"), .special_text = N_("as Window"),
-              .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
-              .advanced = true, .stage = LEVEL,
+              .by_data = true, .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32,
+              .step = 2, .advanced = true, .stage = LEVEL,
               .doc = N_("Window along time or depth; 0 = as Window, but on lines and surveys of 2 "
                         "to 7 lines at least 96 ms for a Window of 16, up to 30 samples.")),
     PATCH_INT(overlap, .label = N_("Overlap"), .def = 4, .min = 2, .max = 8, .advanced = true,
