@@ -178,6 +178,9 @@ static void test_settled(void)
     const LithoPatchParams used = {.window = 24, .rule = LITHO_PATCH_ENERGY}, asked = {0};
     LithoReport *report = litho_report_new();
     patch_choice_report(&asked, &used, report);
+    for (const char *const *key = (const char *const[]){"window_il", "window_xl", "window_t", NULL};
+         *key; key++)
+        litho_report_used(report, "patch", *key, 24);
     g_assert_true(litho_flow_has_choices(flow));
     g_autoptr(LithoFlow) settled = litho_flow_settled(flow, report);
     const LithoPatchParams *p = litho_flow_step(settled, 0)->params;

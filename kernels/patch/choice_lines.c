@@ -16,13 +16,14 @@ enum {
     DOWN = 3,     // along time
     SIZES = 6,    // of windows, at most
     STEPS = 5,    // of thresholds
+    PIECES = ACROSS * DOWN,
 };
 // Thresholds of `energy`; number FIRST is taken while sizes are tried.
 static const double thresholds[STEPS] = {2.2, 2.6, 3, 3.4, 3.8};
 enum { FIRST = 2 };
-// A setting pays by so much of the noise and by this share of the error that the default leaves.
+// A setting pays by so much of the noise.
 #define PAYS 0.0005
-#define PAYS_OF_ERROR 0.02
+#define DOUBT 0.5
 
 typedef struct Trials {
     const LithoGrid *grid;
@@ -50,7 +51,7 @@ typedef struct Setting {
 
 // Errors of those of n settings that have windows of a size, on a piece.
 static gboolean try_size(const Trials *t, int piece, int size, const Setting *settings, int n,
-                         double *error)
+                         double (*error)[PIECES])
 {
     PatchTrial list[1 + SIZES + STEPS];
     double of_list[1 + SIZES + STEPS];
@@ -64,28 +65,20 @@ static gboolean try_size(const Trials *t, int piece, int size, const Setting *se
         return FALSE;
     for (int s = n - 1; s >= 0; s--)
         if (settings[s].size == size)
-            error[s] = of_list[--asked];
+            error[s][piece] = of_list[--asked];
     return TRUE;
 }
 
-// Errors of the settings, the mean of all pieces that tell something.
-static gboolean try_all(const Trials *t, const Setting *settings, int n, int threads, double *error)
+// Errors of the settings: error[setting][piece].
+static gboolean try_all(const Trials *t, const Setting *settings, int n, int threads,
+                        double (*error)[PIECES])
 {
-    g_autofree double *each = g_new0(double, t->n_pieces *n);
-    int pieces = 0;
     gint failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int k = 0; k < t->n_pieces * t->sizes; k++)
         if (!g_atomic_int_get(&failed) &&
-            !try_size(t, k / t->sizes, k % t->sizes, settings, n, each + k / t->sizes * n))
+            !try_size(t, k / t->sizes, k % t->sizes, settings, n, error))
             g_atomic_int_set(&failed, 1);
-    for (int k = 0; k < t->n_pieces; k++)
-        pieces += t->pieces[k].tells;
-    for (int s = 0; s < n; s++) {
-        error[s] = 0;
-        for (int k = 0; k < t->n_pieces; k++)
-            error[s] += each[k * n + s] / MAX(pieces, 1);
-    }
     return !failed;
 }
 
@@ -189,7 +182,7 @@ static gboolean tell_levels(Trials *t, int threads)
 // Settings that are tried, and their errors; the first one is the default.
 typedef struct List {
     Setting setting[1 + SIZES + STEPS];
-    double error[1 + SIZES + STEPS];
+    double error[1 + SIZES + STEPS][PIECES];
     int n;
 } List;
 
@@ -198,11 +191,28 @@ static gboolean try_from(const Trials *t, int first, int threads, List *list)
     return try_all(t, list->setting + first, list->n - first, threads, list->error + first);
 }
 
-static int best_from(const List *list, int first)
+// By how much setting k is better than the default, in the mean of the pieces that tell something,
+// less DOUBT of the standard error of that mean.
+static double gain_of(const Trials *t, const List *list, int k)
+{
+    double sum = 0, squares = 0;
+    int n = 0;
+    for (int p = 0; p < t->n_pieces; p++)
+        if (t->pieces[p].tells) {
+            const double gain = list->error[0][p] - list->error[k][p];
+            sum += gain;
+            squares += gain * gain;
+            n++;
+        }
+    const double mean = sum / n;
+    return mean - (n > 1 ? DOUBT * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1)) : 0);
+}
+
+static int best_from(const Trials *t, const List *list, int first)
 {
     int best = first;
     for (int k = first; k < list->n; k++)
-        best = list->error[k] < list->error[best] ? k : best;
+        best = gain_of(t, list, k) > gain_of(t, list, best) ? k : best;
     return best;
 }
 
@@ -217,15 +227,14 @@ static gboolean choose(const Trials *t, int threads, PatchFound *found)
         list.setting[list.n++] = (Setting){k, {LITHO_PATCH_ENERGY, thresholds[FIRST]}};
     if (!try_from(t, 0, threads, &list))
         return FALSE;
-    const int size = list.setting[best_from(&list, 1)].size, first = list.n;
+    const int size = list.setting[best_from(t, &list, 1)].size, first = list.n;
     for (int k = 0; k < STEPS; k++)
         if (k != FIRST)
             list.setting[list.n++] = (Setting){size, {LITHO_PATCH_ENERGY, thresholds[k]}};
     if (!try_from(t, first, threads, &list))
         return FALSE;
-    const int best = best_from(&list, 1);
-    const double gain = list.error[0] - list.error[best];
-    if (!(gain > PAYS + PAYS_OF_ERROR * fabs(list.error[0])))
+    const int best = best_from(t, &list, 1);
+    if (!(gain_of(t, &list, best) > PAYS))
         return TRUE;
     for (int a = 0; a < 3; a++)
         found->lengths[a] = t->size[list.setting[best].size].g.axis[a].length;
