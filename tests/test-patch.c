@@ -86,7 +86,8 @@ static LithoMeasured *shaped_level(const LithoCube *in, const LithoPatchParams *
                 (float)(0.1 + 2.9 * pow(cos(G_PI * (k / n1) / n0), 2) * (1 + j) / 5);
         }
     }
-    LithoMeasured *measured = patch_levels_to_measured(&l, &g, p, LITHO_PATCH_SINGLE);
+    LithoMeasured *measured =
+        patch_levels_to_measured(&l, &g, p, (PatchFound){.rule = LITHO_PATCH_SINGLE});
     g_free(l.sigma);
     return measured;
 }
