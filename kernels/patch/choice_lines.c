@@ -12,18 +12,18 @@ enum {
     LONGEST = 30, // samples (geometry.c)
     TRACES = 64,  // of a piece,
     SAMPLES = 96, // and its samples
-    ACROSS = 3,   // pieces along the line, at most
-    DOWN = 3,     // along time
-    SIZES = 6,    // of windows, at most
+    ALONG = 5,    // pieces along an axis, at most
+    SIZES = 7,    // of windows, at most
     STEPS = 5,    // of thresholds
-    PIECES = ACROSS * DOWN,
+    PIECES = ALONG * ALONG,
 };
 // Thresholds of `energy`; number FIRST is taken while sizes are tried.
 static const double thresholds[STEPS] = {2.2, 2.6, 3, 3.4, 3.8};
 enum { FIRST = 2 };
 // A setting pays by so much of the noise.
 #define PAYS 0.0005
-#define DOUBT 0.5
+// Standard errors that are taken off a gain: few pieces tell these badly.
+#define DOUBT(pieces) (0.5 + 2.0 / (pieces))
 
 typedef struct Trials {
     const LithoGrid *grid;
@@ -118,12 +118,15 @@ static gboolean add_sizes(Trials *t)
     return add_size(t, along, samples) &&
            add_size(t, LEAST, MAX(even(samples / 1.5), LITHO_PATCH_WINDOW)) &&
            add_size(t, LEAST, samples) && add_size(t, 2 * LEAST, samples) &&
-           add_size(t, 2 * LEAST, longer) && add_size(t, MOST, samples);
+           add_size(t, 2 * LEAST, longer) && add_size(t, MOST, samples) &&
+           add_size(t, MOST, longer);
 }
 
-static int pieces_along(const LithoGrid *grid, int axis, int length, int most)
+// One beside the other while that is three, then half as far apart again.
+static int pieces_along(const LithoGrid *grid, int axis, int length)
 {
-    return (int)CLAMP((grid->axis[axis].n + length / 2) / length, 1, most);
+    const gint64 n = grid->axis[axis].n;
+    return (int)CLAMP((n + length / 2) / length, 1, CLAMP(2 * n / (3 * length), 3, ALONG));
 }
 
 // Piece k of n of `length` along an axis.
@@ -138,8 +141,8 @@ static void place(const LithoGrid *grid, int axis, int k, int n, int length, Lit
 static gboolean gather(Trials *t, const LithoReader *clean, LithoRun *run, GError **error)
 {
     const int along = along_axis(t->grid);
-    const int across = pieces_along(t->grid, along, TRACES, ACROSS);
-    const int down = pieces_along(t->grid, 2, SAMPLES, DOWN);
+    const int across = pieces_along(t->grid, along, TRACES);
+    const int down = pieces_along(t->grid, 2, SAMPLES);
     gint64 around[3] = {0};
     around[along] = MOST;
     t->pieces = g_new0(PatchTrialPiece, across * down);
@@ -192,7 +195,7 @@ static gboolean try_from(const Trials *t, int first, int threads, List *list)
 }
 
 // By how much setting k is better than the default, in the mean of the pieces that tell something,
-// less DOUBT of the standard error of that mean.
+// less a part of the standard error of that mean.
 static double gain_of(const Trials *t, const List *list, int k)
 {
     double sum = 0, squares = 0;
@@ -205,7 +208,7 @@ static double gain_of(const Trials *t, const List *list, int k)
             n++;
         }
     const double mean = sum / n;
-    return mean - (n > 1 ? DOUBT * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1)) : 0);
+    return mean - (n > 1 ? DOUBT(n) * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1)) : 0);
 }
 
 static int best_from(const Trials *t, const List *list, int first)

@@ -5,7 +5,7 @@
 // Window, rule and threshold of single lines, gathers among them, where they are left automatic.
 //
 // Windows of lines hold few coefficients, and which window, rule and threshold are best depends on
-// dips, on how events bend and on the noise. So up to nine pieces of 64 traces and 96 samples are
+// dips, on how events bend and on the noise. So up to 25 pieces of 64 traces and 96 samples are
 // filtered as by default, and by `energy` in windows of 16 to 48 traces, and in the best of these
 // with other thresholds. The setting with the least expected error (trial.h) is taken where it is
 // clearly less than the default's.

@@ -161,7 +161,7 @@ static double share_along(const Look *l, int a, int k)
     const int start = axis.length > 1 ? litho_patch_start(axis, k) : k;
     double sum = 0;
     for (int i = MAX(start, lo); i < MIN(start + axis.length, hi); i++) {
-        const double w = axis.length > 1 ? litho_patch_taper(axis, i - start) : 1;
+        const double w = l->s->taper[a][i - start];
         sum += w * w * l->norm[a][i - lo];
     }
     return sum / axis.length;
@@ -200,6 +200,20 @@ static void transform(Look *l, gsize w)
             (l->work[k][0] * l->work[k][0] + l->work[k][1] * l->work[k][1]) / (float)s->energy;
 }
 
+// litho_patch_weight(), by the table of tapers.
+static float weight_at(const PatchTrialSize *s, int a, int i)
+{
+    const LithoPatchAxis axis = s->g.axis[a];
+    float sum = 0;
+    if (axis.length == 1)
+        return 1;
+    for (int k = litho_patch_first(axis, i); k <= litho_patch_last(axis, i); k++) {
+        const float w = s->taper[a][i - litho_patch_start(axis, k)];
+        sum += w * w;
+    }
+    return sum;
+}
+
 static gboolean look_begin(Look *l, const PatchTrialSize *s, const PatchTrialPiece *piece)
 {
     *l = (Look){.s = s, .box = piece->box};
@@ -213,7 +227,7 @@ static gboolean look_begin(Look *l, const PatchTrialSize *s, const PatchTrialPie
         l->n[a] = (l->count[a] - 1) * axis.stride + axis.length;
         l->norm[a] = g_new(float, hi - lo);
         for (int i = lo; i < hi; i++)
-            l->norm[a][i - lo] = axis.length > 1 ? (float)(1 / litho_patch_weight(axis, i)) : 1;
+            l->norm[a][i - lo] = 1 / weight_at(s, a, i);
     }
     const gsize coefficients = windows_of(l) * spectrum_of(s);
     l->x = g_try_new(float, samples_of(l));
