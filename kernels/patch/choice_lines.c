@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "kernels/common/select.h"
 #include "kernels/patch/trial.h"
 
 enum {
@@ -20,6 +21,10 @@ enum {
 // Thresholds of `energy`; number FIRST is taken while sizes are tried.
 static const double thresholds[STEPS] = {2.2, 2.6, 3, 3.4, 3.8};
 enum { FIRST = 2 };
+#define ALIKE 0.3
+// Nothing is chosen where the noise varies within one of so many pieces: thresholds would follow
+// the quieter part.
+#define VARYING 4
 // A setting pays by so much of the noise.
 #define PAYS 0.0005
 // Standard errors that are taken off a gain: few pieces tell these badly.
@@ -29,7 +34,7 @@ typedef struct Trials {
     const LithoGrid *grid;
     GPtrArray *columns;
     PatchTrialPiece *pieces;
-    int n_pieces;
+    int n_pieces, down; // down: so many at one place of the line
     PatchTrialSize size[SIZES];
     int sizes;
 } Trials;
@@ -142,7 +147,7 @@ static gboolean gather(Trials *t, const LithoReader *clean, LithoRun *run, GErro
 {
     const int along = along_axis(t->grid);
     const int across = pieces_along(t->grid, along, TRACES);
-    const int down = pieces_along(t->grid, 2, SAMPLES);
+    const int down = t->down = pieces_along(t->grid, 2, SAMPLES);
     gint64 around[3] = {0};
     around[along] = MOST;
     t->pieces = g_new0(PatchTrialPiece, across * down);
@@ -182,6 +187,23 @@ static gboolean tell_levels(Trials *t, int threads)
     return !failed;
 }
 
+// Levels of lines follow the noise along time (levels_lines.h), and hardly along the line: what is
+// known at a time is the median of its pieces. By less than ALIKE pieces differ by chance.
+static void take_known(Trials *t)
+{
+    for (int row = 0; row < t->down; row++) {
+        float power[ALONG];
+        int n = 0;
+        for (int k = row; k < t->n_pieces; k += t->down)
+            if (t->pieces[k].tells)
+                power[n++] = (float)t->pieces[k].power;
+        const double known = n > 0 ? litho_select_kth(power, n, (n - 1) / 2) : 0;
+        for (int k = row; k < t->n_pieces; k += t->down)
+            if (fabs(log(fmax(t->pieces[k].power, 1e-30) / fmax(known, 1e-30))) > ALIKE)
+                t->pieces[k].known = known;
+    }
+}
+
 // Settings that are tried, and their errors; the first one is the default.
 typedef struct List {
     Setting setting[1 + SIZES + STEPS];
@@ -194,21 +216,29 @@ static gboolean try_from(const Trials *t, int first, int threads, List *list)
     return try_all(t, list->setting + first, list->n - first, threads, list->error + first);
 }
 
-// By how much setting k is better than the default, in the mean of the pieces that tell something,
-// less a part of the standard error of that mean.
-static double gain_of(const Trials *t, const List *list, int k)
+// By how much setting k is better than the default, in units of the noise: the mean of the pieces
+// that tell something, less a part of its standard error. `by_power`: a piece counts by its noise.
+static double mean_gain(const Trials *t, const List *list, int k, gboolean by_power)
 {
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, weights = 0;
     int n = 0;
     for (int p = 0; p < t->n_pieces; p++)
         if (t->pieces[p].tells) {
-            const double gain = list->error[0][p] - list->error[k][p];
+            const double weight = by_power ? t->pieces[p].power : 1;
+            const double gain = weight * (list->error[0][p] - list->error[k][p]);
             sum += gain;
             squares += gain * gain;
+            weights += weight;
             n++;
         }
-    const double mean = sum / n;
-    return mean - (n > 1 ? DOUBT(n) * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1)) : 0);
+    const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
+    return (mean - (n > 1 ? DOUBT(n) * sqrt(variance / (n - 1)) : 0)) * n / weights;
+}
+
+// In both means: where the noise varies neither its loud part nor the rest is to lose.
+static double gain_of(const Trials *t, const List *list, int k)
+{
+    return fmin(mean_gain(t, list, k, FALSE), mean_gain(t, list, k, TRUE));
 }
 
 static int best_from(const Trials *t, const List *list, int first)
@@ -250,15 +280,18 @@ static gboolean find(Trials *t, const LithoReader *clean, LithoRun *run, PatchFo
                      GError **error)
 {
     const int threads = litho_run_threads(run);
-    int pieces = 0;
+    int pieces = 0, varying = 0;
     if (!gather(t, clean, run, error))
         return FALSE;
     if (!add_sizes(t) || !tell_levels(t, threads))
         return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
-    for (int k = 0; k < t->n_pieces; k++)
+    for (int k = 0; k < t->n_pieces; k++) {
         pieces += t->pieces[k].tells;
-    if (pieces == 0 || t->sizes == 0)
+        varying += t->pieces[k].varies;
+    }
+    if (pieces == 0 || t->sizes == 0 || VARYING * varying > t->n_pieces)
         return TRUE;
+    take_known(t);
     return choose(t, threads, found) ||
            litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
 }

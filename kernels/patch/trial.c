@@ -18,6 +18,8 @@ enum {
 // Means by both shares differ by more where noise keeps to some wavenumbers (6 times and more in
 // mixed traces), or where events are everywhere; by 1.01 to 1.2 in white noise of 0 to 20 dB.
 #define MOST_UNEVEN 2
+// Noise power of a window over that of its piece: 1.3 at most where noise is alike.
+#define LOUDER 2
 // A piece with more zeros tells nothing.
 #define MOST_ZEROS 0.25
 // The density of coefficients at a threshold is told by those within this factor of its square.
@@ -272,6 +274,26 @@ static void tell_noise(PatchTrialPiece *piece, const Look *l, double *quiet, dou
     }
 }
 
+// TRUE where a window is louder than the piece's noise at most frequencies, as events are not: by
+// the lower quartile of the frequencies.
+static gboolean has_louder(const PatchTrialPiece *piece, const Look *l)
+{
+    const int bins = l->s->g.bins, n = spectrum_of(l->s) / bins;
+    g_autofree float *sorted = g_new(float, n), *ratio = g_new(float, bins);
+    for (gsize w = 0; w < windows_of(l); w++) {
+        const float *own = l->own + w * n * bins;
+        for (int f = 0; f < bins; f++) {
+            for (int k = 0; k < n; k++)
+                sorted[k] = own[k * bins + f];
+            ratio[f] = litho_select_kth(sorted, n, (gint64)(MIDDLE * n)) /
+                       fmaxf(piece->noise[f] * (float)-log(1 - MIDDLE), 1e-30f);
+        }
+        if (litho_select_kth(ratio, bins, bins / 4) > LOUDER)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean has_zeros(const Look *l)
 {
     gsize zeros = 0;
@@ -289,7 +311,11 @@ gboolean patch_trial_level(PatchTrialPiece *piece, const PatchTrialSize *s)
     piece->noise = g_new0(float, s->g.bins);
     if (ok && !has_zeros(&l)) {
         tell_noise(piece, &l, &quiet, &middle);
-        piece->tells = quiet > 0 && middle <= MOST_UNEVEN * quiet;
+        for (int f = 0; f < s->g.bins; f++)
+            piece->power +=
+                piece->noise[f] * (f == 0 || f == s->g.bins - 1 ? 0.5 : 1) / (s->g.bins - 1);
+        piece->varies = has_louder(piece, &l);
+        piece->tells = !piece->varies && quiet > 0 && middle <= MOST_UNEVEN * quiet;
     }
     look_end(&l);
     return ok;
@@ -328,17 +354,19 @@ static void add_neighbours(const Look *l, const float *own, float *to)
         }
 }
 
-// Powers over the noise, and their means with the neighbours.
+// Powers over the noise as it is known, and their means with the neighbours.
 static void weigh(Look *l, const PatchTrialPiece *piece)
 {
     const int bins = l->s->g.bins;
     const gsize n = spectrum_of(l->s);
+    const float known =
+        piece->known > 0 && piece->power > 0 ? (float)(piece->known / piece->power) : 1;
     for (int f = 0; f < bins; f++)
         l->times[f] =
             (f == 0 || f == bins - 1 ? 1.f : 2.f) * (l->noise[f] = level_at(piece, f, bins));
     for (gsize k = 0; k < windows_of(l) * n; k += bins)
         for (int f = 0; f < bins; f++)
-            l->own[k + f] /= l->noise[f];
+            l->own[k + f] /= l->noise[f] * known;
     for (gsize w = 0; w < windows_of(l); w++)
         add_neighbours(l, l->own + w * n, l->all + w * n);
 }

@@ -26,6 +26,9 @@ typedef struct PatchTrialPiece {
     LithoBox box;
     float *noise; // power at `bins` frequencies; patch_trial_level() makes it, the owner frees it
     int bins;
+    double power;    // of all frequencies, mean of a sample
+    double known;    // power that the filter takes for that: thresholds go by it; 0 = `power`
+    gboolean varies; // some of its windows hold louder noise than most
     gboolean tells; // FALSE: muted, or its noise does not come to all wavenumbers alike
 } PatchTrialPiece;
 
