@@ -22,6 +22,8 @@ enum {
 static const double thresholds[STEPS] = {2.2, 2.6, 3, 3.4, 3.8};
 enum { FIRST = 2 };
 #define ALIKE 0.3
+// Nor where its power changes by more along time.
+#define GROWS 3
 // Nothing is chosen where the noise varies within one of so many pieces: thresholds would follow
 // the quieter part.
 #define VARYING 4
@@ -189,8 +191,10 @@ static gboolean tell_levels(Trials *t, int threads)
 
 // Levels of lines follow the noise along time (levels_lines.h), and hardly along the line: what is
 // known at a time is the median of its pieces. By less than ALIKE pieces differ by chance.
-static void take_known(Trials *t)
+// FALSE where it grows or decays too much along time.
+static gboolean take_known(Trials *t)
 {
+    double least = G_MAXDOUBLE, most = 0;
     for (int row = 0; row < t->down; row++) {
         float power[ALONG];
         int n = 0;
@@ -198,10 +202,15 @@ static void take_known(Trials *t)
             if (t->pieces[k].tells)
                 power[n++] = (float)t->pieces[k].power;
         const double known = n > 0 ? litho_select_kth(power, n, (n - 1) / 2) : 0;
+        if (n > 0) {
+            least = fmin(least, known);
+            most = fmax(most, known);
+        }
         for (int k = row; k < t->n_pieces; k += t->down)
             if (fabs(log(fmax(t->pieces[k].power, 1e-30) / fmax(known, 1e-30))) > ALIKE)
                 t->pieces[k].known = known;
     }
+    return most < GROWS * least;
 }
 
 // Settings that are tried, and their errors; the first one is the default.
@@ -289,9 +298,8 @@ static gboolean find(Trials *t, const LithoReader *clean, LithoRun *run, PatchFo
         pieces += t->pieces[k].tells;
         varying += t->pieces[k].varies;
     }
-    if (pieces == 0 || t->sizes == 0 || VARYING * varying > t->n_pieces)
+    if (pieces == 0 || t->sizes == 0 || VARYING * varying > t->n_pieces || !take_known(t))
         return TRUE;
-    take_known(t);
     return choose(t, threads, found) ||
            litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
 }

@@ -19,7 +19,7 @@ enum {
 // mixed traces), or where events are everywhere; by 1.01 to 1.2 in white noise of 0 to 20 dB.
 #define MOST_UNEVEN 2
 // Noise power of a window over that of its piece: 1.3 at most where noise is alike.
-#define LOUDER 2
+#define LOUDER 5
 // A piece with more zeros tells nothing.
 #define MOST_ZEROS 0.25
 // The density of coefficients at a threshold is told by those within this factor of its square.
