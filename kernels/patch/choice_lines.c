@@ -21,12 +21,12 @@ enum {
 // Thresholds of `energy`; number FIRST is taken while sizes are tried.
 static const double thresholds[STEPS] = {2.2, 2.6, 3, 3.4, 3.8};
 enum { FIRST = 2 };
+// Logarithms by which pieces differ by chance.
 #define ALIKE 0.3
-// Nor where its power changes by more along time.
-#define GROWS 3
-// Nothing is chosen where the noise varies within one of so many pieces: thresholds would follow
-// the quieter part.
+// Nothing is chosen where the noise varies within one of so many pieces, as thresholds would follow
+// the quieter part, nor where its power changes by GROWS along time.
 #define VARYING 4
+#define GROWS 3
 // A setting pays by so much of the noise.
 #define PAYS 0.0005
 // Standard errors that are taken off a gain: few pieces tell these badly.

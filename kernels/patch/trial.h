@@ -29,7 +29,7 @@ typedef struct PatchTrialPiece {
     double power;    // of all frequencies, mean of a sample
     double known;    // power that the filter takes for that: thresholds go by it; 0 = `power`
     gboolean varies; // some of its windows hold louder noise than most
-    gboolean tells; // FALSE: muted, or its noise does not come to all wavenumbers alike
+    gboolean tells;  // FALSE: muted, or its noise does not come to all wavenumbers alike
 } PatchTrialPiece;
 
 typedef struct PatchTrial {
