@@ -10,7 +10,10 @@
 #include "core/engine/find.h"
 #include "core/error.h"
 #include "core/json.h"
+#include "core/suggest.h"
 #include "core/text.h"
+
+enum { SPECTRUM_TRACES = 2000 }; // as the window asks
 
 typedef struct Options {
     LithoCliTrial trial;
@@ -18,6 +21,7 @@ typedef struct Options {
     int step;
     double seconds;
     gboolean json;
+    gboolean suggest; // and no more
 } Options;
 
 static void options_clear(Options *o)
@@ -70,6 +74,54 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
         printf(_("note: %s\n"), find->why);
 }
 
+// Suggestions for the step's operator from the part that is read; g_array_unref().
+static GArray *suggest(const LithoOperator *op, const LithoCube *in, LithoRun *run)
+{
+    LithoSpectrum spectrum = {0};
+    const double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
+    if (!litho_qc_spectrum(in, NULL, SPECTRUM_TRACES, run, &spectrum, NULL))
+        litho_spectrum_clear(&spectrum);
+    const LithoBand band = litho_suggest_band(&spectrum, in->grid.axis[2].n);
+    const LithoEvents events = litho_suggest_events(in, &band);
+    GArray *list = litho_suggest(op, &in->grid, &spectrum, &events,
+                                 1 - litho_cube_count_live(in) / MAX(traces, 1));
+    litho_spectrum_clear(&spectrum);
+    return list;
+}
+
+static char *written_value(const LithoSuggestion *s)
+{
+    return s->row->type == LITHO_PARAM_CHOICE
+               ? g_strdup(litho_param_choice(s->row, (guint)s->value))
+               : g_strdup_printf("%.6g", s->value);
+}
+
+// Suggestions that differ from the step's values: as words of a command with their reasons.
+static void print_suggestions(const GArray *list, gconstpointer params)
+{
+    for (guint k = 0; k < list->len; k++) {
+        const LithoSuggestion *s = &g_array_index(list, LithoSuggestion, k);
+        g_autofree char *value = written_value(s);
+        if (litho_param_get(s->row, params) != s->value)
+            printf(_("suggested: %s=%s (%s)\n"), s->row->key, value, s->why);
+    }
+}
+
+static void add_suggestions(JsonObject *to, const GArray *list)
+{
+    JsonArray *array = json_array_new();
+    for (guint k = 0; k < list->len; k++) {
+        const LithoSuggestion *s = &g_array_index(list, LithoSuggestion, k);
+        g_autofree char *value = written_value(s);
+        JsonObject *item = json_object_new();
+        json_object_set_string_member(item, "key", s->row->key);
+        json_object_set_string_member(item, "value", value);
+        json_object_set_string_member(item, "why", s->why);
+        json_array_add_object_element(array, item);
+    }
+    json_object_set_array_member(to, "suggested", array);
+}
+
 // Reads what the largest values that are tried need, and the words that rows take.
 static gboolean cover_values(LithoSurvey *survey, const LithoFlow *flow, guint at, LithoRun *run,
                              LithoCliPart *part, GError **error)
@@ -108,24 +160,14 @@ static LithoFlow *judged_flow(const LithoFlow *flow, const LithoGrid *grid, guin
     return judged;
 }
 
-static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+// The search on the part that is read; its result goes to the step's parameters and is printed.
+static gboolean search(LithoFlow *flow, const LithoFlow *judged, const Options *o,
+                       const LithoCliPart *part, const GArray *suggested, LithoDevice device,
+                       LithoRun *run, GError **error)
 {
-    const guint step = (guint)o->step - 1;
-    if (step >= litho_flow_length(flow))
-        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
-                            litho_flow_length(flow));
-    LithoDevice device;
-    g_autoptr(LithoSurvey) survey =
-        litho_cli_trial_open(&o->trial, flow, o->recipe, run, &device, error);
-    if (!survey)
-        return FALSE;
-    g_auto(LithoCliPart) part = {0};
-    g_autoptr(LithoFlow) judged = judged_flow(flow, litho_survey_grid(survey), step);
-    if (!litho_cli_part(survey, judged, &o->trial.judge, &o->trial.open, run, &part, error) ||
-        !cover_values(survey, judged, step, run, &part, error))
-        return FALSE;
-    LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, judged),
-                        .step = step,
+    LithoStep *step = litho_flow_step(flow, (guint)o->step - 1);
+    LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, part, judged),
+                        .step = (guint)o->step - 1,
                         .seconds = o->seconds};
     LithoJudge *judge = litho_judge_new(device);
     LithoFind find;
@@ -135,17 +177,50 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
         return FALSE;
     if (o->json) {
         JsonObject *object = litho_find_to_json(&find);
+        add_suggestions(object, suggested);
         g_autofree char *text = litho_json_object_text(object);
         printf("%s\n", text);
     } else {
-        print_find(&find, &part);
+        print_find(&find, part);
     }
-    litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, step)->op,
-                     litho_flow_step(flow, step)->params);
+    litho_find_apply(&find, G_MAXUINT, step->op, step->params);
     if (!o->recipe)
         return TRUE;
     g_autofree char *recipe = litho_flow_print(flow);
     return litho_cli_save_text(o->recipe, recipe, o->trial.force, error);
+}
+
+static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+{
+    const guint at = (guint)o->step - 1;
+    if (at >= litho_flow_length(flow))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
+                            litho_flow_length(flow));
+    LithoDevice device;
+    g_autoptr(LithoSurvey) survey =
+        litho_cli_trial_open(&o->trial, flow, o->recipe, run, &device, error);
+    if (!survey)
+        return FALSE;
+    g_auto(LithoCliPart) part = {0};
+    g_autoptr(LithoFlow) judged = judged_flow(flow, litho_survey_grid(survey), at);
+    if (!litho_cli_part(survey, judged, &o->trial.judge, &o->trial.open, run, &part, error) ||
+        !cover_values(survey, judged, at, run, &part, error))
+        return FALSE;
+    const LithoStep *step = litho_flow_step(flow, at);
+    g_autoptr(GArray) suggested = suggest(step->op, part.in, run);
+    if (!o->json)
+        print_suggestions(suggested, step->params);
+    if (!o->suggest)
+        return search(flow, judged, o, &part, suggested, device, run, error);
+    if (o->json) {
+        JsonObject *object = json_object_new();
+        add_suggestions(object, suggested);
+        g_autofree char *text = litho_json_object_text(object);
+        printf("%s\n", text);
+    } else if (suggested->len == 0) {
+        printf(_("nothing is suggested\n"));
+    }
+    return TRUE;
 }
 
 static gboolean check_numbers(const Options *o, GError **error)
@@ -166,6 +241,8 @@ int litho_cli_find(int argc, char **argv)
         {"step", 0, 0, G_OPTION_ARG_INT, &o.step, _("Step of a recipe (default 1)"), "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          _("The search ends within them, but for its first trial (default 20, 0 = no end)"), "S"},
+        {"suggest", 0, 0, G_OPTION_ARG_NONE, &o.suggest,
+         _("Only what the spectrum, the dips and the size of the data suggest; no search"), NULL},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, _("Write the recipe found"), "FILE.json"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, _("One JSON object"), NULL},
         LITHO_CLI_TRIAL(&o.trial, _("Overwrite FILE.json")),

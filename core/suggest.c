@@ -18,8 +18,9 @@ static double median(const double *x, guint from, guint to)
 }
 
 // The floor is the median of the uppermost fifth; white noise is flat there. The band is all that
-// stands out of it, from the largest amplitude outwards: by 3 dB in the mean of a hundred traces or
-// more, whose noise scatters by 5 % at most, by 6 dB in that of fewer.
+// stands out of it, from the largest amplitude outwards, beyond notches of a thin layer that are as
+// wide as half of that frequency: by 3 dB in the mean of a hundred traces or more, whose noise
+// scatters by 5 % at most, by 6 dB in that of fewer.
 LithoBand litho_suggest_band(const LithoSpectrum *s, gint64 samples)
 {
     LithoBand band = {0};
@@ -34,10 +35,10 @@ LithoBand litho_suggest_band(const LithoSpectrum *s, gint64 samples)
     if (peak >= upper || s->amplitude[peak] < out * above)
         return band;
     guint low = peak, high = peak;
-    while (low > 0 && s->amplitude[low - 1] > above)
-        low--;
-    while (high + 1 < s->n && s->amplitude[high + 1] > above)
-        high++;
+    for (guint k = peak; k > 0 && low - (k - 1) <= peak / 2 + 1; k--)
+        low = s->amplitude[k - 1] > above ? k - 1 : low;
+    for (guint k = peak; k + 1 < s->n && k + 1 - high <= peak / 2 + 1; k++)
+        high = s->amplitude[k + 1] > above ? k + 1 : high;
     band = (LithoBand){.known = TRUE, .low = low * s->df, .high = high * s->df, .floor = floor};
     // A Hann window and the scale that gives a sine its amplitude turn white noise of deviation 1
     // into sqrt(6 / n) at every frequency: 2 sqrt(sum w^2) / sum w with sums 3n/8 and n/2.
@@ -82,9 +83,9 @@ void litho_suggest_add_band(GArray *list, const LithoOperator *op, const LithoEv
     if (!band->known)
         return;
     litho_suggest_add(
-        list, op, "fmin", litho_suggest_rounded(band->low * factor * 0.8),
+        list, op, "fmin", litho_suggest_rounded(band->low * factor * 0.9),
         litho_text_printf(_("the signal begins at about %.3g %s"), band->low * factor, unit));
-    litho_suggest_add(list, op, "fmax", litho_suggest_rounded(band->high * factor * 1.1),
+    litho_suggest_add(list, op, "fmax", litho_suggest_rounded(band->high * factor),
                       litho_text_printf(_("above %.3g %s the spectrum is flat: noise"),
                                         band->high * factor, unit));
 }
@@ -95,11 +96,14 @@ static void clear_suggestion(gpointer data)
 }
 
 GArray *litho_suggest(const LithoOperator *op, const LithoGrid *grid, const LithoSpectrum *spectrum,
-                      double missing)
+                      const LithoEvents *events, double missing)
 {
     GArray *list = g_array_new(FALSE, FALSE, sizeof(LithoSuggestion));
     g_array_set_clear_func(list, clear_suggestion);
-    const LithoEvidence evidence = {grid, litho_suggest_band(spectrum, grid->axis[2].n), missing};
+    const LithoEvidence evidence = {.grid = grid,
+                                    .band = litho_suggest_band(spectrum, grid->axis[2].n),
+                                    .events = events ? *events : (LithoEvents){.axis = {{0}}},
+                                    .missing = missing};
     if (op->suggest)
         op->suggest(&evidence, list);
     return list;

@@ -128,11 +128,11 @@ static gboolean has_numbers(Gui *g)
     return litho_session_numbers(g->session, LITHO_NUMBERS_IN) != NULL;
 }
 
-// Sines of 20 to 40 Hz and noise of this deviation on 400 traces of 250 samples.
+// Sines of 20 to 40 Hz and noise of this deviation on 400 traces.
 static void fill_band(LithoCube *cube, double sigma)
 {
     for (int t = 0; t < 400; t++)
-        for (int k = 0; k < 250; k++) {
+        for (int k = 0; k < cube->grid.axis[2].n; k++) {
             double x = sigma * noise();
             for (int f = 20; f <= 40; f += 2)
                 x += sin(2 * G_PI * f * (k * 0.004 + 0.003 * t) + f);
@@ -144,9 +144,7 @@ static void fill_band(LithoCube *cube, double sigma)
 // found within 4 Hz outwards (the Hann window widens it by two lines of 1 Hz at this length, "3 dB
 // above the floor" by another), and the noise within 10 % (the median of fifty lines, each the mean
 // of 400 traces, scatters by 1 %; the median lies 1 % below the mean). Without noise no level is
-// named, and without a signal no band. Find
-// lists them beside the values of the highest expected SNR and changes nothing before Apply, which
-// is one step of the history.
+// named, and without a signal no band. A migration is suggested the band, packets the noise.
 static void test_suggest(void)
 {
     LithoGrid grid = litho_grid_new(20, 20, 250);
@@ -175,15 +173,43 @@ static void test_suggest(void)
     g_assert_false(litho_suggest_band(&spectrum, 250).known);
     litho_spectrum_clear(&spectrum);
 
-    g_autofree char *path = gui_path(&gui, "band.sgy");
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, litho_operator_find("wavepacket"));
+    g_assert_true(litho_qc_spectrum(cube, NULL, 0, NULL, &spectrum, &error));
+    GArray *whole = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &spectrum, NULL, 0);
+    GArray *holes = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &spectrum, NULL, 0.3);
+    g_assert_cmpfloat_with_epsilon(suggested(whole, "sigma")->value, 0.4, 0.04);
+    g_assert_null(suggested(holes, "sigma"));
+    g_assert_cmpfloat(suggested(holes, "mode")->value, ==, 2);
+    g_array_unref(whole);
+    g_array_unref(holes);
+    whole = litho_suggest(litho_operator_find("migrate"), &grid, &spectrum, NULL, 0);
+    // Two figures are suggested.
+    g_assert_cmpfloat_with_epsilon(suggested(whole, "fmin")->value, 16, 4);
+    g_assert_cmpfloat_with_epsilon(suggested(whole, "fmax")->value, 42, 4);
+    g_assert_cmpfloat(fmod(suggested(whole, "fmax")->value, 1), ==, 0);
+    g_array_unref(whole);
+    litho_spectrum_clear(&spectrum);
+}
+
+// Property: Find lists what the size of the data suggests beside the values of the highest expected
+// SNR and changes nothing before Apply, which is one step of the history. Traces of 36 samples are
+// one time window of the F-X filter; 21 are suggested.
+static void test_suggest_window(void)
+{
+    LithoGrid grid = litho_grid_new(20, 20, 36);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, &error);
+    fill_band(cube, 0.4);
+    g_autofree char *path = gui_path(&gui, "short.sgy");
     g_assert_true(litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, &error));
     gui_forget_flow(&gui);
     gui_open_file(&gui, path);
     litho_session_add_step(gui.session, litho_operator_find("fx"));
     g_assert_true(gui_wait(has_numbers, &gui, 20));
     const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
-    const LithoParamTable *table = &step->op->params;
-    double before = litho_param_get(litho_param_find(table, "fmax"), step->params);
+    const LithoParam *row = litho_param_find(&step->op->params, "time_window");
+    g_assert_cmpfloat(litho_param_get(row, step->params), ==, 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_activate(&gui, "win.find");
     GtkWindow *find = gui_window_titled("Find: F-X prediction filter");
@@ -191,36 +217,18 @@ static void test_suggest(void)
     g_assert_true(gui_wait(is_found, &gui, 100));
     guint rows;
     litho_find_is_done(GTK_WIDGET(find), &rows);
-    g_assert_cmpuint(rows, >=, 4); // two of the band and what the operator names
+    g_assert_cmpuint(rows, >=, 3); // the time window and what the operator names
     step = litho_flow_step(litho_session_flow(gui.session), 0);
-    g_assert_cmpfloat(litho_param_get(litho_param_find(table, "fmax"), step->params), ==, before);
-    tick(GTK_WIDGET(find), "Lowest frequency");
-    tick(GTK_WIDGET(find), "Highest frequency");
-    tick(GTK_WIDGET(find), "Outside the band"); // else the noise there would stay
+    g_assert_cmpfloat(litho_param_get(row, step->params), ==, 0);
+    tick(GTK_WIDGET(find), "Time window");
     gui_screenshot_of(&gui, GTK_WIDGET(find), "sessions-find");
     gui_click(find, "Apply");
     gui_spin(&gui, 0.3);
     step = litho_flow_step(litho_session_flow(gui.session), 0);
-    g_assert_cmpfloat_with_epsilon(litho_param_get(litho_param_find(table, "fmax"), step->params),
-                                   46, 6);
-    g_assert_cmpfloat(litho_param_get(litho_param_find(table, "outband"), step->params), ==, 1);
-    // Two figures are suggested, and two are written, also in a command.
-    g_autofree char *printed = litho_param_print(litho_param_find(table, "fmin"), step->params);
-    g_assert_cmpuint(strlen(printed), <=, 4);
+    g_assert_cmpfloat(litho_param_get(row, step->params), ==, 21);
     gui_activate(&gui, "win.undo");
     step = litho_flow_step(litho_session_flow(gui.session), 0);
-    g_assert_cmpfloat(litho_param_get(litho_param_find(table, "fmax"), step->params), ==, before);
-
-    g_autoptr(LithoFlow) flow = litho_flow_new();
-    litho_flow_append(flow, litho_operator_find("wavepacket"));
-    const LithoCubeNumbers *numbers = litho_session_numbers(gui.session, LITHO_NUMBERS_IN);
-    GArray *whole = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &numbers->spectrum, 0);
-    GArray *holes = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &numbers->spectrum, 0.3);
-    g_assert_cmpfloat_with_epsilon(suggested(whole, "sigma")->value, 0.4, 0.04);
-    g_assert_null(suggested(holes, "sigma"));
-    g_assert_cmpfloat(suggested(holes, "mode")->value, ==, 2);
-    g_array_unref(whole);
-    g_array_unref(holes);
+    g_assert_cmpfloat(litho_param_get(row, step->params), ==, 0);
     gui_settle(&gui);
 }
 
@@ -469,6 +477,7 @@ int main(int argc, char **argv)
     g_test_add_func("/settings/settings", test_settings);
     g_test_add_func("/settings/steps", test_steps);
     g_test_add_func("/settings/suggest", test_suggest);
+    g_test_add_func("/settings/suggest-window", test_suggest_window);
     g_test_add_func("/settings/find-possible", test_find_possible);
     g_test_add_func("/settings/recent", test_recent);
     g_test_add_func("/settings/failed-run", test_failed_run);

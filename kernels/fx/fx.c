@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "core/error.h"
-#include "core/suggest.h"
 #include "core/text.h"
 #include "kernels/fx/shared.h"
 
@@ -241,14 +240,6 @@ static const LithoNumberDoc numbers[] = {
     {NULL},
 };
 
-static void suggest(const LithoEvidence *evidence, GArray *list)
-{
-    litho_suggest_add_band(list, &litho_operator_fx, evidence);
-    if (evidence->band.known)
-        litho_suggest_add(list, &litho_operator_fx, "outband", LITHO_FX_MUTE,
-                          g_strdup(_("outside the band there is noise alone, which “pass” keeps")));
-}
-
 const LithoOperator litho_operator_fx = {
     .key = "fx",
     .title = N_("F-X prediction filter"),
@@ -274,6 +265,6 @@ const LithoOperator litho_operator_fx = {
     .measure_key = litho_fx_measure_key,
     .measure = litho_fx_measure,
     .slab = slab,
-    .suggest = suggest,
+    .suggest = litho_fx_suggest,
     .cpu = &litho_fx_cpu,
 };

@@ -28,5 +28,7 @@ gboolean litho_fx_alone(const LithoCube *raw, const LithoFxGeometry *geometry, L
                         guint8 **alone, GError **error);
 // TRUE where a trace of the region is still missing in the output.
 gboolean litho_fx_leaves_gaps(const LithoCube *out, LithoBox region);
+// The operator's suggest().
+void litho_fx_suggest(const LithoEvidence *evidence, GArray *list);
 // The operator's input_box().
 LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region);

@@ -304,6 +304,13 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
     }
     litho_suggest_add(list, op, "mode", WP_DENOISE,
                       g_strdup(_("no traces are missing: there is noise to remove")));
+    if (litho_events_kind(&evidence->events) == LITHO_EVENTS_DIPPING)
+        litho_suggest_add(list, op, "directions", WP_FINE_DIRECTIONS,
+                          litho_text_printf(_("events of up to %.2g samples a trace stay plane "
+                                              "over %d traces: finer angles hold them, for a "
+                                              "quarter more memory"),
+                                            litho_events_dip(&evidence->events),
+                                            LITHO_EVENTS_TRACES));
     if (band->sigma > 0)
         litho_suggest_add(
             list, op, "sigma", litho_suggest_rounded(band->sigma),

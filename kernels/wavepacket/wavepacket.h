@@ -30,7 +30,7 @@ typedef struct LithoWavepacketParams {
 // Samples, and lines of a cube, at least; of fewer lines each is transformed by itself.
 enum { WP_FEWEST = 4 };
 
-enum { WP_LEAST_DIRECTIONS = 3, WP_MOST_DIRECTIONS = 9 };
+enum { WP_LEAST_DIRECTIONS = 3, WP_FINE_DIRECTIONS = 5, WP_MOST_DIRECTIONS = 9 };
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };
 enum LithoWavepacketAdjoint { WP_TILES, WP_GATHER };

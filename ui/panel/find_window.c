@@ -229,7 +229,7 @@ static void fill_suggested(Search *s)
     if (!in || !numbers || !step)
         return;
     double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
-    GArray *list = litho_suggest(step->op, &in->grid, &numbers->spectrum,
+    GArray *list = litho_suggest(step->op, &in->grid, &numbers->spectrum, &numbers->events,
                                  1 - litho_cube_count_live(in) / MAX(traces, 1));
     g_autoptr(GString) same = g_string_new(NULL);
     int line = 1;
@@ -460,9 +460,9 @@ static void build(Search *s)
     GtkWidget *lists = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
     GtkWidget *scroll = gtk_scrolled_window_new();
     s->found = make_grid(_("Values with the highest expected SNR"));
-    s->suggested = make_grid(_("Values from the spectrum and the size of the data"));
+    s->suggested = make_grid(_("Values from the spectrum, the dips and the size of the data"));
     s->found_title = litho_label_new(_("Highest expected SNR, area in view"), "heading");
-    s->suggested_title = litho_label_new(_("From spectrum and size"), "heading");
+    s->suggested_title = litho_label_new(_("From spectrum, dips and size"), "heading");
     gtk_box_append(GTK_BOX(lists), s->found_title);
     gtk_box_append(GTK_BOX(lists), s->found);
     gtk_box_append(GTK_BOX(lists), s->suggested_title);

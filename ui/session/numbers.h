@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/qc.h"
+#include "core/suggest.h"
 
 enum { LITHO_HISTOGRAM_BINS = 4096 };
 
@@ -15,6 +16,7 @@ typedef struct LithoCubeNumbers {
     LithoStats stats;
     LithoSpectrum spectrum; // n = 0: the cube has too few samples for one
     LithoSpectrum removed;  // of input less this result, as far as both are there; n = 0 = none
+    LithoEvents events;     // of the input alone
     LithoRange range;       // of the 99th percentile
     LithoHistogram whole;   // of all samples
     LithoHistogram near;    // around `range`, where spikes make the bins of the whole one too wide
