@@ -18,6 +18,7 @@ void litho_cli_judge_clear(LithoCliJudge *judge)
 {
     g_free(judge->reference);
     g_free(judge->area);
+    g_free(judge->similarity);
 }
 
 void litho_cli_part_clear(LithoCliPart *part)
@@ -55,8 +56,13 @@ static gboolean check_area(const char *text, GError **error)
 
 gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error)
 {
+    LithoSimilarityWidths widths;
     if (judge->area && !check_area(judge->area, error))
         return FALSE;
+    if (judge->similarity && !litho_similarity_widths_parse(judge->similarity, &widths, error)) {
+        g_prefix_error(error, "--similarity: ");
+        return FALSE;
+    }
     if (!(judge->sigma >= 0 && isfinite(judge->sigma)))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--sigma is %g; it must be a number above 0 (0 = estimated)",
@@ -181,6 +187,14 @@ gboolean litho_cli_part_cover(LithoSurvey *survey, const LithoFlow *flow, LithoR
     return TRUE;
 }
 
+LithoSimilarityWidths litho_cli_widths(const LithoCliJudge *judge)
+{
+    LithoSimilarityWidths widths = {.seconds = 0};
+    if (judge->similarity)
+        litho_similarity_widths_parse(judge->similarity, &widths, NULL);
+    return widths;
+}
+
 LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
                               const LithoFlow *flow)
 {
@@ -191,7 +205,8 @@ LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *pa
                              .reference = part->reference,
                              .hide = judge->hide,
                              .seed = (guint32)judge->seed,
-                             .similarity = TRUE};
+                             .similarity = TRUE,
+                             .widths = litho_cli_widths(judge)};
 }
 
 // --- telling ------------------------------------------------------------------------------------

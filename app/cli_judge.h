@@ -11,6 +11,7 @@
 
 typedef struct LithoCliJudge {
     char *reference, *area;
+    char *similarity; // half widths; NULL = the default
     double sigma; // 0 = estimated
     double hide;  // percent
     int seed;
@@ -29,6 +30,13 @@ typedef struct LithoCliJudge {
      _("Line numbers and s or m that are judged: I:I,X:X,T:T; an empty piece is all"), "AREA"}
 // clang-format on
 
+// Beside it where a share or a map of the similarity is told.
+// clang-format off
+#define LITHO_CLI_SIMILARITY(judge) \
+    {"similarity", 0, 0, G_OPTION_ARG_STRING, &(judge)->similarity, \
+     _("Half widths of the local similarity: traces, traces, ms (default 3,3,20)"), "IL,XL,MS"}
+// clang-format on
+
 void litho_cli_judge_clear(LithoCliJudge *judge);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliJudge, litho_cli_judge_clear)
 
@@ -45,7 +53,7 @@ typedef struct LithoCliPart {
 void litho_cli_part_clear(LithoCliPart *part);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
 
-// FALSE with a sentence when --sigma or --hide is no number that can be asked for.
+// FALSE with a sentence when --sigma, --hide or --similarity is nothing that can be asked for.
 gboolean litho_cli_judge_numbers(const LithoCliJudge *judge, GError **error);
 // Reads the part of the area asked for, or of the survey, that figures are told of
 // (litho_quality_area()), and measures its noise. FALSE sets `error`.
@@ -58,6 +66,8 @@ gboolean litho_cli_part_cover(LithoSurvey *survey, const LithoFlow *flow, LithoR
                               LithoCliPart *part, GError **error);
 // FALSE with a sentence when the area asked for is none of this survey.
 gboolean litho_cli_judge_check(const LithoCliJudge *judge, const LithoGrid *grid, GError **error);
+// Half widths of --similarity, which litho_cli_judge_numbers() has passed; all 0 = the default.
+LithoSimilarityWidths litho_cli_widths(const LithoCliJudge *judge);
 // The question of `judge` about `flow` on `part`; everything is borrowed.
 LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
                               const LithoFlow *flow);

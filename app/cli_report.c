@@ -193,6 +193,7 @@ int litho_cli_report(int argc, char **argv)
         LITHO_CLI_OUTPUT(&o.trial.files, _("Report: .pdf, .svg or .png")),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write the figures"), "FILE"},
         LITHO_CLI_SLICES(&o.slices, _("Inline section")),
+        LITHO_CLI_SIMILARITY(&o.trial.judge),
         LITHO_CLI_TRIAL(&o.trial, _("Overwrite files")),
         {NULL},
     };

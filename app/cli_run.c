@@ -654,6 +654,7 @@ int litho_cli_run(int argc, char **argv)
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &o.report,
          _("Write expected SNR, signal leaving and removed energy"), "FILE.json"},
         LITHO_CLI_JUDGE(&o.judge),
+        LITHO_CLI_SIMILARITY(&o.judge),
         {"volume", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.volumes,
          _("Write a volume beside the result ('list OPERATOR' names them); may be repeated"),
          "NAME=FILE"},

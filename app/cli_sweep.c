@@ -115,7 +115,8 @@ static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, Lith
         LithoCube *map = NULL;
         const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
         litho_look_set_range(look, &range);
-        litho_similarity(in, out, out->held, NULL, NULL, &map, NULL, error);
+        const LithoSimilarityWidths widths = litho_cli_widths(&s->o->trial.judge);
+        litho_similarity(in, out, out->held, &widths, NULL, &map, NULL, error);
         return map;
     }
     LithoCube *cube = litho_cube_copy_box(out, out->held, error);
@@ -455,6 +456,7 @@ int litho_cli_sweep(int argc, char **argv)
         LITHO_CLI_OUTPUT(&o.trial.files, _("Contact sheet: .png, .pdf or .svg")),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, _("Write all figures"), "FILE"},
         {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, _("output, removed or similarity"), "WHICH"},
+        LITHO_CLI_SIMILARITY(&o.trial.judge),
         LITHO_CLI_TRIAL(&o.trial, _("Overwrite files")),
         {NULL},
     };

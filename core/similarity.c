@@ -36,15 +36,58 @@ LithoSimilarityWidths litho_similarity_widths(void)
     return (LithoSimilarityWidths){.traces = {3, 3}, .seconds = 0.020};
 }
 
+LithoSimilarityWidths litho_similarity_widths_or_default(const LithoSimilarityWidths *w)
+{
+    return w && (w->traces[0] > 0 || w->traces[1] > 0 || w->seconds > 0)
+               ? *w
+               : litho_similarity_widths();
+}
+
+gboolean litho_similarity_widths_equal(LithoSimilarityWidths a, LithoSimilarityWidths b)
+{
+    return a.traces[0] == b.traces[0] && a.traces[1] == b.traces[1] &&
+           fabs(a.seconds - b.seconds) < 1e-6;
+}
+
+gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *widths,
+                                       GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    double x[3] = {-1, -1, -1};
+    const gboolean three = g_strv_length(words) == 3;
+    for (int k = 0; three && k < 3; k++) {
+        char *end;
+        const double value = g_ascii_strtod(words[k], &end);
+        x[k] = end != words[k] && *end == 0 && isfinite(value) ? value : -1;
+    }
+    const double most_ms = 1000 * LITHO_SIMILARITY_MOST_SECONDS;
+    const gboolean legal = MIN(MIN(x[0], x[1]), x[2]) >= 0 && MAX(MAX(x[0], x[1]), x[2]) > 0 &&
+                           MAX(x[0], x[1]) <= LITHO_SIMILARITY_MOST_TRACES && x[2] <= most_ms;
+    if (!legal)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "'%s' is no half widths; up to %d traces along inlines' numbers, "
+                            "traces along crosslines' numbers and up to %.0f ms are needed, as "
+                            "in 3,3,20",
+                            text, LITHO_SIMILARITY_MOST_TRACES, most_ms);
+    *widths = (LithoSimilarityWidths){.traces = {x[0], x[1]}, .seconds = x[2] / 1000};
+    return TRUE;
+}
+
+char *litho_similarity_widths_print(LithoSimilarityWidths w)
+{
+    char text[64];
+    litho_text_put(text, sizeof text, "%g,%g,%g", w.traces[0], w.traces[1], 1000 * w.seconds);
+    return g_strdup(text);
+}
+
 // --- weights ------------------------------------------------------------------------------------
 
 static double half_width(const LithoGrid *grid, const LithoSimilarityWidths *widths, int axis)
 {
-    const LithoSimilarityWidths none = litho_similarity_widths();
-    const LithoSimilarityWidths *w = widths ? widths : &none;
+    const LithoSimilarityWidths w = litho_similarity_widths_or_default(widths);
     if (axis != LITHO_SAMPLE)
-        return w->traces[axis];
-    return grid->is_depth ? 5 : w->seconds / fabs(grid->axis[LITHO_SAMPLE].step);
+        return w.traces[axis];
+    return grid->is_depth ? 250 * w.seconds : w.seconds / fabs(grid->axis[LITHO_SAMPLE].step);
 }
 
 // Standard deviation of a Gaussian of this half width at half height.
@@ -525,13 +568,14 @@ static int threads_for(const LithoSimilarityPlan *plan, const LithoRun *run)
 }
 
 gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
+                               const LithoSimilarityWidths *widths,
                                const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
                                GError **error)
 {
     if (!check(in, out, box, error))
         return FALSE;
     Job job = {.in = in, .out = out, .noise = noise, .sums = noise ? SUMS : NOISE, .run = run};
-    plan_init(&job.plan, in, out, box, NULL);
+    plan_init(&job.plan, in, out, box, widths);
     if (noise)
         job.plan.reach = litho_box_intersect(
             job.plan.reach, litho_box_intersect(noise->probe->held, noise->moved->held));

@@ -14,11 +14,23 @@
 
 typedef struct LithoSimilarityWidths {
     double traces[2]; // half widths at half height along the inline and the crossline axis
-    double seconds;   // the same in time; cubes in depth take 5 samples
+    double seconds;   // the same in time; cubes in depth take 5 samples for each 20 ms
 } LithoSimilarityWidths;
+
+#define LITHO_SIMILARITY_MOST_TRACES 50
+#define LITHO_SIMILARITY_MOST_SECONDS 1.0
 
 // 3 traces, 3 traces, 20 ms.
 LithoSimilarityWidths litho_similarity_widths(void);
+// `widths` where any of them is above 0, else the default; NULL is fine.
+LithoSimilarityWidths litho_similarity_widths_or_default(const LithoSimilarityWidths *widths);
+gboolean litho_similarity_widths_equal(LithoSimilarityWidths a, LithoSimilarityWidths b);
+// "3,3,20": traces along inlines' numbers, traces along crosslines' numbers, ms; 0 = no mean along
+// this axis. LITHO_ERROR_PARAMETER: no such text, or beyond the limits above.
+gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *widths,
+                                       GError **error);
+// The same text; g_free().
+char *litho_similarity_widths_print(LithoSimilarityWidths widths);
 
 // Beyond this |c| two signals count as alike.
 #define LITHO_SIMILAR 0.3
@@ -55,8 +67,8 @@ typedef struct LithoSimilarityPlan {
 // widths around it (the mean ends at what they hold). `map`: |c| in a new cube that holds `box`, 0
 // in absent traces and where both cubes hold zeros, as in a mute; `leak`: the numbers; each may be
 // NULL. A map alone of an output on a device is made there, and the output is not fetched; where
-// the device cannot, the host does. `widths` NULL = the default. FALSE: cancelled, no memory, or
-// LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
+// the device cannot, the host does. `widths` NULL or all 0 = the default. FALSE: cancelled, no
+// memory, or LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
                           LithoLeak *leak, GError **error);
@@ -69,9 +81,10 @@ typedef struct LithoSimilarityNoise {
     double step, passing;
 } LithoSimilarityNoise;
 
-// The numbers alone, as litho_similarity() with the default widths tells them; `noise` NULL = not
-// known. `worst` is where most leaves beside the noise.
+// The numbers alone, as litho_similarity() tells them; `noise` NULL = not known. `worst` is where
+// most leaves beside the noise.
 gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
+                               const LithoSimilarityWidths *widths,
                                const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
                                GError **error);
 // The box of samples that litho_similarity() uses for `box`.

@@ -25,7 +25,7 @@ enum { LITHO_EVENTS_TRACES = 25 }; // over which events are looked at
 typedef struct LithoEventsAlong {
     gboolean known; // there are LITHO_EVENTS_TRACES along it, and neighbours have something alike
     double dip;     // samples a trace; 90 % of the events' energy dips less
-    gboolean dips;  // that is 0.07 periods a trace and more
+    gboolean dips;  // that is 0.08 periods a trace and more
     double share;   // of the energy, that events have
     double bend;    // part of the events' energy that parabolas over these traces hold and planes
                     // do not: 0.05 and less of plane and crossing events, 0.1 to 0.4 of curved ones

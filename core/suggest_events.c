@@ -30,7 +30,7 @@ enum {
 // Parts of the events' energy that parabolas gain on planes, and dips, from which events are bent
 // and dip.
 #define BENT 0.05
-#define DIPPING 0.07 // periods a trace
+#define DIPPING 0.08 // periods a trace
 // A place tells nothing where more of its traces are missing.
 #define MOST_MISSING 0.2
 

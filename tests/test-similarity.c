@@ -124,10 +124,43 @@ static void test_histogram(void)
     litho_cube_unref(out);
 }
 
+// Property: half widths are read as they are written, none at all is the default, what is no width
+// is refused with a sentence, and other widths give other numbers: wide ones find less by chance.
+static void test_widths(void)
+{
+    static const char *const wrong[] = {"",         "3",       "3,3",   "3,3,20,1",
+                                        "3,3,x",    "-1,3,20", "0,0,0", "3,51,20",
+                                        "3,3,1001", "3,3,nan", "3,,20"};
+    LithoSimilarityWidths w = {.seconds = 0};
+    g_assert_true(litho_similarity_widths_equal(litho_similarity_widths_or_default(&w),
+                                                litho_similarity_widths()));
+    for (guint k = 0; k < G_N_ELEMENTS(wrong); k++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_false(litho_similarity_widths_parse(wrong[k], &w, &error));
+        g_assert_nonnull(strstr(error->message, "3,3,20"));
+    }
+    g_autoptr(GError) error = NULL;
+    g_assert_true(litho_similarity_widths_parse("5,0,32.5", &w, &error));
+    g_autofree char *text = litho_similarity_widths_print(w);
+    g_assert_cmpstr(text, ==, "5,0,32.5");
+
+    LithoCube *in, *out;
+    LithoLeak usual, wide;
+    similarity_pair(12, 13, 50, &in, &out);
+    w = (LithoSimilarityWidths){.traces = {6, 6}, .seconds = 0.060};
+    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, NULL, &usual, &error));
+    g_assert_true(litho_similarity(in, out, in->held, &w, NULL, NULL, &wide, &error));
+    g_test_message("share %.3f, with wide means %.3f", usual.share, wide.share);
+    g_assert_cmpfloat(fabs(wide.share - usual.share), >, 0.01);
+    litho_cube_unref(in);
+    litho_cube_unref(out);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/similarity/where", test_where);
     g_test_add_func("/similarity/histogram", test_histogram);
+    g_test_add_func("/similarity/widths", test_widths);
     return test_run();
 }

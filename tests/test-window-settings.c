@@ -55,8 +55,13 @@ static void test_settings(void)
     gtk_window_set_default_size(GTK_WINDOW(gui.window), 1150, 720);
     gui_activate(&gui, "win.fold-right");
     litho_session_set_device(gui.session, "cpu");
+    const LithoSimilarityWidths wide = {.traces = {5, 0}, .seconds = 0.032};
+    litho_judgement_set_widths(gui.window->judgement, wide);
     gui_spin(&gui, 0.3);
     gui_reopen(&gui);
+    g_assert_true(
+        litho_similarity_widths_equal(litho_judgement_widths(gui.window->judgement), wide));
+    litho_judgement_set_widths(gui.window->judgement, litho_similarity_widths());
     int w, h;
     gtk_window_get_default_size(GTK_WINDOW(gui.window), &w, &h);
     g_assert_cmpint(w, ==, 1150);

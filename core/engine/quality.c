@@ -271,7 +271,9 @@ static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityC
     LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
     if (!ask->similarity)
         return TRUE;
-    if (!litho_similarity_leak(c->in, c->out, c->area, noise, &quiet, &q->leak, error))
+    q->widths = litho_similarity_widths_or_default(&ask->widths);
+    if (!litho_similarity_leak(c->in, c->out, c->area, &ask->widths, noise, &quiet, &q->leak,
+                               error))
         return FALSE;
     for (int axis = 0; axis < 3; axis++)
         q->leak.worst[axis] += c->shift[axis];

@@ -58,6 +58,7 @@ typedef struct LithoQualityAsk {
                                 // judge's output is that of the question before
     guint32 seed;               // of signs and hidden traces
     gboolean similarity;        // compute `leak`
+    LithoSimilarityWidths widths; // by these half widths; all 0 = the default
 } LithoQualityAsk;
 
 // An SNR above this, in dB, is told as such: the noise level of data without noise is that of what
@@ -101,6 +102,7 @@ typedef struct LithoQuality {
     double lost, lost_low, lost_high; // part of the signal's amplitude that leaves, and its
                                       // interval of 95 %, which may begin below 0
     LithoLeak leak;         // count 0 = was not asked for
+    LithoSimilarityWidths widths; // that it was computed with
     double snr_db, gain_db; // against the reference: of the output, and less that of the input
     double seconds;         // of one run of the flow
     gint64 count;           // samples counted

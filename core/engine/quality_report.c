@@ -83,6 +83,10 @@ static void add_leaving(JsonObject *object, const LithoQuality *q)
     add_number(object, "similarity_beside_noise", q->leak.beside_noise);
     json_object_set_string_member(object, "similarity_reading",
                                   litho_leak_words(litho_leak_reading(&q->leak)));
+    if (!litho_similarity_widths_equal(q->widths, litho_similarity_widths())) {
+        g_autofree char *widths = litho_similarity_widths_print(q->widths);
+        json_object_set_string_member(object, "similarity_half_widths", widths);
+    }
     if (!(q->leak.share > 0))
         return;
     JsonArray *worst = json_array_new();

@@ -7,6 +7,7 @@
 #include "render/ticks.h"
 #include "ui/panel/level_button.h"
 #include "ui/panel/parts.h"
+#include "ui/panel/widths_button.h"
 #include "ui/view/tooltip.h"
 
 enum { SNR, LEAK, REMOVED, TRUTH, HIDDEN, FIGURES };
@@ -22,6 +23,7 @@ struct _LithoQualityPanel {
     LithoSession *session;
     LithoJudgement *judgement;
     GtkWidget *head, *title, *figures, *missing, *note;
+    GtkWidget *leak; // the figure of the leak and the button of its half widths
     GtkWidget *test, *share, *seed;
     Figure figure[FIGURES];
     gboolean loading;
@@ -433,7 +435,14 @@ static void make_figure(LithoQualityPanel *self, int k, const char *name, const 
     }
     gtk_widget_add_css_class(f->row, "litho-figure-row");
     litho_set_tooltip(f->row, doc);
-    gtk_box_append(GTK_BOX(self->figures), f->row);
+    if (k != LEAK) {
+        gtk_box_append(GTK_BOX(self->figures), f->row);
+        return;
+    }
+    self->leak = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_set_hexpand(f->row, TRUE);
+    gtk_box_append(GTK_BOX(self->leak), f->row);
+    gtk_box_append(GTK_BOX(self->figures), self->leak);
 }
 
 static GtkWidget *make_number(const char *name, double lo, double hi, double value)
@@ -556,6 +565,10 @@ GtkWidget *litho_quality_panel_new(LithoSession *session, LithoJudgement *judgem
     self->session = g_object_ref(session);
     self->judgement = g_object_ref(judgement);
     gtk_box_append(GTK_BOX(self->head), litho_level_button_new(session, judgement));
+    GtkWidget *widths = litho_widths_button_new(session, judgement);
+    g_object_bind_property(self->figure[LEAK].row, "visible", widths, "visible",
+                           G_BINDING_SYNC_CREATE);
+    gtk_box_append(GTK_BOX(self->leak), widths);
     g_signal_connect_object(judgement, "changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
     refresh(self);

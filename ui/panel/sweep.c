@@ -452,6 +452,7 @@ static LithoSweepTask *make_task(Sweep *sweep)
     task->judged = litho_judgement_applies(session);
     task->area = litho_judgement_area(session);
     litho_judgement_hidden(judgement, &task->seed);
+    task->widths = litho_judgement_widths(judgement);
     const LithoNoise *noise = litho_judgement_noise(judgement, task->area);
     task->noise = noise ? litho_noise_copy(noise) : (LithoNoise){0};
     const LithoStep *step = litho_flow_step(task->flow, task->step);

@@ -200,7 +200,7 @@ static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, Litho
         draw(task, task->in, out, &task->look, LITHO_SHOW_REMOVED, error);
     g_autoptr(LithoCube) map = NULL;
     if (!shot->picture[LITHO_SWEEP_REMOVED] ||
-        !litho_similarity(task->in, out, slice, NULL, run, &map, NULL, error))
+        !litho_similarity(task->in, out, slice, &task->widths, run, &map, NULL, error))
         return FALSE;
     LithoLook look = task->look;
     const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
@@ -220,7 +220,8 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
                                  .noise = task->noise.n > 0 ? &task->noise : NULL,
                                  .hide = litho_flow_fills_alone(task->flow) ? HIDE : 0,
                                  .seed = task->seed,
-                                 .similarity = TRUE};
+                                 .similarity = TRUE,
+                                 .widths = task->widths};
     shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);
     if (shot->judged)
         shot->removed = shot->quality.removed; // beside the leakage: of the same samples

@@ -56,6 +56,7 @@ typedef struct LithoSweepTask {
     LithoBox area;        // that is judged
     LithoNoise noise;     // n = 0: measured first
     guint32 seed;         // of the signs
+    LithoSimilarityWidths widths; // of the similarity; all 0 = the default
     double now[2];        // values in the flow
 } LithoSweepTask;
 

@@ -47,6 +47,7 @@ struct _LithoJudgement {
     char *why;
     double hide;
     guint32 seed;
+    LithoSimilarityWidths widths; // all 0 = the default
     LithoCube *truth; // of the input's shape, or NULL
     char *truth_name;
 
@@ -98,6 +99,7 @@ typedef struct Question {
     LithoNoise noise; // n = 0: to be measured
     gboolean given;   // that noise, by a person
     LithoCube *truth; // or NULL
+    LithoSimilarityWidths widths;
     double hide;      // percent; 0 = the other figures are asked for
     guint32 seed;
 } Question;
@@ -149,7 +151,8 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
                            .only_hidden = q->hide > 0,
                            .folds = FOLDS,
                            .seed = q->seed,
-                           .similarity = TRUE};
+                           .similarity = TRUE,
+                           .widths = q->widths};
     if (!litho_cube_host(q->in, error) || (q->truth && !litho_cube_host(q->truth, error)) ||
         !litho_run_checkpoint(run) ||
         !litho_judge_run(self->judge, &ask, run, &answer->quality, error)) {
@@ -267,6 +270,7 @@ static gboolean look(gpointer data)
     q->truth = self->truth ? litho_cube_ref(self->truth) : NULL;
     q->hide = hides ? self->hide : 0;
     q->seed = self->seed;
+    q->widths = self->widths;
     litho_flow_free(self->asked_flow);
     self->asked_flow = litho_flow_copy(q->flow);
     self->asked_area = q->area;
@@ -524,6 +528,22 @@ void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
     self->seed = seed;
     forget_hidden(self);
     ask_again(self);
+}
+
+void litho_judgement_set_widths(LithoJudgement *self, LithoSimilarityWidths widths)
+{
+    if (litho_similarity_widths_equal(self->widths, widths))
+        return;
+    self->widths = widths;
+    self->fresh = FALSE;
+    litho_similarity_maps_set_widths(self->maps, widths);
+    map_look(self, litho_now_ms());
+    ask_again(self);
+}
+
+LithoSimilarityWidths litho_judgement_widths(LithoJudgement *self)
+{
+    return litho_similarity_widths_or_default(&self->widths);
 }
 
 double litho_judgement_hidden(LithoJudgement *self, guint32 *seed)

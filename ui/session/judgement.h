@@ -41,6 +41,9 @@ double litho_judgement_sigma(LithoJudgement *self);
 LithoBox litho_judgement_area(LithoSession *session);
 // TRUE when output and input of the flow can be compared: it has steps, and all of them filter.
 gboolean litho_judgement_applies(LithoSession *session);
+// Half widths of the similarity, of its maps and of the share that leaves; all 0 = the default.
+void litho_judgement_set_widths(LithoJudgement *self, LithoSimilarityWidths widths);
+LithoSimilarityWidths litho_judgement_widths(LithoJudgement *self); // in use
 
 // Hidden traces: `percent` of the live traces in each of two folds are predicted from the others; 0
 // = none.

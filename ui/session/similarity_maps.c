@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-#include "core/similarity.h"
 #include "ui/session/newest.h"
 
 // Cubes and slice of a map.
 typedef struct Subject {
     guint64 in, out; // serials of the cubes
     gint64 slice;
+    LithoSimilarityWidths widths;
 } Subject;
 
 struct LithoSimilarityMaps {
     void (*changed)(gpointer owner);
     gpointer owner;
     LithoNewest *question;
+    LithoSimilarityWidths widths;
     LithoCube *map[3]; // across each axis, or NULL
     Subject of[3];
     double wish_ms; // of the newest answer; 0 = drawn
@@ -58,8 +59,8 @@ static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
     gboolean ok = TRUE;
     for (int a = 0; ok && a < 3; a++)
         if (q->out[a])
-            ok = litho_similarity(q->in, q->out[a], q->box[a], NULL, run, &answer->map[a], NULL,
-                                  error);
+            ok = litho_similarity(q->in, q->out[a], q->box[a], &q->of[a].widths, run,
+                                  &answer->map[a], NULL, error);
     if (ok)
         return answer;
     answer_free(answer);
@@ -95,7 +96,7 @@ void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCu
         if (!out[a])
             continue;
         q->box[a] = litho_box_slice(&in->grid, a, slice[a]);
-        q->of[a] = (Subject){in->serial, out[a]->serial, slice[a]};
+        q->of[a] = (Subject){in->serial, out[a]->serial, slice[a], maps->widths};
         if (maps->map[a] && memcmp(&q->of[a], &maps->of[a], sizeof q->of[a]) == 0)
             continue;
         q->out[a] = litho_cube_ref(out[a]);
@@ -105,6 +106,11 @@ void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCu
         litho_newest_ask(maps->question, q);
     else
         question_free(q);
+}
+
+void litho_similarity_maps_set_widths(LithoSimilarityMaps *maps, LithoSimilarityWidths widths)
+{
+    maps->widths = widths;
 }
 
 void litho_similarity_maps_drawn(LithoSimilarityMaps *maps)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/cube.h"
+#include "core/similarity.h"
 
 // Maps of the local similarity (core/similarity.h) of output and removed part on the three slices
 // on screen, made in a thread; the newest question wins. Main thread only.
@@ -15,6 +15,8 @@ void litho_similarity_maps_free(LithoSimilarityMaps *maps); // no call follows; 
 // (litho_now_ms()).
 void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *const out[3],
                                const gint64 slice[3], double wish_ms);
+// Half widths of the maps that are asked for from now on; all 0 = the default.
+void litho_similarity_maps_set_widths(LithoSimilarityMaps *maps, LithoSimilarityWidths widths);
 void litho_similarity_maps_forget(LithoSimilarityMaps *maps); // they are of another result
 // A map has been drawn: the first time since it came, the time from the wish to now counts. The
 // number of times so far, and the last one.

@@ -223,6 +223,10 @@ static void remember_units(LithoWindow *self)
 static void restore(LithoWindow *self)
 {
     LithoSettings *s = self->settings;
+    LithoSimilarityWidths widths;
+    g_autofree char *similarity = litho_settings_text(s, "similarity", "");
+    if (*similarity && litho_similarity_widths_parse(similarity, &widths, NULL))
+        litho_judgement_set_widths(self->judgement, widths);
     litho_panels_restore(self->panels, s);
     restore_units(self);
     gtk_window_set_default_size(GTK_WINDOW(self), litho_settings_int(s, "width", 1280),
@@ -250,6 +254,9 @@ static void remember(LithoWindow *self)
     remember_units(self);
     const LithoColormap *map = litho_session_display(self->session)->look.map;
     litho_settings_set_text(s, "colours", map ? map->name : "");
+    g_autofree char *widths =
+        litho_similarity_widths_print(litho_judgement_widths(self->judgement));
+    litho_settings_set_text(s, "similarity", widths);
     litho_settings_set_text(s, "device", litho_session_wanted_device(self->session));
 }
 

@@ -22,6 +22,7 @@ typedef struct Report {
     LithoNoise noise; // n 0 = not known
     double hide;
     guint32 seed;
+    LithoSimilarityWidths widths;
     LithoLook look;
     gint64 slice[3];
     LithoInputs *inputs; // never replaced by the report
@@ -61,7 +62,8 @@ static gboolean judge(Report *r, LithoRun *run, GError **error)
                                  .reference = r->truth,
                                  .hide = r->hide,
                                  .seed = r->seed,
-                                 .similarity = TRUE};
+                                 .similarity = TRUE,
+                                 .widths = r->widths};
     const gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error);
     litho_judge_free(judge);
     return ok;
@@ -164,6 +166,7 @@ static void take_figures(Report *r)
         r->truth_name = g_strdup(name);
     }
     r->hide = litho_judgement_hidden(self->judgement, &r->seed);
+    r->widths = litho_judgement_widths(self->judgement);
 }
 
 // A sentence that says why there is no report; NULL = there is one.
