@@ -118,6 +118,7 @@ typedef struct LithoFindRow {
     const char *key;
     double lo, hi; // range of the search; both 0 = the slider's
     double every;  // whole numbers tried are multiples of it; 0 = of the row's step
+    gboolean reversed; // only where single traces have reversed polarity (LithoNoise.reversed)
 } LithoFindRow;
 
 typedef struct LithoEvidence LithoEvidence;
@@ -147,7 +148,7 @@ struct LithoOperator {
                        // they never are, "" = they always are
     const char *fills_alone; // conditions (LithoParam.when) under which missing traces are written
                              // and recorded ones stay as they are; NULL = it is never so
-    // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
+    // Parameters that are worth finding by expected SNR (core/engine/find.h), four at most, in the
     // order of their weight, NULL-terminated by key; NULL = none.
     const LithoFindRow *find;
 

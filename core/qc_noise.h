@@ -7,7 +7,7 @@
 // to count as noise. Measured by the methods of core/qc_methods.h: LITHO_ERROR_UNSUPPORTED where
 // the program has no Fourier transform.
 
-enum { LITHO_NOISE_TIMES = 64 };
+enum { LITHO_NOISE_TIMES = 64, LITHO_NOISE_NAMED = 3 };
 
 // Noise that varies from place to place: the logarithm of its deviation in units of
 // LithoNoise.sigma, [inline][crossline][sample] at knots along the axes, straight lines between
@@ -71,6 +71,8 @@ typedef struct LithoNoise {
     double steep, steep_slope, steep_below;
     double shifts; // rms of single traces' shifts in time, samples, where they clearly are there
                    // and cost a filter more than 20 dB leave; 0 = none, or not told
+    guint reversed; // single traces whose polarity is against that of their neighbours
+    double reversed_at[LITHO_NOISE_NAMED][2]; // numbers along both axes of the first of them
 } LithoNoise;
 
 // Data with more lumps look filtered: noise is left where their events are, and none beside.

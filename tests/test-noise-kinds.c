@@ -293,6 +293,40 @@ static void test_shifts(void)
     }
 }
 
+// Property: single traces of reversed polarity are told with their number and the first places,
+// in white and coloured noise; those of the cube as it is are accused of nothing.
+static void test_reversed(void)
+{
+    static const struct {
+        const char *kind, *words;
+    } cases[] = {{"planes", "snr=0"}, {"curved", "snr=10 noise=low"}, {"fault", "snr=0"}};
+    static const int at[][2] = {{5, 7}, {20, 30}, {21, 12}, {33, 34}};
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    for (guint k = 0; k < 2 * G_N_ELEMENTS(cases); k++) {
+        const gboolean reversed = k % 2;
+        g_autofree char *words =
+            g_strdup_printf("inlines=40 xlines=40 samples=160 seed=33 %s", cases[k / 2].words);
+        g_auto(Cubes) c = quality_make(cases[k / 2].kind, words);
+        for (guint r = 0; reversed && r < G_N_ELEMENTS(at); r++)
+            for (gint64 t = 0; t < 160; t++) {
+                litho_cube_trace(c.noisy, at[r][0], at[r][1])[t] *= -1;
+                litho_cube_trace(c.truth, at[r][0], at[r][1])[t] *= -1;
+            }
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        const LithoQuality q = quality_judge(flow, &c, &noise, 0);
+        g_test_message("%s %s: %u reversed: %s", cases[k / 2].kind, cases[k / 2].words,
+                       noise.reversed, q.why);
+        g_assert_cmpuint(noise.reversed, ==, reversed ? G_N_ELEMENTS(at) : 0);
+        g_assert_cmpint(strstr(q.why, "4 traces have reversed") != NULL, ==, reversed);
+        for (guint r = 0; reversed && r < LITHO_NOISE_NAMED; r++)
+            for (int a = 0; a < 2; a++)
+                g_assert_cmpfloat(noise.reversed_at[r][a], ==,
+                                  litho_axis_value(&c.noisy->grid.axis[a], at[r][a]));
+        litho_noise_clear(&noise);
+    }
+}
+
 // Property: shifts are told first where amplitudes differ from trace to trace as well: for gains
 // they pass themselves.
 static void test_shifts_as_gains(void)
@@ -363,6 +397,7 @@ int main(int argc, char **argv)
     g_test_add_func("/noise-kinds/gain-control", test_gain_control);
     g_test_add_func("/noise-kinds/ground-roll", test_ground_roll);
     g_test_add_func("/noise-kinds/shifts", test_shifts);
+    g_test_add_func("/noise-kinds/reversed", test_reversed);
     g_test_add_func("/noise-kinds/noisy-and-offset", test_noisy_and_offset);
     g_test_add_func("/noise-kinds/shifts-as-gains", test_shifts_as_gains);
     return g_test_run();

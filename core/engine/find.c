@@ -363,7 +363,9 @@ static gboolean list_rows(Search *s, GError **error)
     LithoFind *find = s->find;
     for (const LithoFindRow *r = op->find; r && r->key && find->n < LITHO_FIND_MOST; r++) {
         const LithoParam *row = litho_param_find(&op->params, r->key);
-        if (!row || !litho_param_applies(&op->params, row, s->step->params))
+        const LithoNoise *noise = s->question.noise;
+        if (!row || !litho_param_applies(&op->params, row, s->step->params) ||
+            (r->reversed && !(noise && noise->reversed > 0)))
             continue;
         s->range[find->n] = r;
         const double now = litho_param_get(row, s->step->params);

@@ -11,7 +11,7 @@
 // whatever they gain: the error over all samples is that of the loudest events, and tells nothing
 // of weak ones (litho_losses_grow()).
 
-enum { LITHO_FIND_MOST = 3 };
+enum { LITHO_FIND_MOST = 4 };
 
 typedef struct LithoFound {
     const LithoParam *row;

@@ -173,6 +173,17 @@ static JsonObject *noise_json(const LithoNoise *noise)
         add_number(object, "noisy_traces_percent", 100 * noise->noisy);
     if (noise->shifts > 0)
         add_number(object, "trace_shifts_samples", noise->shifts);
+    if (noise->reversed > 0) {
+        JsonArray *places = json_array_new();
+        for (guint k = 0; k < MIN(noise->reversed, LITHO_NOISE_NAMED); k++) {
+            JsonArray *place = json_array_new();
+            json_array_add_double_element(place, noise->reversed_at[k][0]);
+            json_array_add_double_element(place, noise->reversed_at[k][1]);
+            json_array_add_array_element(places, place);
+        }
+        json_object_set_int_member(object, "reversed_traces", noise->reversed);
+        json_object_set_array_member(object, "reversed_at", places);
+    }
     if (noise->steep > 0) {
         add_number(object, "steep_percent", 100 * noise->steep);
         add_number(object, "steep_below", noise->steep_below);

@@ -188,6 +188,26 @@ void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *q)
                    noise->shifts);
 }
 
+void litho_quality_tell_reversed(const LithoNoise *noise, LithoQuality *q)
+{
+    g_autoptr(GString) places = g_string_new(NULL);
+    for (guint k = 0; k < MIN(noise->reversed, LITHO_NOISE_NAMED); k++) {
+        char place[64];
+        litho_text_put(place, sizeof place, "%.10g/%.10g", noise->reversed_at[k][0],
+                       noise->reversed_at[k][1]);
+        g_string_append_printf(places, "%s%s", k > 0 ? ", " : "", place);
+    }
+    litho_text_put(
+        q->why, sizeof q->why,
+        litho_text_plural("%u trace has reversed polarity against its neighbours (%s%s): a filter "
+                          "loses its events and weakens theirs; turn it before",
+                          "%u traces have reversed polarity against their neighbours (%s%s): a "
+                          "filter loses their events and weakens those beside them; turn them "
+                          "before",
+                          noise->reversed),
+        noise->reversed, places->str, noise->reversed > LITHO_NOISE_NAMED ? ", …" : "");
+}
+
 void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *q)
 {
     litho_text_put(

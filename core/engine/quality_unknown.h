@@ -24,6 +24,8 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
 // A remark beside an SNR that is told: what is lost to shifts of single traces.
 void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *quality);
+// Another one, before it: single traces of reversed polarity, how many and where.
+void litho_quality_tell_reversed(const LithoNoise *noise, LithoQuality *quality);
 // Another one, where traces' amplitudes differ and no step of the flow balances them: what is lost.
 void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow,
                               LithoQuality *quality);

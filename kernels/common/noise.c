@@ -547,6 +547,7 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
     noise->offset = litho_offset_of(cube, held);
     noise_find_steep(cube, held, run, noise);
     noise_find_shifts(cube, held, run, noise);
+    noise_find_reversed(cube, held, run, noise);
     return TRUE;
 }
 

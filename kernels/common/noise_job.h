@@ -334,3 +334,11 @@ void noise_find_steep(const LithoCube *cube, LithoBox box, LithoRun *run, LithoN
 // traces with neighbours on both sides, of axes of fewer than 8 traces, or after `run` was told to
 // stop.
 void noise_find_shifts(const LithoCube *cube, LithoBox box, const LithoRun *run, LithoNoise *noise);
+// Samples of the box of a trace that is finite and recorded; NULL = it is not. Borrowed.
+const float *noise_trace_at(const LithoCube *cube, LithoBox box, gint64 i, gint64 j);
+
+// --- noise_reversed.c ----------------------------------------------------------------------------
+
+// Sets noise->reversed and what belongs to it likewise.
+void noise_find_reversed(const LithoCube *cube, LithoBox box, const LithoRun *run,
+                         LithoNoise *noise);

@@ -35,8 +35,7 @@ typedef struct Shifts {
     double slopes, products, events;
 } Shifts;
 
-// The trace where it is finite and recorded; NULL = it is not.
-static const float *trace_at(const LithoCube *cube, LithoBox box, gint64 i, gint64 j)
+const float *noise_trace_at(const LithoCube *cube, LithoBox box, gint64 i, gint64 j)
 {
     if (i < box.lo[0] || i >= box.hi[0] || j < box.lo[1] || j >= box.hi[1] ||
         !litho_cube_is_live(cube, i, j))
@@ -57,7 +56,7 @@ static gboolean mean_of_neighbours(const LithoCube *cube, LithoBox box, gint64 i
     int sides = 0;
     for (int a = 0; a < 2; a++)
         for (int s = -1; s <= 1 && litho_box_size(box, a) >= AXIS_TRACES; s += 2) {
-            beside[sides] = trace_at(cube, box, i + (a == 0 ? s : 0), j + (a == 1 ? s : 0));
+            beside[sides] = noise_trace_at(cube, box, i + (a == 0 ? s : 0), j + (a == 1 ? s : 0));
             if (!beside[sides++])
                 return FALSE;
         }
@@ -138,7 +137,7 @@ void noise_find_shifts(const LithoCube *cube, LithoBox box, const LithoRun *run,
     Shifts s = {.of = {first, second}};
     for (gint64 i = box.lo[0]; i < box.hi[0] && litho_run_checkpoint(run); i++)
         for (gint64 j = box.lo[1]; j < box.hi[1]; j++) {
-            const float *y = trace_at(cube, box, i, j);
+            const float *y = noise_trace_at(cube, box, i, j);
             if (y && mean_of_neighbours(cube, box, i, j, mean))
                 add_trace(y, mean, n, &s);
         }

@@ -192,7 +192,7 @@ static void add_waiting(Search *s)
     add_head(s, s->found, _("gain"));
     for (const LithoFindRow *r = s->op->find; r->key; r++) {
         const LithoParam *row = litho_param_find(&s->op->params, r->key);
-        if (!row || !litho_param_applies(&s->op->params, row, step->params))
+        if (!row || r->reversed || !litho_param_applies(&s->op->params, row, step->params))
             continue;
         format(s, row, litho_param_get(row, step->params), now, sizeof now);
         GtkWidget *tick = gtk_check_button_new_with_label(litho_text(row->label));
