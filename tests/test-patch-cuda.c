@@ -588,17 +588,20 @@ static void check_balanced(const LithoCube *in, double most)
     litho_engine_free(cpu);
 }
 
-// Property: traces of unequal gain (PATCH_RANDOM) are balanced as on the CPU, and noisy ones found.
+// Property: traces of unequal gain (PATCH_RANDOM) are balanced as on the CPU, noisy ones found, and
+// those of reversed polarity turned.
 static void test_gains(void)
 {
     enum { N_T = 128 };
     if (no_gpu())
         return;
-    for (int noisy = 0; noisy < 2; noisy++) {
+    for (int noisy = 0; noisy < 3; noisy++) {
         g_autoptr(LithoCube) clean = patch_cube(noisy ? PATCH_PLANES : PATCH_RANDOM, 64, 48, N_T);
         g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 64, 48, N_T, noisy ? 0.2 : 0.1, 3);
-        for (gint64 k = 0; noisy && k < litho_cube_held_samples(noise); k++)
+        for (gint64 k = 0; noisy == 1 && k < litho_cube_held_samples(noise); k++)
             noise->samples[k] *= k / N_T % 19 == 0 ? 5 : 1;
+        for (gint64 k = 0; noisy == 2 && k < litho_cube_held_samples(clean); k++)
+            clean->samples[k] *= k / N_T % 41 == 0 ? -1 : 1;
         g_autoptr(LithoCube) in = patch_sum(clean, noise);
         check_balanced(in, noisy ? 1e-2 : 1e-4);
     }

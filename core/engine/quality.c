@@ -301,6 +301,8 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
         litho_quality_expect(sums, ask->noise, q);
         litho_quality_tell_lost(sums, ask->noise, q);
     }
+    if (!*q->why)
+        litho_quality_tell_reversed(ask->noise, c->flow, q);
     if (isfinite(q->expected_snr_db) && !*q->why)
         litho_quality_tell_gains(ask->noise, c->flow, q);
     // The error is no smaller than the noise that passes.

@@ -119,8 +119,6 @@ static void tell_kind(const LithoQualitySums *s, const LithoNoise *noise, double
         litho_quality_tell_small(noise, q);
     else if (noise->steep > 0)
         litho_quality_tell_steep(noise, q);
-    if (noise->reversed > 0 && !*q->why)
-        litho_quality_tell_reversed(noise, q);
     // Shifts from trace to trace pass for gains that differ by 10 to 16 %.
     if (noise->shifts > 0 && (is_uneven || !*q->why) && !(noise->lumps > LITHO_NOISE_LUMPS))
         litho_quality_tell_shifts(noise, q);

@@ -188,26 +188,6 @@ void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *q)
                    noise->shifts);
 }
 
-void litho_quality_tell_reversed(const LithoNoise *noise, LithoQuality *q)
-{
-    g_autoptr(GString) places = g_string_new(NULL);
-    for (guint k = 0; k < MIN(noise->reversed, LITHO_NOISE_NAMED); k++) {
-        char place[64];
-        litho_text_put(place, sizeof place, "%.10g/%.10g", noise->reversed_at[k][0],
-                       noise->reversed_at[k][1]);
-        g_string_append_printf(places, "%s%s", k > 0 ? ", " : "", place);
-    }
-    litho_text_put(
-        q->why, sizeof q->why,
-        litho_text_plural("%u trace has reversed polarity against its neighbours (%s%s): a filter "
-                          "loses its events and weakens theirs; turn it before",
-                          "%u traces have reversed polarity against their neighbours (%s%s): a "
-                          "filter loses their events and weakens those beside them; turn them "
-                          "before",
-                          noise->reversed),
-        noise->reversed, places->str, noise->reversed > LITHO_NOISE_NAMED ? ", …" : "");
-}
-
 void litho_quality_tell_offset(const LithoNoise *noise, LithoQuality *q)
 {
     litho_text_put(
@@ -239,4 +219,26 @@ void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow, Li
                    _("amplitudes differ from trace to trace by %.0f %%, which this flow takes for "
                      "noise; balance the traces before, or take a filter that does (patch)"),
                    100 * noise->gains);
+}
+
+void litho_quality_tell_reversed(const LithoNoise *noise, const LithoFlow *flow, LithoQuality *q)
+{
+    g_autoptr(GString) places = g_string_new(NULL);
+    if (noise->reversed == 0)
+        return;
+    for (guint k = 0; k < MIN(noise->reversed, LITHO_NOISE_NAMED); k++) {
+        char place[64];
+        litho_text_put(place, sizeof place, "%.10g/%.10g", noise->reversed_at[k][0],
+                       noise->reversed_at[k][1]);
+        g_string_append_printf(places, "%s%s", k > 0 ? ", " : "", place);
+    }
+    g_autofree char *cause = litho_text_printf(
+        litho_text_plural("%u trace has reversed polarity against its neighbours (%s%s)",
+                          "%u traces have reversed polarity against their neighbours (%s%s)",
+                          noise->reversed),
+        noise->reversed, places->str, noise->reversed > LITHO_NOISE_NAMED ? ", …" : "");
+    put_why(q, cause,
+            balances(flow) ? _("this flow turns those that it finds, and back again")
+                           : _("their events are lost and those beside them weakened: turn them "
+                               "before, or take a filter that does (patch)"));
 }

@@ -24,8 +24,9 @@ void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);
 // A remark beside an SNR that is told: what is lost to shifts of single traces.
 void litho_quality_tell_shifts(const LithoNoise *noise, LithoQuality *quality);
-// Another one, before it: single traces of reversed polarity, how many and where.
-void litho_quality_tell_reversed(const LithoNoise *noise, LithoQuality *quality);
+// Another one: single traces of reversed polarity, how many and where, if there are any.
+void litho_quality_tell_reversed(const LithoNoise *noise, const LithoFlow *flow,
+                                 LithoQuality *quality);
 // Another one, where traces' amplitudes differ and no step of the flow balances them: what is lost.
 void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow,
                               LithoQuality *quality);

@@ -14,6 +14,7 @@ enum { PART_INLINES = 64 }; // of a cube on a device, read at a time
 // Traces near the borders of a block, where the taper is low, are left out.
 enum { TIMES = 16, BORDER = 2, INNER = N - 2 * BORDER, INNERS = INNER * INNER };
 enum { BLOCKS = 48, FIRST_BLOCKS = 16, TURNS = BLOCKS / FIRST_BLOCKS };
+#define AGAINST 3 // standard deviations of a slope that is negative
 static const float least_gain = 0.02f, most_gain = 50;
 // Share of missing traces beyond which nothing is told: what is left of the events in windows with
 // more gaps differs from trace to trace by itself.
@@ -98,6 +99,24 @@ static float gain_of(const BalanceSums *s, gint64 n, gint64 step, Piece *pieces,
     return CLAMP(gain, least_gain, most_gain);
 }
 
+// A trace whose events stand against those around it: the slope, without regard to the gain, in
+// units of its own error, in every second of n windows from the `first`.
+static gboolean is_against(const BalanceSums *s, gint64 n, gint64 first)
+{
+    double product = 0, error = 0;
+    for (gint64 k = first; k < n; k += 2)
+        if (s[k].own > 0) {
+            product += s[k].product / s[k].own;
+            error += s[k].kept / s[k].own / HALF;
+        }
+    return product < -AGAINST * sqrt(error);
+}
+
+static gboolean is_reversed(const BalanceSums *s, gint64 n)
+{
+    return is_against(s, n, 0) && is_against(s, n, 1);
+}
+
 // Logarithm of the amplitude of the noise, from every `step`-th of n windows: that of the median of
 // what is left of the trace when all events, times its gain, are taken off. `list`: n floats.
 // `events`: the logarithm of their amplitude.
@@ -158,6 +177,7 @@ typedef struct Block {
     LithoCube *cube;
     // Logarithms of the gains and of the noise's amplitudes from either half of its pieces.
     float rest[2][INNERS], noise[2][INNERS];
+    int reversed; // traces
 } Block;
 
 // A block is one column of windows.
@@ -173,9 +193,11 @@ static void block_measure(Block *b, BalanceScratch *s)
     for (gint64 k = 0; k < job->n_times; k++)
         if (k % 4 < 2)
             balance_run_pair(job, job->within.lo, (const gint64[2]){k, k + 2}, s);
+    b->reversed = 0;
     for (int half = 0; half < 2; half++) {
         for (int k = 0; k < INNERS; k++) {
             const int trace = (k / INNER + BORDER) * N + k % INNER + BORDER;
+            b->reversed += half == 0 && is_reversed(sums + trace * job->n_times, job->n_times);
             const float gain = gain_of(sums + trace * job->n_times + half, job->n_times - half, 2,
                                        pieces, off, &variance);
             log[k] = gain > 0 ? logf(gain) : NAN;
@@ -429,13 +451,16 @@ gboolean litho_balance_scatter(const LithoReader *reader, const LithoBox *part, 
             return FALSE;
         told = common_scatter(&all, blocks, n, &t);
     }
+    const gint64 asked = first < n && !clear ? n : first;
+    for (gint64 k = 0; k < asked; k++)
+        scatter->reversed |= blocks[k].reversed > 0;
     if (!told)
         return TRUE;
     // Gains make misfits that pass for noise.
     if (t.common > fmax(t.least, 3 * t.off))
         scatter->gains = sqrt(t.common);
-    else
-        scatter->noise = noise_scatter(blocks, first < n && !clear ? n : first);
+    else if (!scatter->reversed)
+        scatter->noise = noise_scatter(blocks, asked);
     return TRUE;
 }
 
@@ -465,6 +490,29 @@ static gboolean sum_around(BalanceJob *job, const LithoCube *cube, const LithoBo
     return ok;
 }
 
+static float *new_numbers(gint64 n)
+{
+    float *to = g_new(float, MAX(n, 1));
+    for (gint64 k = 0; k < n; k++)
+        to[k] = 1;
+    return to;
+}
+
+// -1 for reversed traces, whose products are turned, 1 for others; g_free().
+static float *turn_reversed(const BalanceJob *job, gint64 traces)
+{
+    float *sign = new_numbers(traces);
+    for (gint64 k = 0; k < traces; k++) {
+        BalanceSums *s = job->sums + k * job->n_times;
+        if (!is_reversed(s, job->n_times))
+            continue;
+        sign[k] = -1;
+        for (gint64 t = 0; t < job->n_times; t++)
+            s[t].product = -s[t].product;
+    }
+    return sign;
+}
+
 static gboolean find_gains(const LithoCube *cube, const LithoBox *part, LithoBox within,
                            double scatter, float *gain, LithoRun *run, GError **error)
 {
@@ -474,15 +522,17 @@ static gboolean find_gains(const LithoCube *cube, const LithoBox *part, LithoBox
     const gint64 n[2] = {litho_box_size(job.within, 0), litho_box_size(job.within, 1)};
     g_autofree float *log = g_new(float, n[0] * n[1]), *rest = g_new(float, n[0] * n[1]);
     g_autofree float *variance = g_new(float, n[0] * n[1]);
+    g_autofree float *sign = turn_reversed(&job, n[0] * n[1]);
     logs_of(&job, log, variance);
     less_mean(log, n, MEAN, rest);
     g_free(job.sums);
     for (gint64 il = within.lo[0]; il < within.hi[0]; il++)
         for (gint64 xl = within.lo[1]; xl < within.hi[1]; xl++) {
             const gint64 k = (il - job.within.lo[0]) * n[1] + xl - job.within.lo[1];
-            const double own = scatter * scatter, weight = own / (own + variance[k]);
+            const double own = scatter * scatter;
+            const double weight = own > 0 ? own / (own + variance[k]) : 0;
             gain[il * cube->grid.axis[1].n + xl] =
-                isfinite(rest[k]) ? (float)exp(weight * rest[k]) : 1;
+                sign[k] * (isfinite(rest[k]) ? (float)exp(weight * rest[k]) : 1);
         }
     return TRUE;
 }
@@ -579,18 +629,11 @@ static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBo
     return TRUE;
 }
 
-static float *new_numbers(gint64 n)
-{
-    float *to = g_new(float, n);
-    for (gint64 k = 0; k < n; k++)
-        to[k] = 1;
-    return to;
-}
-
 void litho_uneven_begin(LithoUneven *uneven, LithoScatter scatter, gint64 traces)
 {
-    *uneven = (LithoUneven){.gain = scatter.gains > 0 ? new_numbers(traces) : NULL,
-                            .share = scatter.noise > 0 ? new_numbers(traces) : NULL};
+    *uneven =
+        (LithoUneven){.gain = scatter.gains > 0 || scatter.reversed ? new_numbers(traces) : NULL,
+                      .share = scatter.noise > 0 ? new_numbers(traces) : NULL};
 }
 
 void litho_uneven_clear(LithoUneven *uneven)
@@ -653,7 +696,7 @@ gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks,
     if (!(blocks ? litho_balance_scatter(blocks, &cube->held, run, &scatter, error)
                  : litho_balance_scatter_of(cube, run, &scatter, error)))
         return FALSE;
-    if (scatter.gains > 0 || scatter.noise > 0) {
+    if (scatter.gains > 0 || scatter.noise > 0 || scatter.reversed) {
         litho_uneven_begin(uneven, scatter, litho_grid_traces(&cube->grid));
         if (blocks ? !find_in_parts(cube, blocks, scatter, *uneven, run, error)
                    : !litho_balance_find(cube, &cube->held, cube->held, scatter, *uneven, run,
@@ -665,32 +708,4 @@ gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks,
     litho_run_time(run, "gains of traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(cube->held), 0);
     return TRUE;
-}
-
-static void scale(LithoCube *cube, LithoBox box, const float *gain, gboolean divide,
-                  G_GNUC_UNUSED LithoRun *run)
-{
-    const gint64 nx = cube->grid.axis[1].n;
-#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
-    for (gint64 il = box.lo[0]; il < box.hi[0]; il++)
-        for (gint64 xl = box.lo[1]; xl < box.hi[1]; xl++) {
-            const float own = gain[il * nx + xl], by = divide ? 1 / own : own;
-            float *trace = litho_cube_trace(cube, il, xl) - cube->held.lo[2];
-            for (gint64 t = box.lo[2]; own != 1 && t < box.hi[2]; t++)
-                trace[t] *= by;
-        }
-}
-
-LithoCube *litho_balance_divide(const LithoCube *cube, const float *gain, LithoRun *run,
-                                GError **error)
-{
-    LithoCube *copy = litho_cube_copy_box(cube, cube->held, error);
-    if (copy)
-        scale(copy, copy->held, gain, TRUE, run);
-    return copy;
-}
-
-void litho_balance_multiply(LithoCube *cube, LithoBox box, const float *gain, LithoRun *run)
-{
-    scale(cube, box, gain, FALSE, run);
 }

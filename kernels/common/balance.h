@@ -25,6 +25,10 @@
 // that differs from trace to trace and curved events. Below LITHO_BALANCE_SCATTER, and below three
 // times its own error, nothing is done. Where 16 blocks do not tell, 48 do.
 //
+// A trace whose slope is negative, by three standard deviations in half of its pieces and in the
+// others, has reversed polarity: its gain is negative. Where blocks have such traces they are
+// sought in the whole survey.
+//
 // Noise of single traces: where neither gains nor events explain what is left of a trace in half of
 // its pieces and in the others, some traces have more noise than their neighbours. The noise level
 // of a window is that of most, and noise of such a trace passes as events. A trace with more than
@@ -44,11 +48,12 @@ enum { LITHO_BALANCE_TRACES = 15 + 4, LITHO_BALANCE_LINES = 32 };
 // along an axis, which tells nothing.
 typedef struct LithoScatter {
     double gains, noise;
+    gboolean reversed; // some traces have events of reversed polarity; `noise` is 0 then
 } LithoScatter;
 
 // Numbers of the traces of a survey; NULL: these do not scatter.
 typedef struct LithoUneven {
-    float *gain;  // 1 for missing traces
+    float *gain;  // 1 for missing traces, negative where the polarity is reversed
     float *share; // of what a trace has beside the guess of its neighbours; 1 for most traces
 } LithoUneven;
 
@@ -76,5 +81,8 @@ gboolean litho_balance_measure(const LithoCube *cube, const LithoReader *blocks,
 // A new cube with the samples of `cube` over their gains.
 LithoCube *litho_balance_divide(const LithoCube *cube, const float *gain, LithoRun *run,
                                 GError **error);
-// Multiplies the samples of `box`, which `cube` holds on the host, by their gains.
+// Multiplies the samples of `box`, which `cube` holds on the host, by the magnitudes of their
+// gains.
+void litho_balance_multiply_level(LithoCube *cube, LithoBox box, const float *gain, LithoRun *run);
+// The same by the gains.
 void litho_balance_multiply(LithoCube *cube, LithoBox box, const float *gain, LithoRun *run);

@@ -85,15 +85,23 @@ LithoCleanRule patch_gains_clean_rule(const PatchGains *g, const LithoPatchParam
 void patch_gains_report(const PatchGains *g, const LithoGrid *grid, LithoReport *report)
 {
     const gint64 n = litho_grid_traces(grid);
-    gint64 noisy = 0;
+    gint64 noisy = 0, reversed = 0;
     double squares = 0;
     if (!report)
         return;
-    for (gint64 k = 0; g->of.gain && k < n; k++)
-        squares += pow(log(g->of.gain[k]), 2);
+    for (gint64 k = 0; g->of.gain && k < n; k++) {
+        squares += pow(log(fabsf(g->of.gain[k])), 2);
+        reversed += g->of.gain[k] < 0;
+    }
     for (gint64 k = 0; g->of.share && k < n; k++)
         noisy += g->of.share[k] < 1;
-    if (g->of.gain) {
+    if (reversed > 0) {
+        litho_report_number(report, "reversed_traces", "traces of reversed polarity", "",
+                            (double)reversed);
+        litho_report_remark(report, "patch: some traces have reversed polarity; they were turned "
+                                    "for the filter and back again");
+    }
+    if (squares > 0) {
         litho_report_number(report, "gain_scatter", "scatter of the traces' gains", "%",
                             100 * sqrt(squares / n));
         litho_report_remark(report, "patch: amplitudes differ from trace to trace; traces were "

@@ -75,7 +75,8 @@ LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured
     float *number = g_new(float, traces);
     memcpy(number, bytes + n - traces * sizeof *number, traces * sizeof *number);
     for (gsize k = 0; k < traces; k++)
-        if (!(number[k] > 0 && isfinite(number[k])))
+        if (!isfinite(number[k]) || number[k] == 0 ||
+            (number[k] < 0 && !(head.version & WITH_GAINS)))
             number[k] = 1;
     *(head.version & WITH_GAINS ? &of.gain : &of.share) = number;
     return of;

@@ -266,7 +266,7 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
                            &p->grid, &balanced, run, pass->out, error))
         return FALSE;
     if (balanced.in != pass->in)
-        litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
+        litho_balance_multiply_level(pass->out, pass->region, p->gains.of.gain, run);
     return TRUE;
 }
 

@@ -323,7 +323,7 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
         !patch_levels_volume(&p->levels, pass->region, level, run, error))
         return FALSE;
     if (balanced.in != pass->in)
-        litho_balance_multiply(level, pass->region, p->gains.of.gain, run);
+        litho_balance_multiply_level(level, pass->region, p->gains.of.gain, run);
     if (run)
         patch_levels_report(&p->levels, &p->grid, params, run->report);
     return litho_cuda_finish(p->context, run, error) &&
