@@ -490,24 +490,14 @@ static gboolean sum_around(BalanceJob *job, const LithoCube *cube, const LithoBo
     return ok;
 }
 
-static float *new_numbers(gint64 n)
-{
-    float *to = g_new(float, MAX(n, 1));
-    for (gint64 k = 0; k < n; k++)
-        to[k] = 1;
-    return to;
-}
-
 // -1 for reversed traces, whose products are turned, 1 for others; g_free().
 static float *turn_reversed(const BalanceJob *job, gint64 traces)
 {
-    float *sign = new_numbers(traces);
+    float *sign = g_new(float, MAX(traces, 1));
     for (gint64 k = 0; k < traces; k++) {
         BalanceSums *s = job->sums + k * job->n_times;
-        if (!is_reversed(s, job->n_times))
-            continue;
-        sign[k] = -1;
-        for (gint64 t = 0; t < job->n_times; t++)
+        sign[k] = is_reversed(s, job->n_times) ? -1 : 1;
+        for (gint64 t = 0; sign[k] < 0 && t < job->n_times; t++)
             s[t].product = -s[t].product;
     }
     return sign;
@@ -627,20 +617,6 @@ static gboolean find_shares(const LithoCube *cube, const LithoBox *part, LithoBo
                 isfinite(left) ? share_of(more, more + around - events[i * n[1] + j]) : 1;
         }
     return TRUE;
-}
-
-void litho_uneven_begin(LithoUneven *uneven, LithoScatter scatter, gint64 traces)
-{
-    *uneven =
-        (LithoUneven){.gain = scatter.gains > 0 || scatter.reversed ? new_numbers(traces) : NULL,
-                      .share = scatter.noise > 0 ? new_numbers(traces) : NULL};
-}
-
-void litho_uneven_clear(LithoUneven *uneven)
-{
-    g_free(uneven->gain);
-    g_free(uneven->share);
-    *uneven = (LithoUneven){0};
 }
 
 gboolean litho_balance_find(const LithoCube *cube, const LithoBox *part, LithoBox within,

@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Traces over their gains, and times them.
+// Numbers of the traces, traces over their gains, and times them.
 #include <math.h>
 
 #include "kernels/common/balance.h"
+
+static float *new_numbers(gint64 n)
+{
+    float *to = g_new(float, MAX(n, 1));
+    for (gint64 k = 0; k < n; k++)
+        to[k] = 1;
+    return to;
+}
+
+void litho_uneven_begin(LithoUneven *uneven, LithoScatter scatter, gint64 traces)
+{
+    *uneven =
+        (LithoUneven){.gain = scatter.gains > 0 || scatter.reversed ? new_numbers(traces) : NULL,
+                      .share = scatter.noise > 0 ? new_numbers(traces) : NULL};
+}
+
+void litho_uneven_clear(LithoUneven *uneven)
+{
+    g_free(uneven->gain);
+    g_free(uneven->share);
+    *uneven = (LithoUneven){0};
+}
 
 static void scale(LithoCube *cube, LithoBox box, const float *gain, gboolean divide,
                   G_GNUC_UNUSED LithoRun *run)
