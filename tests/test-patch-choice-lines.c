@@ -190,6 +190,7 @@ static void test_same(void)
     g_autoptr(LithoFlow) settled = litho_flow_settled(flow, report);
     const LithoPatchParams *as_told = litho_flow_step(settled, 0)->params;
     g_autoptr(LithoCube) again = patch_run(&litho_patch_cpu, in, as_told, NULL, 0);
+    g_assert_true(litho_operator_patch.check(&in->grid, as_told, NULL, &error));
     g_assert_false(litho_flow_has_choices(settled));
     patch_assert_part(whole, again);
     litho_report_unref(report);

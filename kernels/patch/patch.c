@@ -12,6 +12,12 @@ enum {
     FILTER = LITHO_PATCH_STAGE_FILTER,
 };
 
+// One trace across a line, as a run tells it.
+static gboolean is_of_line(const LithoGrid *in, const LithoPatchParams *p, int axis)
+{
+    return axis < 2 && litho_patch_window_length(p, axis) == 1 && (!in || in->axis[axis].n == 1);
+}
+
 static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
     (void)known;
@@ -21,7 +27,7 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                             "a window of %d is too short; it needs %d samples or more", p->window,
                             SHORTEST);
     for (int a = 0; a < 3; a++)
-        if (litho_patch_window_length(p, a) % 2 != 0)
+        if (litho_patch_window_length(p, a) % 2 != 0 && !is_of_line(in, p, a))
             return litho_refuse(error, LITHO_ERROR_PARAMETER,
                                 "a window of %d is odd; it needs an even number of samples",
                                 litho_patch_window_length(p, a));
