@@ -34,7 +34,7 @@ typedef struct LithoCliJudge {
 // clang-format off
 #define LITHO_CLI_SIMILARITY(judge) \
     {"similarity", 0, 0, G_OPTION_ARG_STRING, &(judge)->similarity, \
-     _("Half widths of the local similarity: traces, traces, ms (default 3,3,20)"), "IL,XL,MS"}
+     _("Half widths of the local similarity: inlines, crosslines, ms (default 3,3,20)"), "IL,XL,MS"}
 // clang-format on
 
 void litho_cli_judge_clear(LithoCliJudge *judge);

@@ -64,11 +64,11 @@ gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *
     const gboolean legal = MIN(MIN(x[0], x[1]), x[2]) >= 0 && MAX(MAX(x[0], x[1]), x[2]) > 0 &&
                            MAX(x[0], x[1]) <= LITHO_SIMILARITY_MOST_TRACES && x[2] <= most_ms;
     if (!legal)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "'%s' is no half widths; up to %d traces along inlines' numbers, "
-                            "traces along crosslines' numbers and up to %.0f ms are needed, as "
-                            "in 3,3,20",
-                            text, LITHO_SIMILARITY_MOST_TRACES, most_ms);
+        return litho_refuse(
+            error, LITHO_ERROR_PARAMETER,
+            "'%s' is not three half widths: up to %d inlines, up to %d crosslines and "
+            "up to %.0f ms are needed, as in 3,3,20",
+            text, LITHO_SIMILARITY_MOST_TRACES, LITHO_SIMILARITY_MOST_TRACES, most_ms);
     *widths = (LithoSimilarityWidths){.traces = {x[0], x[1]}, .seconds = x[2] / 1000};
     return TRUE;
 }

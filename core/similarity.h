@@ -25,8 +25,8 @@ LithoSimilarityWidths litho_similarity_widths(void);
 // `widths` where any of them is above 0, else the default; NULL is fine.
 LithoSimilarityWidths litho_similarity_widths_or_default(const LithoSimilarityWidths *widths);
 gboolean litho_similarity_widths_equal(LithoSimilarityWidths a, LithoSimilarityWidths b);
-// "3,3,20": traces along inlines' numbers, traces along crosslines' numbers, ms; 0 = no mean along
-// this axis. LITHO_ERROR_PARAMETER: no such text, or beyond the limits above.
+// "3,3,20": inlines, crosslines, ms; 0 = no mean along this axis. LITHO_ERROR_PARAMETER: no such
+// text, or beyond the limits above.
 gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *widths,
                                        GError **error);
 // The same text; g_free().

@@ -423,9 +423,9 @@ def figures_without_and_with_the_truth():
     assert low <= r["expected_snr_db"] <= high and abs(r["expected_snr_db"] - r["snr_db"]) < 1.5, r
     assert r["gain_db"] > 3 and 0 <= r["similarity_share"] <= 1 and 10 < r["removed_percent"] < 90, r
     assert r["noise_sigma"] > 0 and "hidden_snr_db" in r, r
-    cli("run", "fx", "prewhitening=10", "-i", "judged.npy", "-o", "judged-wide.npy", "--report", "wide.json", "--similarity", "6,6,60")
+    cli("run", "fx", "prewhitening=10", "-i", "judged.npy", "-o", "judged-wide.npy", "--report", "wide.json", "--similarity", "1,1,8")
     wide = json.load(open("wide.json"))
-    assert wide["similarity_half_widths"] == "6,6,60" and wide["similarity_share"] != r["similarity_share"], wide
+    assert wide["similarity_half_widths"] == "1,1,8" and wide["similarity_share"] != r["similarity_share"], wide
     assert "similarity_half_widths" not in r, r
     told = json.loads(cli("find", "fx", "-i", "judged.npy", "--suggest", "--json").stdout)
     assert isinstance(told["suggested"], list) and "found" not in told, told

@@ -15,6 +15,7 @@ SPACING = [*LARGE, "-1", "0"]
 READING = {"dt": [*LARGE, "-1", "0"], "dx": SPACING, "dy": SPACING, "shape": ["0,4", "-1,4", "3"],
            "inline-byte": BYTE, "xline-byte": BYTE, "x-byte": BYTE, "y-byte": BYTE, "xy-scalar": [*LARGE, "0", "40000"]}
 JUDGE = {"hide": ["-1", "100", "1e30"], "seed": [*LARGE, "-1"], "sigma": ["-1"], "area": ["4", "1:2,3", "1:2,1:2,1:2,1:2", "1:nan"]}
+WIDTHS = {"similarity": ["3,3", "-1,3,20", "51,3,20", "3,3,2000"]}
 SLICES = {"inline": [], "xline": [], "time": [], "depth": []}
 THREADS = {"threads": ["-1", *LARGE]}
 SLICE = ["--inline", "3"]
@@ -23,11 +24,11 @@ COMMANDS = {
     "info": (["in.sgy"], READING),
     "convert": (["in.sgy", "out.sgy"], {**READING, "scale": ["0"]}),
     "run": (["fx", "-i", "in.sgy", "-o", "out.sgy"],
-            {**READING, **JUDGE, **THREADS, "gpus": ["0", "-1", *LARGE], "memory": ["-1", "1e30"], "gpu-memory": ["-1", "1e30"]}),
+            {**READING, **JUDGE, **WIDTHS, **THREADS, "gpus": ["0", "-1", *LARGE], "memory": ["-1", "1e30"], "gpu-memory": ["-1", "1e30"]}),
     "find": (["fx", "-i", "in.sgy"],
              {**READING, **JUDGE, **THREADS, "step": ["0", "-1", *LARGE], "seconds": ["-1"]}),
-    "sweep": (["fx", "window=8,10", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS}),
-    "report": (["fx", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **THREADS, **SLICES}),
+    "sweep": (["fx", "window=8,10", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **WIDTHS, **THREADS}),
+    "report": (["fx", "-i", "in.sgy", "-o", "out.png"], {**READING, **JUDGE, **WIDTHS, **THREADS, **SLICES}),
     "render": (["in.sgy", "-o", "out.png"],
                {**READING, **SLICES, "difference-gain": ["0", "-1", "1e30"],
                 "agc": ["-1", *LARGE], "time-gain": ["-1", "5"], "clip": ["0", "-1", "101"], "scale": ["0", "-1", "9"],
@@ -68,7 +69,7 @@ def wrong_numbers_are_refused_before_anything_is_read():
     tried = set()
     for command, (words, options) in COMMANDS.items():
         for option, more in options.items():
-            shared = option in {**READING, **JUDGE, **THREADS, **SLICES}  # by commands, which read it by one function
+            shared = option in {**READING, **JUDGE, **WIDTHS, **THREADS, **SLICES}  # by commands, which read it by one function
             for value in ["nan"] if shared and option in tried else [*WRONG, *more]:
                 tried.add(option)
                 if (value == "inf" and (command, option) in NO_END) or (value == "" and option == "area"):

@@ -238,7 +238,9 @@ void litho_quality_tell_reversed(const LithoNoise *noise, const LithoFlow *flow,
                           noise->reversed),
         noise->reversed, places->str, noise->reversed > LITHO_NOISE_NAMED ? ", …" : "");
     put_why(q, cause,
-            balances(flow) ? _("this flow turns those that it finds, and back again")
-                           : _("their events are lost and those beside them weakened: turn them "
-                               "before, or take a filter that does (patch)"));
+            balances(flow)
+                ? _("this flow turns those that it finds in surveys of 32 lines and more, and "
+                    "back again")
+                : _("their events are lost and those beside them weakened: turn them "
+                    "before, or take a filter that does (patch)"));
 }
