@@ -81,7 +81,7 @@ static GArray *suggest(const LithoOperator *op, const LithoCube *in, LithoRun *r
     const double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
     if (!litho_qc_spectrum(in, NULL, SPECTRUM_TRACES, run, &spectrum, NULL))
         litho_spectrum_clear(&spectrum);
-    const LithoBand band = litho_suggest_band(&spectrum, in->grid.axis[2].n);
+    const LithoBand band = litho_suggest_band(&spectrum);
     const LithoEvents events = litho_suggest_events(in, &band);
     GArray *list = litho_suggest(op, &in->grid, &spectrum, &events,
                                  1 - litho_cube_count_live(in) / MAX(traces, 1));

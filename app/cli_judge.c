@@ -268,6 +268,8 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
     else if (isfinite(q->snr_db))
         fprintf(to, _("true SNR       %.2f dB; the input has no error against the reference\n"),
                 q->snr_db);
+    if (isfinite(q->true_lost) && !q->fills_alone)
+        fprintf(to, _("truly leaving  %.1f %% of the amplitude\n"), 100 * q->true_lost);
     const double loss = litho_quality_loss_db(q);
     if (loss > 0)
         fprintf(to, _("note: the output is %.1f dB worse than the input\n"), loss);

@@ -21,7 +21,7 @@ static double median(const double *x, guint from, guint to)
 // stands out of it, from the largest amplitude outwards, beyond notches of a thin layer that are as
 // wide as half of that frequency: by 3 dB in the mean of a hundred traces or more, whose noise
 // scatters by 5 % at most, by 6 dB in that of fewer.
-LithoBand litho_suggest_band(const LithoSpectrum *s, gint64 samples)
+LithoBand litho_suggest_band(const LithoSpectrum *s)
 {
     LithoBand band = {0};
     if (!s || s->n < 20)
@@ -40,11 +40,6 @@ LithoBand litho_suggest_band(const LithoSpectrum *s, gint64 samples)
     for (guint k = peak; k + 1 < s->n && k + 1 - high <= peak / 2 + 1; k++)
         high = s->amplitude[k + 1] > above ? k + 1 : high;
     band = (LithoBand){.known = TRUE, .low = low * s->df, .high = high * s->df, .floor = floor};
-    // A Hann window and the scale that gives a sine its amplitude turn white noise of deviation 1
-    // into sqrt(6 / n) at every frequency: 2 sqrt(sum w^2) / sum w with sums 3n/8 and n/2.
-    gboolean flat = median(s->amplitude, upper, upper + s->n / 10) < 1.3 * floor;
-    if (flat && floor > 3e-3 * s->amplitude[peak])
-        band.sigma = floor / sqrt(6.0 / samples);
     return band;
 }
 
@@ -101,7 +96,7 @@ GArray *litho_suggest(const LithoOperator *op, const LithoGrid *grid, const Lith
     GArray *list = g_array_new(FALSE, FALSE, sizeof(LithoSuggestion));
     g_array_set_clear_func(list, clear_suggestion);
     const LithoEvidence evidence = {.grid = grid,
-                                    .band = litho_suggest_band(spectrum, grid->axis[2].n),
+                                    .band = litho_suggest_band(spectrum),
                                     .events = events ? *events : (LithoEvents){.axis = {{0}}},
                                     .missing = missing};
     if (op->suggest)

@@ -4,20 +4,18 @@
 #include "core/qc.h"
 
 // First guesses for an operator's parameters from what is known about the data: the band of the
-// signal, the level of the noise, the dips of the events and how plane they are, the size of the
-// survey, missing traces. Each comes with its reason;
-// where the data say nothing, nothing is suggested. The operator judges (LithoOperator.suggest),
-// this file measures. Pure; any thread.
+// signal, the dips of the events and how plane they are, the size of the survey, missing traces.
+// Each comes with its reason; where the data say nothing, nothing is suggested. The operator judges
+// (LithoOperator.suggest), this file measures. Pure; any thread.
 
 // Signal band that the spectrum of the input shows.
 typedef struct LithoBand {
     gboolean known;   // the spectrum stands out of a floor
     double low, high; // Hz (1/m): where it does
     double floor;     // amplitude of the floor, as in LithoSpectrum
-    double sigma;     // standard deviation of white noise with this floor, 0 = not known
 } LithoBand;
 
-LithoBand litho_suggest_band(const LithoSpectrum *spectrum, gint64 samples);
+LithoBand litho_suggest_band(const LithoSpectrum *spectrum);
 
 enum { LITHO_EVENTS_TRACES = 25 }; // over which events are looked at
 

@@ -33,10 +33,15 @@ static LithoQuality judge(const Cubes *c, const LithoOperator *op, const char *s
     LithoNoise noise;
     LithoQuality q;
     g_assert_true(litho_quality_noise(c->noisy, NULL, NULL, &noise, NULL));
-    const LithoQualityAsk ask = {
-        .flow = flow, .in = c->noisy, .noise = &noise, .seed = 1, .similarity = TRUE};
+    const LithoQualityAsk ask = {.flow = flow,
+                                 .in = c->noisy,
+                                 .noise = &noise,
+                                 .reference = c->truth,
+                                 .seed = 1,
+                                 .similarity = TRUE};
     g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
     *loss = true_loss(c, litho_judge_output(judge));
+    g_assert_cmpfloat_with_epsilon(q.true_lost, *loss, 1e-6);
     litho_noise_clear(&noise);
     litho_judge_free(judge);
     g_test_message("%s %s: told %.2f %% (%.2f to %.2f), true %.2f; alike %.3f, beside noise %.3f",

@@ -16,13 +16,13 @@ static GString *suggested(const LithoOperator *op, const LithoCube *cube)
     LithoSpectrum spectrum;
     GString *words = g_string_new(NULL);
     g_assert_true(litho_qc_spectrum(cube, NULL, 0, NULL, &spectrum, NULL));
-    const LithoBand band = litho_suggest_band(&spectrum, cube->grid.axis[2].n);
+    const LithoBand band = litho_suggest_band(&spectrum);
     const LithoEvents events = litho_suggest_events(cube, &band);
     GArray *list = litho_suggest(op, &cube->grid, &spectrum, &events, 0);
     for (guint k = 0; k < list->len; k++) {
         const LithoSuggestion *s = &g_array_index(list, LithoSuggestion, k);
         g_assert_cmpuint(strlen(s->why), >, 10);
-        if (strcmp(s->row->key, "sigma") != 0 && strcmp(s->row->key, "mode") != 0)
+        if (strcmp(s->row->key, "mode") != 0)
             g_string_append_printf(words, "%s%s=%g", words->len ? " " : "", s->row->key, s->value);
     }
     g_array_unref(list);

@@ -358,6 +358,7 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
     LithoQualityErrors errors;
     litho_quality_sum_errors(c, ask->reference, q->fills_alone, &errors);
     q->snr_db = litho_quality_decibel(errors.ss / errors.ee);
+    q->true_lost = errors.ss > 0 ? 1 - errors.sf / errors.ss : NAN;
     if (!q->fills_alone)
         q->gain_db = q->snr_db - litho_quality_decibel(errors.ss / errors.nn);
     else if (!(q->filled_traces = errors.traces))
@@ -391,6 +392,7 @@ LithoQuality litho_quality_unknown(void)
         .removed = NAN,
         .snr_db = NAN,
         .gain_db = NAN,
+        .true_lost = NAN,
     };
 }
 

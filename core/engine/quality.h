@@ -104,6 +104,7 @@ typedef struct LithoQuality {
     LithoLeak leak;         // count 0 = was not asked for
     LithoSimilarityWidths widths; // that it was computed with
     double snr_db, gain_db; // against the reference: of the output, and less that of the input
+    double true_lost;       // `lost` as the reference tells it
     double seconds;         // of one run of the flow
     gint64 count;           // samples counted
     char why[512];          // a sentence on what could not be told; "" = nothing
@@ -183,7 +184,7 @@ const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers; in its place
 // expected_snr_is_doubtful true where the data look clean or filtered, or noise is steep),
 // noise_sigma, signal_lost_percent, signal_lost_interval_percent, signal_reading, similarity_share,
-// removed_percent, noise_percent, snr_db, gain_db, hidden_snr_db,
+// removed_percent, noise_percent, true_lost_percent, snr_db, gain_db, hidden_snr_db,
 // hidden_off_db, ...; members that are not known are left out.
 void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);
 

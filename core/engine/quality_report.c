@@ -112,6 +112,7 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
     if (q->fills_alone) // then snr_db is that of the filled traces
         json_object_set_int_member(object, "filled_traces", q->filled_traces);
     add_number(object, "gain_db", q->gain_db);
+    add_number(object, "true_lost_percent", 100 * q->true_lost);
     add_number(object, "hidden_snr_db", q->hidden_snr_db);
     add_number(object, "hidden_off_db", q->hidden_off_db);
     if (q->hidden_traces > 0)

@@ -209,7 +209,7 @@ void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *refere
             const float *s =
                 litho_quality_row(reference, i + c->shift[0], j + c->shift[1]) + c->shift[2];
             const float *y = litho_quality_row(c->in, i, j), *f = litho_quality_row(c->out, i, j);
-            double ss = 0, ee = 0, nn = 0;
+            double ss = 0, ee = 0, nn = 0, sf = 0;
             for (gint64 t = c->area.lo[2]; t < c->area.hi[2]; t++) {
                 const double e = (double)f[t] - s[t], n = (double)y[t] - s[t];
                 if (!isfinite(e + n))
@@ -217,11 +217,13 @@ void litho_quality_sum_errors(const LithoQualityCase *c, const LithoCube *refere
                 ss += (double)s[t] * s[t];
                 ee += e * e;
                 nn += n * n;
+                sf += (double)s[t] * f[t];
             }
             errors->traces++;
             errors->ss += ss;
             errors->ee += ee;
             errors->nn += nn;
+            errors->sf += sf;
         }
 }
 

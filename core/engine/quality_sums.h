@@ -42,6 +42,7 @@ typedef struct LithoQualitySums {
 
 typedef struct LithoQualityErrors {
     double ss, ee, nn; // truth, its misfit to output and to input
+    double sf;         // truth times output
     guint traces;
 } LithoQualityErrors;
 

@@ -292,18 +292,19 @@ static const LithoNumberDoc numbers[] = {
     {NULL},
 };
 
+// Filling leaves recorded traces as they are, noise included: in strong noise removing it comes
+// first. Its level is measured, better than a spectrum tells it.
 static void suggest(const LithoEvidence *evidence, GArray *list)
 {
     const LithoOperator *op = &litho_operator_wavepacket;
-    const LithoBand *band = &evidence->band;
-    if (evidence->missing > 0.02) {
+    const double clear = 0.9; // share of the energy that events have
+    if (evidence->missing > 0.02 && litho_events_share(&evidence->events) > clear) {
         litho_suggest_add(
             list, op, "mode", WP_INTERPOLATE,
             litho_text_printf(_("%.0f %% of the traces are missing"), 100 * evidence->missing));
         return;
     }
-    litho_suggest_add(list, op, "mode", WP_DENOISE,
-                      g_strdup(_("no traces are missing: there is noise to remove")));
+    litho_suggest_add(list, op, "mode", WP_DENOISE, g_strdup(_("there is noise to remove")));
     if (litho_events_kind(&evidence->events) == LITHO_EVENTS_DIPPING)
         litho_suggest_add(list, op, "directions", WP_FINE_DIRECTIONS,
                           litho_text_printf(_("events of up to %.2g samples a trace stay plane "
@@ -311,11 +312,6 @@ static void suggest(const LithoEvidence *evidence, GArray *list)
                                               "quarter more memory"),
                                             litho_events_dip(&evidence->events),
                                             LITHO_EVENTS_TRACES));
-    if (band->sigma > 0)
-        litho_suggest_add(
-            list, op, "sigma", litho_suggest_rounded(band->sigma),
-            litho_text_printf(_("white noise of this level makes the floor above %.3g Hz"),
-                              band->high));
 }
 
 const LithoOperator litho_operator_wavepacket = {

@@ -115,7 +115,8 @@ def main():
 
 
 @reading
-def check_names(root, least):
+def read_names(root):
+    """Failures, and how many controls there are."""
     failures, seen = [], 0
     for node in walk(root):
         role = node.getRoleName()
@@ -132,6 +133,16 @@ def check_names(root, least):
                 node.queryValue().currentValue
             except NotImplementedError:
                 failures.append(f'{where} has no value')
+    return failures, seen
+
+
+def check_names(root, least):
+    """A panel that is being filled again shows a part of its controls for a moment."""
+    for _ in range(20):
+        failures, seen = read_names(root)
+        if seen >= least:
+            break
+        time.sleep(0.5)
     print(seen, 'controls in', root.name)
     if seen < least:
         failures.append(f'only {seen} controls found in {root.name!r}: the tree is not the window\'s')

@@ -224,8 +224,12 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
     gtk_label_set_text(GTK_LABEL(f->name), title);
     g_autofree char *number = litho_format_decibels(q->snr_db, 1, FALSE);
     Mark mark = MARK_NONE;
-    g_autofree char *words =
+    g_autofree char *gained =
         isfinite(q->gain_db) ? gain_words(q->gain_db, &mark) : g_strdup(_("of the output"));
+    g_autofree char *words = isfinite(q->true_lost) && !q->fills_alone
+                                 ? litho_text_printf(_("%s; %.1f %% of its amplitude leaves"),
+                                                     gained, 100 * MAX(q->true_lost, 0))
+                                 : g_strdup(gained);
     show(f, number, words, mark);
 }
 

@@ -149,7 +149,7 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
         return NULL;
     }
     if (question->which == LITHO_NUMBERS_IN) {
-        const LithoBand band = litho_suggest_band(&n->spectrum, question->cube->grid.axis[2].n);
+        const LithoBand band = litho_suggest_band(&n->spectrum);
         n->events = litho_suggest_events(question->cube, &band);
     }
     n->range = litho_qc_range(question->cube, &n->stats, LITHO_CLIP_AUTO);
