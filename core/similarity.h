@@ -29,7 +29,7 @@ gboolean litho_similarity_widths_equal(LithoSimilarityWidths a, LithoSimilarityW
 // text, or beyond the limits above.
 gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *widths,
                                        GError **error);
-// The same text; g_free().
+// Text that the function above reads back; g_free().
 char *litho_similarity_widths_print(LithoSimilarityWidths widths);
 
 // Beyond this |c| two signals count as alike.

@@ -12,7 +12,7 @@
 
 enum { TRACES = 160, SAMPLES = 256 };
 
-// What lines had before they chose.
+// Settings that lines had before they chose.
 #define BEFORE "window=16 rule=single"
 
 static LithoCube *noisy(const LithoCube *clean, PatchColour colour, double noise)

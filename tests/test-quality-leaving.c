@@ -126,7 +126,9 @@ static void test_ends(void)
         q = litho_quality_unknown();
         litho_quality_tell_lost(&half, &doubtful, &q);
         g_assert_true(isnan(q.lost) && isnan(q.lost_low) && isnan(q.lost_high));
+        litho_noise_clear(&doubtful);
     }
+    litho_noise_clear(&noise);
 }
 
 int main(int argc, char **argv)

@@ -166,8 +166,8 @@ double litho_quality_loss_db(const LithoQuality *quality);
 double litho_quality_noise_part(const LithoQuality *quality);
 // TRUE: the flow removes less than half as much energy as the noise has.
 gboolean litho_quality_noise_stays(const LithoQuality *quality);
-// How much signal leaves, by the lost amplitude where it is known and by the similarity, whichever
-// is worse. Noise that stays and resembles what leaves is no event.
+// Reading of the signal that leaves, by the lost amplitude where it is known and by the similarity,
+// whichever is worse. Noise that stays and resembles what leaves is no event.
 LithoLeakReading litho_quality_leak_reading(const LithoQuality *quality);
 // TRUE where the reading has a place to look at: LithoLeak.worst.
 gboolean litho_quality_leak_has_place(const LithoQuality *quality);
@@ -176,7 +176,7 @@ const char *litho_quality_leak_sentence(const LithoQuality *quality);
 // The part that leaves, 0..1: of the signal's amplitude (`lost`) where it is known, else of the
 // removed energy (LithoLeak.share); NAN = neither is known.
 double litho_quality_leaving(const LithoQuality *quality);
-// The same as "5.6 ±0.9 %", "44 %"; g_free().
+// Text of that part: "5.6 ±0.9 %", "44 %"; g_free().
 char *litho_quality_leaving_text(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.

@@ -60,7 +60,7 @@ void litho_quality_tell_lost(const LithoQualitySums *s, const LithoNoise *noise,
     q->lost_high = high;
 }
 
-// What is alike beyond the noise that stays.
+// Reading of the share that is alike beyond the noise that stays.
 static LithoLeakReading reading_of_place(const LithoLeak *leak)
 {
     LithoLeak own = *leak;

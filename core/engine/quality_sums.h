@@ -36,7 +36,7 @@ typedef struct LithoQualitySums {
     // Where there is LithoQualityCase.weight: |b|^2; of samples by it their sum, `rr`, `div`,
     // `pass` and `bb`.
     double bb, seen, seen_rr, seen_div, seen_pass, seen_bb;
-    // Of bursts: |guess|^2, |guess - f(y)|^2, guess . (guess - f(y)).
+    // Products of bursts: |guess|^2, |guess - f(y)|^2, guess . (guess - f(y)).
     double guessed, off, guess_off;
 } LithoQualitySums;
 

@@ -84,5 +84,5 @@ LithoCube *litho_balance_divide(const LithoCube *cube, const float *gain, LithoR
 // Multiplies the samples of `box`, which `cube` holds on the host, by the magnitudes of their
 // gains.
 void litho_balance_multiply_level(LithoCube *cube, LithoBox box, const float *gain, LithoRun *run);
-// The same by the gains.
+// Samples of `box` times the gains of their traces.
 void litho_balance_multiply(LithoCube *cube, LithoBox box, const float *gain, LithoRun *run);

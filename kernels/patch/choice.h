@@ -20,7 +20,7 @@
 typedef struct PatchFound {
     int window; // LITHO_PATCH_WINDOW or LITHO_PATCH_WIDE
     int rule;   // LITHO_PATCH_SINGLE or LITHO_PATCH_ENERGY
-    // Of lines (choice_lines.h), else 0: lengths of the windows along the axes, and the threshold.
+    // Lengths of the windows along the axes and the threshold of lines (choice_lines.h), else 0.
     int lengths[3];
     double threshold;
 } PatchFound;

@@ -90,7 +90,8 @@ void patch_levels_divide(PatchLevels *levels, int axis, int n);
 // and threshold by the data (choice.h).
 LithoMeasured *patch_levels_to_measured(const PatchLevels *levels, const LithoPatchGeometry *g,
                                         const LithoPatchParams *asked, PatchFound found);
-// What was found; its window is that along time of the levels, 0 where they are no levels.
+// The choice that stands in the numbers; its window is that along time of the levels, 0 where they
+// are no levels.
 PatchFound patch_levels_found(const LithoMeasured *measured);
 gboolean patch_levels_from_measured(PatchLevels *levels, const LithoPatchGeometry *g,
                                     LithoMeasured *measured, GError **error);

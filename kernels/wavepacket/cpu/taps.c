@@ -89,7 +89,7 @@ WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Li
 
 // --- the taps ---------------------------------------------------------------------------------
 
-// What the points of a flush need beside themselves.
+// Taps of the points of a flush.
 typedef struct Taps {
     const float (*coef)[WP_LANES];                   // of the kernel
     Vec pairs[VECTORS(WP_MAX_WIDTH)][WP_DEGREE + 1]; // the same with tap t in lanes 2 t and 2 t + 1
