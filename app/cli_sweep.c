@@ -116,7 +116,7 @@ static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, Lith
         const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
         litho_look_set_range(look, &range);
         const LithoSimilarityWidths widths = litho_cli_widths(&s->o->trial.judge);
-        litho_similarity(in, out, out->held, &widths, NULL, &map, NULL, error);
+        litho_similarity(in, out, out->held, &widths, NULL, &map, error);
         return map;
     }
     LithoCube *cube = litho_cube_copy_box(out, out->held, error);

@@ -588,7 +588,7 @@ gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoB
 
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
-                          LithoLeak *leak, GError **error)
+                          GError **error)
 {
     if (!check(in, out, box, error))
         return FALSE;
@@ -596,8 +596,8 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
     plan_init(&job.plan, in, out, box, widths);
     job.threads = threads_for(&job.plan, run);
     litho_run_begin(run, "similarity", NULL);
-    LithoCube *there = map && !leak ? on_device(&job) : NULL;
-    gboolean ok = there ? litho_run_step(run, 1, 1, error) : on_host(&job, map, leak, error);
+    LithoCube *there = on_device(&job);
+    gboolean ok = there ? litho_run_step(run, 1, 1, error) : on_host(&job, map, NULL, error);
     if (there && ok)
         *map = g_steal_pointer(&there);
     litho_cube_unref(there);

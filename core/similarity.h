@@ -47,7 +47,8 @@ typedef struct LithoLeak {
     double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input
     double beside_noise; // `share` of what is alike beyond the noise of LithoSimilarityNoise; else
                          // `share`
-    gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves
+    gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves beside
+                     // the noise; the first one where `beside_noise` is 0
     gint64 count;    // samples of present traces in the box; 0 = nothing to tell
 } LithoLeak;
 
@@ -63,15 +64,16 @@ typedef struct LithoSimilarityPlan {
     int order[3]; // the axes, the one to be summed along first
 } LithoSimilarityPlan;
 
-// Similarity over `box` of two cubes of one grid, both of which should hold `box` and three half
-// widths around it (the mean ends at what they hold). `map`: |c| in a new cube that holds `box`, 0
-// in absent traces and where both cubes hold zeros, as in a mute; `leak`: the numbers; each may be
-// NULL. A map alone of an output on a device is made there, and the output is not fetched; where
-// the device cannot, the host does. `widths` NULL or all 0 = the default. FALSE: cancelled, no
-// memory, or LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
+// Map of the similarity over `box` of two cubes of one grid, both of which should hold `box` and
+// three half widths around it (the mean ends at what they hold): |c| in a new cube that holds
+// `box`, 0 in absent traces and where both cubes hold zeros, as in a mute. That of an output on a
+// device is made there, and the output is not fetched; where the device cannot, the host does.
+// `widths` NULL or all 0 = the default. FALSE: cancelled, no memory, or LITHO_ERROR_GEOMETRY.
+// Visible slices take a few milliseconds.
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
                           const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
-                          LithoLeak *leak, GError **error);
+                          GError **error);
+
 // Noise of which a filter lets a part pass leaves and stays alike, as an event does that loses
 // amplitude. A probe b of this noise tells how alike: its <Jb (b - Jb)>, Jb = (moved - out) / step.
 // Both cubes hold the area and three half widths around it. Where thresholds jump |Jb|^2 is larger
@@ -81,8 +83,7 @@ typedef struct LithoSimilarityNoise {
     double step, passing;
 } LithoSimilarityNoise;
 
-// The numbers alone, as litho_similarity() tells them; `noise` NULL = not known. `worst` is where
-// most leaves beside the noise.
+// Numbers of the similarity, on the host; `noise` NULL = not known. Else as litho_similarity().
 gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
                                const LithoSimilarityWidths *widths,
                                const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,

@@ -184,7 +184,7 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
     LithoBox box = litho_box_slice(grid, axis, index);
     box = litho_box_intersect(litho_box_intersect(box, page->in->held), page->out->held);
     g_autoptr(LithoCube) map = NULL;
-    if (!litho_similarity(page->in, page->out, box, &page->quality->widths, run, &map, NULL, error))
+    if (!litho_similarity(page->in, page->out, box, &page->quality->widths, run, &map, error))
         return FALSE;
     for (int k = 0; k < COLUMNS; k++) {
         LithoSheetCell *cell = &sheet->cells[row * COLUMNS + k];

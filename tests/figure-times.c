@@ -96,7 +96,7 @@ static void maps(Subject *s, int number)
         const LithoBox box =
             litho_box_slice(&s->in->grid, axis, s->in->grid.axis[axis].n / 2 + number);
         LithoCube *map;
-        if (!litho_similarity(s->in, s->out, box, NULL, NULL, &map, NULL, &error))
+        if (!litho_similarity(s->in, s->out, box, NULL, NULL, &map, &error))
             fail(error);
         litho_cube_unref(map);
     }

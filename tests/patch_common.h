@@ -5,6 +5,7 @@
 
 #include "core/flow.h"
 #include "core/operator.h"
+#include "kernels/patch/choice.h"
 #include "kernels/patch/patch.h"
 #include "tests/patch_cubes.h"
 
@@ -43,23 +44,54 @@ static inline int patch_window_told(LithoReport *report)
     return 0;
 }
 
-// `region` of the output (NULL: all of it) by `impl` on device 0.
+// LithoReader.read of a cube.
+static inline LithoCube *patch_read_part(const LithoBox *box, LithoRun *run, gpointer cube,
+                                         GError **error)
+{
+    return litho_run_step(run, 0, 1, error) ? litho_cube_copy_box(cube, *box, error) : NULL;
+}
+
+// The settings with what the data choose in them.
+static inline LithoPatchParams patch_chosen(const LithoCube *in, const char *words)
+{
+    const LithoPatchParams p = patch_settings(words);
+    const LithoReader reader = {.grid = &in->grid, .read = patch_read_part, .data = (gpointer)in};
+    g_autoptr(GError) error = NULL;
+    PatchFound found;
+    patch_choice_read(&p, &reader, NULL, &found, &error);
+    g_assert_no_error(error);
+    return patch_choice_take(&p, found);
+}
+
+// `region` of the output (NULL: all of it) by `impl` on device 0, by numbers that were measured
+// before (NULL: by those of `in`).
+static inline LithoCube *patch_run_by(const LithoImpl *impl, const LithoCube *in,
+                                      const LithoPatchParams *params, LithoMeasured *measured,
+                                      const LithoBox *region, LithoRun *run)
+{
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_cube_new_box(&in->grid, region ? *region : in->held, NULL);
+    litho_cube_inherit(out, in);
+    gpointer plan = impl->plan(&in->grid, params, NULL, run, &error);
+    g_assert_no_error(error);
+    const LithoPass pass = {.params = params,
+                            .first_stage = 1,
+                            .in = in,
+                            .region = out->held,
+                            .out = out,
+                            .measured = measured};
+    impl->exec(plan, &pass, run, &error);
+    g_assert_no_error(error);
+    impl->destroy(plan);
+    return out;
+}
+
 static inline LithoCube *patch_run(const LithoImpl *impl, const LithoCube *in,
                                    const LithoPatchParams *params, const LithoBox *region,
                                    int threads)
 {
     LithoRun run = {.threads = threads};
-    g_autoptr(GError) error = NULL;
-    LithoCube *out = litho_cube_new_box(&in->grid, region ? *region : in->held, NULL);
-    litho_cube_inherit(out, in);
-    gpointer plan = impl->plan(&in->grid, params, NULL, &run, &error);
-    g_assert_no_error(error);
-    const LithoPass pass = {
-        .params = params, .first_stage = 1, .in = in, .region = out->held, .out = out};
-    impl->exec(plan, &pass, &run, &error);
-    g_assert_no_error(error);
-    impl->destroy(plan);
-    return out;
+    return patch_run_by(impl, in, params, NULL, region, &run);
 }
 
 // Region `box` of `whole` to the bit.

@@ -6,7 +6,6 @@
 
 #include "core/engine/settled.h"
 #include "kernels/kernels.h"
-#include "kernels/patch/choice.h"
 #include "kernels/patch/levels.h"
 #include "tests/patch_common.h"
 
@@ -51,23 +50,6 @@ static LithoCube *turned(const LithoCube *line)
     return to;
 }
 
-static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    return litho_cube_copy_box(data, *box, error);
-}
-
-static LithoPatchParams chosen(const LithoCube *in, const char *words)
-{
-    const LithoPatchParams p = patch_settings(words);
-    const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
-    g_autoptr(GError) error = NULL;
-    PatchFound found;
-    patch_choice_read(&p, &reader, NULL, &found, &error);
-    g_assert_no_error(error);
-    return patch_choice_take(&p, found);
-}
-
 static double snr_out(const LithoCube *in, const LithoCube *clean, const char *words)
 {
     const LithoPatchParams params = patch_settings(words);
@@ -109,21 +91,21 @@ static void test_choice(void)
     g_autoptr(LithoCube) plane = noisy(planes, PATCH_WHITE, 1);
     g_autoptr(LithoCube) curved = noisy(curves, PATCH_WHITE, 1);
     g_autoptr(LithoCube) faint = noisy(planes, PATCH_WHITE, 0.1);
-    const LithoPatchParams of_plane = chosen(plane, ""), of_curved = chosen(curved, "");
-    const LithoPatchParams of_faint = chosen(faint, "");
+    const LithoPatchParams of_plane = patch_chosen(plane, ""), of_curved = patch_chosen(curved, "");
+    const LithoPatchParams of_faint = patch_chosen(faint, "");
     g_assert_cmpint(of_plane.window_xl, >=, 32);
     g_assert_cmpint(of_curved.window_xl, ==, 16);
     g_assert_cmpint(of_curved.rule, ==, LITHO_PATCH_ENERGY);
     g_assert_cmpfloat(of_faint.threshold, >, of_plane.threshold);
     g_autoptr(LithoCube) along = turned(plane);
-    const LithoPatchParams of_along = chosen(along, "");
+    const LithoPatchParams of_along = patch_chosen(along, "");
     g_assert_cmpint(of_along.window_il, ==, of_plane.window_xl);
     g_assert_cmpfloat(of_along.threshold, ==, of_plane.threshold);
 }
 
 static gboolean chooses(const LithoCube *in, const char *words)
 {
-    return chosen(in, words).window_t > 0;
+    return patch_chosen(in, words).window_t > 0;
 }
 
 // Property: what is given stays: any length of a window, a level, filling, a rule and a threshold.
@@ -137,10 +119,10 @@ static void test_given(void)
              (const char *const[]){"window=16", "window_xl=24", "window_t=24", "mode=fill",
                                    "mode=both", "sigma=1", NULL};
          *words; words++)
-        g_assert_cmpint(chosen(in, *words).window_t, ==, strstr(*words, "window_t") ? 24 : 0);
-    g_assert_cmpint(chosen(in, "rule=single").rule, ==, LITHO_PATCH_SINGLE);
-    g_assert_cmpfloat(chosen(in, "rule=single").threshold, ==, 0);
-    g_assert_cmpfloat(chosen(in, "threshold=3.3").threshold, ==, 3.3);
+        g_assert_cmpint(patch_chosen(in, *words).window_t, ==, strstr(*words, "window_t") ? 24 : 0);
+    g_assert_cmpint(patch_chosen(in, "rule=single").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpfloat(patch_chosen(in, "rule=single").threshold, ==, 0);
+    g_assert_cmpfloat(patch_chosen(in, "threshold=3.3").threshold, ==, 3.3);
     g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 1, TRACES, SAMPLES, 1, 5);
     patch_mix(noise);
     g_autoptr(LithoCube) mixed = patch_sum(clean, noise);
@@ -155,7 +137,7 @@ static void test_same(void)
 {
     g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 1, TRACES, SAMPLES);
     g_autoptr(LithoCube) in = noisy(clean, PATCH_LOW, 1);
-    const LithoPatchParams p = patch_settings(""), own = chosen(in, "");
+    const LithoPatchParams p = patch_settings(""), own = patch_chosen(in, "");
     const LithoBox region = {{0, 50, 30}, {1, 90, 110}};
     g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, in, &p, NULL, 1);
     g_autoptr(LithoCube) given = patch_run(&litho_patch_cpu, in, &own, NULL, 2);
@@ -164,26 +146,16 @@ static void test_same(void)
     patch_assert_part(whole, given);
     patch_assert_part(whole, part);
 
-    const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
+    const LithoReader reader = {.grid = &in->grid, .read = patch_read_part, .data = (gpointer)in};
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoMeasured) measured = litho_patch_measure(&p, &reader, NULL, &error);
     g_assert_no_error(error);
     const PatchFound found = patch_levels_found(measured);
     g_assert_cmpint(found.lengths[1], ==, own.window_xl);
     g_assert_cmpfloat(found.threshold, ==, own.threshold);
-    g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, in->held, NULL);
-    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, &error);
     LithoReport *report = litho_report_new();
     LithoRun run = {.report = report};
-    const LithoPass pass = {.params = &p,
-                            .first_stage = 1,
-                            .in = in,
-                            .region = in->held,
-                            .out = out,
-                            .measured = measured};
-    litho_patch_cpu.exec(plan, &pass, &run, &error);
-    g_assert_no_error(error);
-    litho_patch_cpu.destroy(plan);
+    g_autoptr(LithoCube) out = patch_run_by(&litho_patch_cpu, in, &p, measured, NULL, &run);
     patch_assert_part(whole, out);
 
     g_autoptr(LithoFlow) flow = patch_flow("");

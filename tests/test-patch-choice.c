@@ -8,7 +8,6 @@
 #include "core/engine/settled.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/levels.h"
-#include "kernels/patch/choice.h"
 #include "tests/patch_common.h"
 
 enum { N_IL = 60, N_XL = 56, N_T = 128 };
@@ -21,25 +20,9 @@ static LithoCube *noisy(PatchKind events, PatchColour colour, double noise)
     return patch_sum(clean, added);
 }
 
-static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    return litho_run_step(run, 0, 1, error) ? litho_cube_copy_box(data, *box, error) : NULL;
-}
-
-static LithoPatchParams chosen(const LithoCube *in, const char *words)
-{
-    const LithoPatchParams p = patch_settings(words);
-    const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
-    g_autoptr(GError) error = NULL;
-    PatchFound found;
-    patch_choice_read(&p, &reader, NULL, &found, &error);
-    g_assert_no_error(error);
-    return patch_choice_take(&p, found);
-}
-
 static int window_of(const LithoCube *in, const char *words)
 {
-    return chosen(in, words).window;
+    return patch_chosen(in, words).window;
 }
 
 // Property: plane and crossing events and layers over a fault are filtered in windows of 24, curved
@@ -79,13 +62,13 @@ static void test_rule(void)
     g_autoptr(LithoCube) strong = noisy(PATCH_CURVED, PATCH_WHITE, 2);
     g_autoptr(LithoCube) faint = noisy(PATCH_CURVED, PATCH_WHITE, 0.3);
     g_autoptr(LithoCube) plane = noisy(PATCH_PLANES, PATCH_WHITE, 2);
-    g_assert_cmpint(chosen(strong, "").rule, ==, LITHO_PATCH_ENERGY);
-    g_assert_cmpint(chosen(strong, "").window, ==, LITHO_PATCH_WINDOW);
-    g_assert_cmpint(chosen(strong, "rule=single").rule, ==, LITHO_PATCH_SINGLE);
-    g_assert_cmpint(chosen(strong, "window=16").rule, ==, LITHO_PATCH_SINGLE);
-    g_assert_cmpint(chosen(faint, "").rule, ==, LITHO_PATCH_SINGLE);
-    g_assert_cmpint(chosen(faint, "rule=energy").rule, ==, LITHO_PATCH_ENERGY);
-    g_assert_cmpint(chosen(plane, "").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(patch_chosen(strong, "").rule, ==, LITHO_PATCH_ENERGY);
+    g_assert_cmpint(patch_chosen(strong, "").window, ==, LITHO_PATCH_WINDOW);
+    g_assert_cmpint(patch_chosen(strong, "rule=single").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(patch_chosen(strong, "window=16").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(patch_chosen(faint, "").rule, ==, LITHO_PATCH_SINGLE);
+    g_assert_cmpint(patch_chosen(faint, "rule=energy").rule, ==, LITHO_PATCH_ENERGY);
+    g_assert_cmpint(patch_chosen(plane, "").rule, ==, LITHO_PATCH_SINGLE);
 }
 
 // Property: a window that is given stays; filling, a level that is given and surveys that do not
@@ -145,7 +128,7 @@ static void test_same(void)
     const LithoBox region = {{20, 0, 30}, {21, N_XL, 110}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autoptr(LithoCube) in = noisy(cases[k].events, PATCH_WHITE, cases[k].noise);
-        const LithoPatchParams p = patch_settings(""), own = chosen(in, "");
+        const LithoPatchParams p = patch_settings(""), own = patch_chosen(in, "");
         g_autofree char *words = g_strdup_printf(
             "window=%d rule=%s", own.window, own.rule == LITHO_PATCH_ENERGY ? "energy" : "single");
         g_autoptr(LithoFlow) automatic = patch_flow(""), given = patch_flow(words);
@@ -158,7 +141,8 @@ static void test_same(void)
         g_assert_cmpint(patch_window_told(report), ==, own.window);
         litho_report_unref(report);
 
-        const LithoReader reader = {.grid = &in->grid, .read = read_part, .data = (gpointer)in};
+        const LithoReader reader = {
+            .grid = &in->grid, .read = patch_read_part, .data = (gpointer)in};
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoMeasured) measured = litho_patch_measure(&p, &reader, NULL, &error);
         g_assert_no_error(error);

@@ -263,18 +263,9 @@ static void check_parts(LithoCube *in)
     const LithoBox region = {{5, 9, 20}, {23, 30, 90}};
     const LithoBox need = litho_patch_input_box(&in->grid, &params, region);
     g_autoptr(LithoCube) part = litho_cube_copy_box(in, need, &error);
-    g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, region, &error);
     LithoRun run = {.threads = 1};
-    gpointer plan = litho_patch_cpu.plan(&in->grid, &params, NULL, &run, &error);
-    const LithoPass pass = {.params = &params,
-                            .first_stage = 1,
-                            .in = part,
-                            .region = region,
-                            .out = out,
-                            .measured = measured};
-    litho_patch_cpu.exec(plan, &pass, &run, &error);
-    g_assert_no_error(error);
-    litho_patch_cpu.destroy(plan);
+    g_autoptr(LithoCube) out =
+        patch_run_by(&litho_patch_cpu, part, &params, measured, &region, &run);
     patch_assert_part(whole, out);
 }
 

@@ -113,19 +113,10 @@ static void test_shape(void)
         g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, n[0], n[1], n[2]);
         g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n[0], n[1], n[2], 0.5, 3);
         g_autoptr(LithoCube) in = patch_sum(clean, noise);
-        g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
         const LithoPatchParams p = patch_settings(cases[k].words);
         g_autofree float *shape = NULL;
         g_autoptr(LithoMeasured) measured = shaped_level(in, &p, &shape);
-        gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
-        const LithoPass pass = {.params = &p,
-                                .first_stage = 1,
-                                .in = in,
-                                .region = in->held,
-                                .out = out,
-                                .measured = measured};
-        g_assert_true(litho_patch_cpu.exec(plan, &pass, NULL, NULL));
-        litho_patch_cpu.destroy(plan);
+        g_autoptr(LithoCube) out = patch_run_by(&litho_patch_cpu, in, &p, measured, NULL, NULL);
         g_autoptr(LithoCube) expected = patch_reference(in, &p, 0.5, shape, NULL);
         LithoPatchParams alone = p;
         alone.faults = FALSE;

@@ -504,7 +504,7 @@ static void test_map(void)
                 litho_cube_trace(out, i, j)[t] = (float)event;
             }
     g_autoptr(LithoCube) map = NULL;
-    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL, NULL));
+    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL));
     const gint64 at[][3] = {{0, 7, 0}, {19, 7, 59}, {10, 7, 30}, {14, 7, 31}, {3, 7, 12}};
     for (guint k = 0; k < G_N_ELEMENTS(at); k++) {
         if (!litho_cube_is_live(in, at[k][0], at[k][1]))
@@ -514,7 +514,7 @@ static void test_map(void)
         for (int axis = 0; axis < 3; axis++) {
             g_autoptr(LithoCube) slice = NULL;
             const LithoBox box = litho_box_slice(&in->grid, axis, at[k][axis]);
-            g_assert_true(litho_similarity(in, out, box, NULL, NULL, &slice, NULL, NULL));
+            g_assert_true(litho_similarity(in, out, box, NULL, NULL, &slice, NULL));
             const gint64 t = at[k][2] - slice->held.lo[2];
             g_assert_cmpfloat_with_epsilon(c, litho_cube_trace(slice, at[k][0], at[k][1])[t], 1e-4);
         }
@@ -531,7 +531,7 @@ static void test_muted_map(void)
     g_autoptr(LithoCube) out = litho_cube_copy_box(in, in->held, NULL), map = NULL;
     for (gint64 k = 0; k < litho_grid_samples(&out->grid); k++)
         out->samples[k] *= 0.5f;
-    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL, NULL));
+    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, &map, NULL));
     g_assert_cmpfloat(litho_cube_trace(map, 4, 4)[11], ==, 0);
     g_assert_cmpfloat(litho_cube_trace(map, 4, 4)[12], >, 0.99);
 }
@@ -547,7 +547,8 @@ static void test_leak_little(void)
         g_autoptr(LithoCube) out = litho_cube_copy_box(c.truth, c.truth->held, NULL);
         for (gint64 n = 0; n < litho_grid_samples(&out->grid); n++)
             out->samples[n] *= kept[k];
-        g_assert_true(litho_similarity(c.truth, out, out->held, NULL, NULL, NULL, &leak, NULL));
+        g_assert_true(
+            litho_similarity_leak(c.truth, out, out->held, NULL, NULL, NULL, &leak, NULL));
         g_test_message("kept %g: %.3f of %.2g", kept[k], leak.share, leak.removed);
         g_assert_cmpfloat(leak.share, >, 0.15);
         g_assert_cmpint(litho_leak_reading(&leak), ==, k ? LITHO_LEAK_EVENTS : LITHO_LEAK_SOME);
@@ -560,7 +561,8 @@ static void test_leak(void)
 {
     g_auto(Cubes) c = quality_make("planes", "inlines=32 xlines=32 samples=128 snr=0 seed=3");
     LithoLeak leak;
-    g_assert_true(litho_similarity(c.noisy, c.truth, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
+    g_assert_true(
+        litho_similarity_leak(c.noisy, c.truth, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
     g_test_message("noise: %.3f", leak.share);
     g_assert_cmpfloat(leak.share, <, 0.05);
     g_assert_cmpint(litho_leak_reading(&leak), ==, LITHO_LEAK_NOISE);
@@ -570,7 +572,8 @@ static void test_leak(void)
         for (gint64 j = 0; j < 32; j++)
             for (gint64 t = 0; t < 128; t++)
                 litho_cube_trace(out, i, j)[t] *= 0.5f;
-    g_assert_true(litho_similarity(c.noisy, out, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
+    g_assert_true(
+        litho_similarity_leak(c.noisy, out, c.noisy->held, NULL, NULL, NULL, &leak, NULL));
     g_test_message("halved: %.3f at %d %d %d", leak.share, (int)leak.worst[0], (int)leak.worst[1],
                    (int)leak.worst[2]);
     g_assert_cmpint(litho_leak_reading(&leak), ==, LITHO_LEAK_EVENTS);
@@ -579,7 +582,8 @@ static void test_leak(void)
     g_cancellable_cancel(cancel);
     LithoRun run = {.cancel = cancel};
     g_autoptr(GError) error = NULL;
-    g_assert_false(litho_similarity(c.noisy, out, c.noisy->held, NULL, &run, NULL, &leak, &error));
+    g_assert_false(
+        litho_similarity_leak(c.noisy, out, c.noisy->held, NULL, NULL, &run, &leak, &error));
     g_assert_true(litho_error_is_cancelled(error));
 }
 

@@ -28,10 +28,10 @@ static void check_box(LithoCube *in, const LithoCube *host, LithoBox held, Litho
     g_autoptr(LithoCube) here = litho_cube_copy_box(host, held, NULL);
     g_autoptr(LithoCube) map = NULL, expected = NULL;
     g_autoptr(GError) error = NULL;
-    litho_similarity(in, there, box, widths, NULL, &map, NULL, &error);
+    litho_similarity(in, there, box, widths, NULL, &map, &error);
     g_assert_no_error(error);
     g_assert_null(there->samples); // not fetched: the device has made the map
-    g_assert_true(litho_similarity(in, here, box, widths, NULL, &expected, NULL, NULL));
+    g_assert_true(litho_similarity(in, here, box, widths, NULL, &expected, NULL));
     const double off = largest_difference(map, expected);
     g_test_message("box from %d %d %d: off by %.1e", (int)box.lo[0], (int)box.lo[1], (int)box.lo[2],
                    off);
@@ -75,10 +75,10 @@ static void test_input_there(void)
     g_autoptr(LithoCube) out_there = similarity_device_cube(litho_backend_cuda(), out, out->held);
     const LithoBox slice = litho_box_slice(&in->grid, LITHO_XLINE, 9);
     g_autoptr(LithoCube) map = NULL, expected = NULL;
-    g_assert_true(litho_similarity(in_there, out_there, slice, NULL, NULL, &map, NULL, NULL));
+    g_assert_true(litho_similarity(in_there, out_there, slice, NULL, NULL, &map, NULL));
     g_assert_null(in_there->samples);
     g_assert_null(out_there->samples);
-    g_assert_true(litho_similarity(in, out, slice, NULL, NULL, &expected, NULL, NULL));
+    g_assert_true(litho_similarity(in, out, slice, NULL, NULL, &expected, NULL));
     g_assert_cmpfloat(largest_difference(map, expected), <=, 1e-5);
     litho_cube_unref(in);
     litho_cube_unref(out);

@@ -84,16 +84,16 @@ static void test_where(void)
         g_autoptr(LithoCube) there = similarity_device_cube(&fake, out, out->held);
         g_autoptr(LithoCube) map = NULL, expected = NULL;
         LithoLeak leak;
-        g_assert_true(litho_similarity(in, there, slice, NULL, NULL, &map, NULL, NULL));
+        g_assert_true(litho_similarity(in, there, slice, NULL, NULL, &map, NULL));
         g_assert_cmpuint(device.maps, ==, 1);
         g_assert_cmpuint(device.downloads, ==, fails ? 1 : 0);
-        g_assert_true(litho_similarity(in, out, slice, NULL, NULL, &expected, NULL, NULL));
+        g_assert_true(litho_similarity(in, out, slice, NULL, NULL, &expected, NULL));
         g_assert_cmpmem(map->live, 13, expected->live, 13);
         const float c = litho_cube_trace(map, 4, 5)[30],
                     host = litho_cube_trace(expected, 4, 5)[30];
         g_assert_cmpfloat(c, ==, fails ? host : 0.25f);
         g_assert_cmpfloat(host, !=, 0.25f);
-        g_assert_true(litho_similarity(in, there, slice, NULL, NULL, NULL, &leak, NULL));
+        g_assert_true(litho_similarity_leak(in, there, slice, NULL, NULL, NULL, &leak, NULL));
         g_assert_cmpuint(device.maps, ==, 1);
         g_assert_cmpuint(device.downloads, ==, 1);
     }
@@ -148,8 +148,8 @@ static void test_widths(void)
     LithoLeak usual, wide;
     similarity_pair(12, 13, 50, &in, &out);
     w = (LithoSimilarityWidths){.traces = {6, 6}, .seconds = 0.060};
-    g_assert_true(litho_similarity(in, out, in->held, NULL, NULL, NULL, &usual, &error));
-    g_assert_true(litho_similarity(in, out, in->held, &w, NULL, NULL, &wide, &error));
+    g_assert_true(litho_similarity_leak(in, out, in->held, NULL, NULL, NULL, &usual, &error));
+    g_assert_true(litho_similarity_leak(in, out, in->held, &w, NULL, NULL, &wide, &error));
     g_test_message("share %.3f, with wide means %.3f", usual.share, wide.share);
     g_assert_cmpfloat(fabs(wide.share - usual.share), >, 0.01);
     litho_cube_unref(in);

@@ -124,7 +124,7 @@ gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area, 
     const gint64 n = litho_box_size(area, LITHO_SAMPLE);
     memset(losses, 0, sizeof *losses);
     losses->n = (guint)CLAMP(n / LEAST_BAND, 1, LITHO_LOSS_BANDS);
-    if (!litho_similarity(in, out, area, NULL, run, NULL, &losses->leak, error))
+    if (!litho_similarity_leak(in, out, area, NULL, NULL, run, &losses->leak, error))
         return FALSE;
     for (guint k = 0; k < losses->n; k++) {
         struct LithoLossBand *band = &losses->band[k];
@@ -132,7 +132,7 @@ gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area, 
         LithoLeak leak;
         box.lo[2] = band->from = area.lo[2] + n * k / losses->n;
         box.hi[2] = band->to = area.lo[2] + n * (k + 1) / losses->n;
-        if (!litho_similarity(in, out, box, NULL, run, NULL, &leak, error) ||
+        if (!litho_similarity_leak(in, out, box, NULL, NULL, run, &leak, error) ||
             !judge_band(in, out, box, run, band, error))
             return FALSE;
         band->similar = leak.share;

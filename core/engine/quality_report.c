@@ -87,7 +87,7 @@ static void add_leaving(JsonObject *object, const LithoQuality *q)
         g_autofree char *widths = litho_similarity_widths_print(q->widths);
         json_object_set_string_member(object, "similarity_half_widths", widths);
     }
-    if (!(q->leak.share > 0))
+    if (!(q->leak.beside_noise > 0))
         return;
     JsonArray *worst = json_array_new();
     for (int axis = 0; axis < 3; axis++)

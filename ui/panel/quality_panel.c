@@ -367,7 +367,8 @@ static void on_leak(GtkButton *button, LithoQualityPanel *self)
     const LithoQuality *q = litho_judgement_figures(self->judgement, NULL);
     if (!q || q->leak.count == 0)
         return;
-    for (int a = 0; a < 3; a++)
+    const int axes = q->leak.beside_noise > 0 ? 3 : 0; // else there is no place to go to
+    for (int a = 0; a < axes; a++)
         litho_session_set_slice(self->session, a, q->leak.worst[a]);
     litho_judgement_want_maps(self->judgement, TRUE);
 }

@@ -200,7 +200,7 @@ static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, Litho
         draw(task, task->in, out, &task->look, LITHO_SHOW_REMOVED, error);
     g_autoptr(LithoCube) map = NULL;
     if (!shot->picture[LITHO_SWEEP_REMOVED] ||
-        !litho_similarity(task->in, out, slice, &task->widths, run, &map, NULL, error))
+        !litho_similarity(task->in, out, slice, &task->widths, run, &map, error))
         return FALSE;
     LithoLook look = task->look;
     const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};

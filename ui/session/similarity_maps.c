@@ -60,7 +60,7 @@ static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
     for (int a = 0; ok && a < 3; a++)
         if (q->out[a])
             ok = litho_similarity(q->in, q->out[a], q->box[a], &q->of[a].widths, run,
-                                  &answer->map[a], NULL, error);
+                                  &answer->map[a], error);
     if (ok)
         return answer;
     answer_free(answer);
