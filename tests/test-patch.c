@@ -333,7 +333,7 @@ static void test_erratic(void)
     g_assert_cmpfloat(patch_snr(spoilt, in, NULL), <, 0);
     LithoPatchParams given = p;
     given.sigma = 1;
-    const LithoBox box = {{20, 11, 200}, {33, 30, 220}};
+    const LithoBox box = {{20, 11, 247}, {33, 30, 255}};
     const LithoBox need = litho_patch_input_box(&in->grid, &given, box);
     g_assert_cmpint(need.lo[2], >, 0);
     g_autoptr(LithoCube) held = litho_cube_copy_box(spoilt, need, NULL);

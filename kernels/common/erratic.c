@@ -8,7 +8,7 @@
 #include "kernels/common/gaps.h"
 
 enum { NOISY = 128 }; // a bit of a piece that is not erratic itself
-enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_TRACES };
+enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_NEAR };
 // Neighbours that can tell: all of a line's; a corner's, where events are to be spared.
 enum { LEAST_NEIGHBOURS = 4, CORNER_NEIGHBOURS = 8 };
 // Marks of a piece: above the ratio, above half of it (of amplitudes), beside such pieces.
@@ -23,6 +23,7 @@ typedef struct Job {
     float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it
     guint8 *erratic;      // [trace][piece], marks
     float ratio;          // of energies
+    LithoSpikes spikes;
     LithoCleanRule rule;
 } Job;
 
@@ -66,6 +67,11 @@ static void compare_trace(Job *job, gint64 k)
         const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < job->pieces ? e[p + 1] : 0;
         most[p] = MAX(e[p], MAX(before, behind));
     }
+}
+
+static void find_spikes(Job *job, gint64 k)
+{
+    litho_spikes_find(&job->spikes, k);
 }
 
 static void measure_energy(Job *job, gint64 k)
@@ -217,9 +223,10 @@ static void judge_and_grow_trace(Job *job, gint64 k)
     grow_trace(job, k);
 }
 
-// Loops over all traces: two measures, one after the other.
-static void (*const passes[])(Job *, gint64) = {measure_energy, judge_trace, measure_bend,
-                                                judge_and_grow_trace};
+// Loops over all traces: spikes, then two measures, one after the other.
+static void (*const passes[])(Job *, gint64) = {find_spikes, measure_energy, judge_trace,
+                                                measure_bend, judge_and_grow_trace};
+enum { SPIKES }; // the first of them
 
 // Each of the loops a few inlines at a time: some ten milliseconds of one thread.
 static gboolean run_traces(Job *job, int pass, LithoRun *run, GError **error)
@@ -238,16 +245,38 @@ static gboolean run_traces(Job *job, int pass, LithoRun *run, GError **error)
     return TRUE;
 }
 
-static void count_pieces(LithoClean *clean, const Job *job)
+static void count(LithoClean *clean, const Job *job)
 {
-    clean->pieces = clean->traces = 0;
+    clean->pieces = clean->spikes = clean->traces = 0;
     for (gint64 k = 0; k < job->n[0] * job->n[1]; k++) {
-        gint64 n = 0;
-        for (gint64 p = 0; p < job->pieces; p++)
-            n += job->erratic[k * job->pieces + p] != 0;
-        clean->pieces += n;
-        clean->traces += n > 0;
+        gint64 pieces = 0, spikes = 0;
+        for (gint64 p = k * job->pieces; p < (k + 1) * job->pieces; p++) {
+            pieces += job->erratic[p] != 0;
+            spikes += __builtin_popcount(job->spikes.at[p]);
+        }
+        clean->pieces += pieces;
+        clean->spikes += spikes;
+        clean->traces += pieces + spikes > 0;
     }
+}
+
+// A copy without its spikes, if there are any, which the measures of bursts and the guesses take.
+static gboolean repair_spikes(LithoClean *clean, Job *job, GError **error)
+{
+    const gint64 nt = litho_box_size(job->in->held, 2);
+    const gsize n = (gsize)job->n[0] * job->n[1] * job->pieces;
+    gsize any = 0;
+    while (any < n && job->spikes.at[any] == 0)
+        any++;
+    if (any == n)
+        return TRUE;
+    clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
+    if (!clean->cube)
+        return FALSE;
+    for (gint64 k = (gint64)any / job->pieces; k < job->n[0] * job->n[1]; k++)
+        litho_spikes_repair(&job->spikes, k, clean->cube->samples + k * nt);
+    job->in = clean->cube;
+    return TRUE;
 }
 
 // Traces that are missing in `in`, as they were.
@@ -282,7 +311,8 @@ static gint64 mark_noisy(const Job *job)
     return n;
 }
 
-// Guesses of such traces, and a share of what these have beside; erratic pieces keep their guesses.
+// Guesses of such traces, and a share of what these have beside; erratic pieces and spikes keep
+// their guesses.
 static void keep_share(LithoCube *cube, const Job *job)
 {
     const gint64 nt = litho_box_size(job->in->held, 2), t0 = job->in->held.lo[2];
@@ -294,7 +324,8 @@ static void keep_share(LithoCube *cube, const Job *job)
         for (gint64 t = 0; t < nt; t++) {
             const gint64 piece = (t0 + t) / PIECE - job->first;
             const float beside = own[t] - to[t];
-            if (job->erratic[k * job->pieces + piece] == NOISY && beside - beside == 0)
+            if (job->erratic[k * job->pieces + piece] == NOISY && beside - beside == 0 &&
+                !litho_spikes_at(&job->spikes, k, t))
                 to[t] += share * beside;
         }
     }
@@ -315,7 +346,8 @@ static gboolean make_guesses(LithoClean *clean, const Job *job, LithoRun *run, G
     if (!erratic &&
         (job->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(job->in, job->in->held)))
         return TRUE;
-    clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
+    if (!clean->cube)
+        clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
     if (!clean->cube || !litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, gaps, run, error))
         return FALSE;
     if (noisy)
@@ -339,17 +371,21 @@ static gboolean find_erratic(LithoClean *clean, LithoCleanRule rule, const Litho
     const gsize n = (gsize)job.n[0] * job.n[1] * job.pieces;
     g_autofree float *energy = g_try_new0(float, n), *strongest = g_try_new(float, n);
     g_autofree guint8 *erratic = g_try_malloc0(n);
-    if (!energy || !strongest || !erratic)
+    g_autofree guint16 *spikes = g_try_new0(guint16, n);
+    if (!energy || !strongest || !erratic || !spikes)
         return litho_refuse(error, LITHO_ERROR_MEMORY,
                             "there is no memory to look for erratic traces");
     job.energy = energy;
     job.strongest = strongest;
     job.erratic = erratic;
+    job.spikes = (LithoSpikes){in, job.first, job.pieces, (float)rule.above, spikes};
     litho_run_begin(run, "erratic noise", "inlines");
     for (guint pass = 0; rule.above > 0 && pass < G_N_ELEMENTS(passes); pass++)
-        if (!run_traces(&job, (int)pass, run, error))
+        if (!run_traces(&job, (int)pass, run, error) ||
+            (pass == SPIKES && !repair_spikes(clean, &job, error)))
             return FALSE;
-    count_pieces(clean, &job);
+    count(clean, &job);
+    job.in = in;
     litho_run_time(run, "erratic noise", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    8.0 * litho_box_count(in->held), 7.0 * litho_box_count(in->held));
     return make_guesses(clean, &job, run, error);
@@ -396,7 +432,8 @@ LithoBox litho_clean_box(const LithoGrid *grid, LithoCleanRule rule, LithoBox bo
 
 guint64 litho_clean_bytes(gint64 samples)
 {
-    const guint64 piece = 2 * sizeof(float) + 1; // a piece may hold a sample of its 16
+    const guint64 piece =
+        2 * sizeof(float) + sizeof(guint16) + 1; // a piece may hold a sample of its 16
     return samples * sizeof(float) + (samples / PIECE + 1) * piece;
 }
 
@@ -412,7 +449,7 @@ gboolean litho_clean_bursts(const LithoCube *cube, LithoRun *run, LithoCube **gu
     const LithoCleanRule rule = {.above = 4, .missing = LITHO_CLEAN_ABSENT, .spare_events = TRUE};
     LithoClean clean = {0};
     const gboolean ok = litho_clean(&clean, rule, cube, run, error) != NULL;
-    *guesses = ok && clean.pieces > 0 ? g_steal_pointer(&clean.cube) : NULL;
+    *guesses = ok && clean.traces > 0 ? g_steal_pointer(&clean.cube) : NULL;
     litho_clean_clear(&clean);
     return ok;
 }

@@ -3,13 +3,17 @@
 #include "core/report.h"
 #include "core/run.h"
 #include "kernels/common/gaps.h"
+#include "kernels/common/spikes.h"
 
-// Erratic noise: bursts and spikes on single traces. Two measures of a piece of 16 samples of a
-// trace tell: its energy; and the largest square of its second difference, in which a spike stands
-// out of events (these are smooth from sample to sample), or a quarter of the energy where that is
-// more. A piece is erratic when either is above `erratic`^2 times that of most of its neighbours,
-// the traces within two inlines and crosslines (the strongest of the three pieces of a neighbour
-// that lie above, beside and below counts, so that dipping events are not taken for bursts).
+// Erratic noise: spikes and bursts on single traces. Single samples that stand out go first
+// (spikes.h); the rest of their trace stays as it is.
+//
+// Two measures of a piece of 16 samples of a trace tell of bursts: its energy; and the largest
+// square of its second difference, in which a short one stands out of events (these are smooth from
+// sample to sample), or a quarter of the energy where that is more. A piece is erratic when either
+// is above `erratic`^2 times that of most of its neighbours, the traces within two inlines and
+// crosslines (the strongest of the three pieces of a neighbour that lie above, beside and below
+// counts, so that dipping events are not taken for bursts).
 //
 // Bursts end within pieces that they hardly raise, and decay. The pieces before and behind an
 // erratic one are erratic, too, and so is the next one where the piece between is above
@@ -30,9 +34,10 @@
 
 enum {
     LITHO_ERRATIC_PIECE = 16,
-    LITHO_ERRATIC_TRACES = 2,
+    LITHO_ERRATIC_NEAR = 2, // traces that a piece is held against
+    LITHO_ERRATIC_TRACES = LITHO_ERRATIC_NEAR + LITHO_SPIKE_TRACES,
     LITHO_ERRATIC_GROWTH = 2, // pieces from one found to the last that it makes erratic
-    LITHO_ERRATIC_SAMPLES = (2 + LITHO_ERRATIC_GROWTH) * LITHO_ERRATIC_PIECE,
+    LITHO_ERRATIC_SAMPLES = (2 + LITHO_ERRATIC_GROWTH) * LITHO_ERRATIC_PIECE + LITHO_SPIKE_SAMPLES,
     LITHO_ERRATIC_STEEP = 4, // pieces that a steep event moves a trace, at most
     LITHO_ERRATIC_STEEP_SAMPLES = LITHO_ERRATIC_SAMPLES + LITHO_ERRATIC_STEEP * LITHO_ERRATIC_PIECE
 };
@@ -63,7 +68,8 @@ typedef struct LithoClean {
     guint64 serial;        // of the input it was made from; 0 = none
     LithoCleanRule rule;   // it was made with
     gboolean regular;      // some gaps are: the rule's `faint` mattered
-    gint64 pieces, traces; // erratic ones
+    gint64 pieces, spikes; // erratic ones; single samples
+    gint64 traces;         // with either
 } LithoClean;
 
 // Gives the cube that is to be filtered: `in` itself, which has host samples, when there is nothing

@@ -4,7 +4,7 @@
 #include "kernels/cuda/erratic_kernels.h"
 
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_PIECE == (int)LITHO_ERRATIC_PIECE);
-G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_TRACES == (int)LITHO_ERRATIC_TRACES);
+G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_NEAR == (int)LITHO_ERRATIC_NEAR);
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_STEEP == (int)LITHO_ERRATIC_STEEP);
 
 typedef struct Search {
@@ -21,6 +21,7 @@ void litho_cuda_erratic_release(LithoCudaContext *context, LithoCudaErratic *scr
     litho_cuda_release(context, &scratch->live);
     litho_cuda_release(context, &scratch->energy);
     litho_cuda_release(context, &scratch->bad);
+    litho_cuda_release(context, &scratch->marks);
     litho_cuda_release(context, &scratch->counts);
     litho_cuda_release(context, &scratch->share);
     litho_cuda_gaps_release(context, &scratch->gaps);
@@ -33,6 +34,7 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     const gsize traces = (gsize)litho_box_size(held, 0) * litho_box_size(held, 1);
     *t = (LithoErraticTask){.t0 = held.lo[2],
                             .first = held.lo[2] / LITHO_ERRATIC_PIECE,
+                            .above = (float)s->rule.above,
                             .ratio = (float)(s->rule.above * s->rule.above),
                             .spare_events = s->rule.spare_events,
                             .line = s->in->grid.axis[0].n == 1 || s->in->grid.axis[1].n == 1};
@@ -43,11 +45,15 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     if (!t->in || !litho_cuda_put(s->context, &m->live, s->in->live, traces, error) ||
         !litho_cuda_reserve(s->context, &m->energy, traces * t->pieces * sizeof(float), error) ||
         !litho_cuda_reserve(s->context, &m->bad, traces * t->pieces, error) ||
+        !litho_cuda_reserve(s->context, &m->marks, 2 * traces * t->pieces * sizeof(guint16),
+                            error) ||
         !litho_cuda_reserve(s->context, &m->counts, LITHO_ERRATIC_CUDA_COUNTS * sizeof(int), error))
         return FALSE;
     t->live = m->live.data;
     t->energy = m->energy.data;
     t->bad = m->bad.data;
+    t->marks = m->marks.data;
+    t->spikes = t->marks + traces * t->pieces;
     t->counts = m->counts.data;
     return TRUE;
 }
@@ -72,24 +78,58 @@ static gboolean upload_share(const Search *s, LithoErraticTask *t, GError **erro
     return TRUE;
 }
 
+// What was counted so far; the stream is at rest.
+static gboolean fetch_counts(const Search *s, const LithoErraticTask *t, int *counts,
+                             GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(s->context);
+    const gsize bytes = LITHO_ERRATIC_CUDA_COUNTS * sizeof *counts;
+    return LITHO_CUDA(cudaMemcpyAsync(counts, t->counts, bytes, cudaMemcpyDeviceToHost, stream),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
+// Where there are spikes the task goes on with a copy without them.
+static gboolean repair_spikes(const Search *s, LithoErraticTask *t, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(s->context);
+    const gsize bytes = sizeof(float) * (gsize)litho_box_count(s->in->held);
+    int counts[LITHO_ERRATIC_CUDA_COUNTS] = {0};
+    if (!LITHO_CUDA(litho_erratic_find_spikes(t, stream), error) ||
+        !fetch_counts(s, t, counts, error))
+        return FALSE;
+    s->clean->spikes = counts[LITHO_ERRATIC_CUDA_SPIKES];
+    if (s->clean->spikes == 0)
+        return TRUE;
+    s->clean->cube = litho_cuda_cube_like(s->context, s->in, error);
+    t->to = s->clean->cube ? litho_cuda_output(s->context, s->clean->cube, error) : NULL;
+    if (!t->to ||
+        !LITHO_CUDA(cudaMemcpyAsync(t->to, t->in, bytes, cudaMemcpyDeviceToDevice, stream),
+                    error) ||
+        !LITHO_CUDA(litho_erratic_repair_spikes(t, stream), error))
+        return FALSE;
+    t->in = t->to;
+    return TRUE;
+}
+
 // Marks erratic pieces in the task's memory and counts them; marks pieces of noisy traces.
 static gboolean find_erratic(const Search *s, LithoErraticTask *t, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(s->context);
     const double samples = (double)litho_box_count(s->in->held);
-    const gsize bad = (gsize)(t->n[0] * t->n[1] * t->pieces);
+    const gsize pieces = (gsize)(t->n[0] * t->n[1] * t->pieces);
     int counts[LITHO_ERRATIC_CUDA_COUNTS] = {0};
-    litho_cuda_mark(s->context, "erratic noise", LITHO_STAGE_COMPUTE, 8 * samples, 7 * samples);
+    litho_cuda_mark(s->context, "erratic noise", LITHO_STAGE_COMPUTE, 16 * samples, 27 * samples);
     const gboolean ok =
         LITHO_CUDA(cudaMemsetAsync(t->counts, 0, sizeof counts, stream), error) &&
-        (s->rule.above > 0 ? LITHO_CUDA(litho_erratic_find(t, stream), error)
-                           : LITHO_CUDA(cudaMemsetAsync(t->bad, 0, bad, stream), error)) &&
-        LITHO_CUDA(
-            cudaMemcpyAsync(counts, t->counts, sizeof counts, cudaMemcpyDeviceToHost, stream),
-            error) &&
+        (s->rule.above > 0
+             ? repair_spikes(s, t, error) && LITHO_CUDA(litho_erratic_find(t, stream), error)
+             : LITHO_CUDA(cudaMemsetAsync(t->bad, 0, pieces, stream), error) &&
+                   LITHO_CUDA(cudaMemsetAsync(t->spikes, 0, pieces * sizeof *t->spikes, stream),
+                              error)) &&
         (!t->share || LITHO_CUDA(litho_erratic_mark_noisy(t, stream), error));
     litho_cuda_mark_end(s->context);
-    if (!ok || !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
+    if (!ok || !fetch_counts(s, t, counts, error) ||
         !litho_cuda_step(s->context, s->run, 1, 1, error))
         return FALSE;
     s->clean->pieces = counts[LITHO_ERRATIC_CUDA_PIECES];
@@ -104,8 +144,8 @@ static gboolean keep_share(const Search *s, LithoErraticTask *t, GError **error)
     if (!t->share)
         return TRUE;
     t->in = litho_cuda_input(s->context, s->in, s->run, error);
-    t->out = t->in ? litho_cuda_output(s->context, s->clean->cube, error) : NULL;
-    return t->out && LITHO_CUDA(litho_erratic_keep_share(t, stream), error) &&
+    t->to = t->in ? litho_cuda_output(s->context, s->clean->cube, error) : NULL;
+    return t->to && LITHO_CUDA(litho_erratic_keep_share(t, stream), error) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
@@ -130,6 +170,10 @@ static gboolean make_clean(const Search *s, GError **error)
     gaps.regular = &s->clean->regular;
     if (!erratic && (s->rule.missing != LITHO_CLEAN_GUESSED || !litho_gaps_any(s->in, s->in->held)))
         return TRUE;
+    if (s->clean->cube)
+        return litho_cuda_gaps_fill(s->context, &s->scratch->gaps, s->clean->cube,
+                                    erratic ? &pieces : NULL, gaps, s->run, error) &&
+               keep_share(s, &t, error);
     s->clean->cube = litho_cuda_gaps_guess(s->context, &s->scratch->gaps, s->in,
                                            erratic ? &pieces : NULL, gaps, s->run, error);
     return s->clean->cube && keep_share(s, &t, error);

@@ -11,7 +11,7 @@ namespace
 enum {
     THREADS = 256,
     PIECE = LITHO_ERRATIC_CUDA_PIECE,
-    REACH = LITHO_ERRATIC_CUDA_TRACES,
+    REACH = LITHO_ERRATIC_CUDA_NEAR,
     STEEP = LITHO_ERRATIC_CUDA_STEEP,
     LEAST_NEIGHBOURS = 4,
     CORNER_NEIGHBOURS = 8
@@ -180,15 +180,17 @@ __global__ void count_kernel(const LithoErraticTask t)
 {
     const long long k = (long long)blockIdx.x * THREADS + threadIdx.x;
     int n = 0;
+    unsigned spikes = 0;
     for (long long p = 0; k < t.n[0] * t.n[1] && p < t.pieces; p++) {
         unsigned char *mark = t.bad + k * t.pieces + p;
         *mark &= FOUND | GROWN;
         n += *mark != 0;
+        spikes |= t.spikes[k * t.pieces + p];
     }
-    if (n > 0) {
+    if (n > 0)
         atomicAdd(&t.counts[LITHO_ERRATIC_CUDA_PIECES], n);
+    if (n > 0 || spikes)
         atomicAdd(&t.counts[LITHO_ERRATIC_CUDA_WITH], 1);
-    }
 }
 
 // One thread a piece.
@@ -205,10 +207,10 @@ __global__ void share_kernel(const LithoErraticTask t)
     const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.n[2];
     if (k >= t.n[0] * t.n[1] || !t.live[k] || t.share[k] == 1)
         return;
-    const long long piece = (t.t0 + at % t.n[2]) / PIECE - t.first;
-    const float beside = t.in[at] - t.out[at];
-    if (t.bad[k * t.pieces + piece] == NOISY && beside - beside == 0)
-        t.out[at] += t.share[k] * beside;
+    const long long sample = t.t0 + at % t.n[2], piece = k * t.pieces + sample / PIECE - t.first;
+    const float beside = t.in[at] - t.to[at];
+    if (t.bad[piece] == NOISY && beside - beside == 0 && !(t.spikes[piece] >> sample % PIECE & 1))
+        t.to[at] += t.share[k] * beside;
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 
 // Scratch memory of one plan.
 typedef struct LithoCudaErratic {
-    LithoCudaArray live, energy, bad, counts, share;
+    LithoCudaArray live, energy, bad, marks, counts, share;
     LithoCudaGaps gaps;
 } LithoCudaErratic;
 

@@ -73,17 +73,17 @@ static gboolean run_columns(LithoCudaContext *context, const LithoGapsPlan *plan
     return TRUE;
 }
 
-LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
-                                 const LithoCube *in, const LithoGapPieces *pieces,
-                                 LithoGapsRule rule, LithoRun *run, GError **error)
+// `cube` may be `in`.
+static gboolean guess(LithoCudaContext *context, LithoCudaGaps *gaps, const LithoCube *in,
+                      LithoCube *cube, const LithoGapPieces *pieces, LithoGapsRule rule,
+                      LithoRun *run, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(context);
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
     const double samples = (double)litho_box_count(in->held);
     LithoGapsPlan plan = {0};
     LithoGapsTask t;
-    g_autoptr(LithoCube) cube = litho_cuda_cube_like(context, in, error);
-    const float *from = cube ? litho_cuda_input(context, in, run, error) : NULL;
+    const float *from = litho_cuda_input(context, in, run, error);
     float *x = from ? litho_cuda_output(context, cube, error) : NULL;
     litho_run_begin(run, "missing traces", NULL);
     gboolean ok = x && litho_gaps_plan(&plan, in, pieces != NULL, rule, error) &&
@@ -98,5 +98,21 @@ LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
     for (gint64 k = 0; ok && k < traces && !(pieces && pieces->alone); k++)
         cube->live[k] |= plan.scale[k] > 0;
     litho_gaps_plan_clear(&plan);
+    return ok;
+}
+
+LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
+                                 const LithoCube *in, const LithoGapPieces *pieces,
+                                 LithoGapsRule rule, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoCube) cube = litho_cuda_cube_like(context, in, error);
+    const gboolean ok = cube && guess(context, gaps, in, cube, pieces, rule, run, error);
     return ok ? g_steal_pointer(&cube) : NULL;
+}
+
+gboolean litho_cuda_gaps_fill(LithoCudaContext *context, LithoCudaGaps *gaps, LithoCube *cube,
+                              const LithoGapPieces *pieces, LithoGapsRule rule, LithoRun *run,
+                              GError **error)
+{
+    return guess(context, gaps, cube, cube, pieces, rule, run, error);
 }

@@ -12,9 +12,13 @@ typedef struct LithoCudaGaps {
 
 // Gives a cube on the context's device: `in` with guesses in place of its missing traces and of the
 // `pieces` (NULL = none), whose `bad` is device memory; where these are all that is asked for,
-// missing traces stay missing with the samples that they have. The stream is at rest on return. `gaps` is
-// scratch memory. NULL: LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED.
+// missing traces stay missing with the samples that they have. The stream is at rest on return.
+// `gaps` is scratch memory. NULL: LITHO_ERROR_MEMORY, LITHO_ERROR_CANCELLED.
 LithoCube *litho_cuda_gaps_guess(LithoCudaContext *context, LithoCudaGaps *gaps,
                                  const LithoCube *in, const LithoGapPieces *pieces,
                                  LithoGapsRule rule, LithoRun *run, GError **error);
+// Likewise in `cube` itself, which is on the device and the caller's own.
+gboolean litho_cuda_gaps_fill(LithoCudaContext *context, LithoCudaGaps *gaps, LithoCube *cube,
+                              const LithoGapPieces *pieces, LithoGapsRule rule, LithoRun *run,
+                              GError **error);
 void litho_cuda_gaps_release(LithoCudaContext *context, LithoCudaGaps *gaps);
