@@ -135,6 +135,7 @@ void litho_noise_clear(LithoNoise *noise)
     litho_noise_map_clear(&noise->map);
     litho_noise_map_clear(&noise->bands);
     g_clear_pointer(&noise->sigma, g_free);
+    g_clear_pointer(&noise->used, g_free);
     g_clear_pointer(&noise->shape, g_free);
     g_clear_pointer(&noise->local, g_free);
     noise->n = 0;
@@ -144,6 +145,7 @@ LithoNoise litho_noise_copy(const LithoNoise *noise)
 {
     LithoNoise copy = *noise;
     copy.sigma = g_memdup2(noise->sigma, noise->n * sizeof *noise->sigma);
+    copy.used = noise->used ? g_memdup2(noise->used, noise->n * sizeof *noise->used) : NULL;
     copy.shape = noise->shape ? g_memdup2(noise->shape, sizeof *noise->shape * noise->n *
                                                             noise->window[0] * noise->window[1])
                               : NULL;

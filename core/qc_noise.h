@@ -25,8 +25,11 @@ typedef struct LithoNoise {
     double df;     // Hz for time, 1/m for depth
     double *sigma; // n: white noise of standard deviation s gives s at every frequency; free with
                    // litho_noise_clear()
+    float *used;   // n: share of the coefficients that tell `sigma`; NULL = not told, as where
+                   // windows are not alike
     double total;  // standard deviation of a sample: the noise of all frequencies
     double low, high; // of `total`: 95 % by its scatter over the cube
+    double scatter;   // what of that comes from groups of windows that differ
     // Level along the traces in units of `total`, at samples first_time + k time_step of the grid;
     // straight lines lead through them and one step beyond either end. n_times = 0: alike.
     guint n_times;

@@ -9,8 +9,6 @@
 #include "core/text.h"
 
 enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
-// Searching may ask a quarter of the area, where that leaves so many samples.
-enum { PART = 4, LEAST_PART = 1 << 17 };
 // Time that is kept for the last trial, in times of the slowest one on as many samples.
 #define SPARE 1.25
 // No more is kept of the time that the first trial, which made plans and measured levels, too, has
@@ -429,17 +427,6 @@ static void prune(Search *s, const double now[LITHO_FIND_MOST], double value[LIT
         s->find->item[k].found = value[k];
 }
 
-// The part of the area that is asked while searching, where there is enough of it: a change that
-// is worth its while shows there, too.
-static LithoBox search_area(const Search *s)
-{
-    const LithoBox whole = s->question.area;
-    const LithoBox part = litho_quality_part(whole, litho_box_count(whole) / PART);
-    const gboolean small = !litho_flow_is_local(s->flow) || litho_box_count(part) < LEAST_PART ||
-                           2 * litho_box_count(part) > litho_box_count(whole);
-    return small ? whole : part;
-}
-
 // A round over the whole ranges and one beside the values found, then the changes that are
 // worth it.
 static void search_best(Search *s, const double now[LITHO_FIND_MOST], double value[LITHO_FIND_MOST],
@@ -517,6 +504,17 @@ static void tell_interval(const Search *s, LithoFind *find)
                 find->gain_low_db, find->gain_high_db);
 }
 
+// How many times more samples a trial on `area` computes than one on `part`.
+static double times_of(const Search *s, LithoBox area, LithoBox part)
+{
+    const LithoGrid *grid = &s->question.in->grid;
+    LithoBox of_area, of_part;
+    if (!litho_quality_need(s->flow, grid, area, &of_area, NULL) ||
+        !litho_quality_need(s->flow, grid, part, &of_part, NULL))
+        return (double)litho_box_count(area) / (double)litho_box_count(part);
+    return (double)litho_box_count(of_area) / (double)litho_box_count(of_part);
+}
+
 // The best values on the part of the area that time allows; a part leaves some for the whole.
 static void search_part(Search *s, const double *now, double *value, GError **error)
 {
@@ -524,8 +522,8 @@ static void search_part(Search *s, const double *now, double *value, GError **er
     const Present present = s->present;
     const double at_ms = now_ms(s), left_ms = MAX(s->until_ms - at_ms, 0);
     s->end_ms = s->until_ms - MIN(SPARE * (at_ms - s->start_ms), MOST_SPARE * left_ms);
-    s->question.area = search_area(s);
-    s->times = (double)litho_box_count(whole) / (double)litho_box_count(s->question.area);
+    s->question.area = litho_quality_choosing(s->flow, whole);
+    s->times = times_of(s, whole, s->question.area);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
     if (is_part)
         g_array_set_size(s->trials, 0);

@@ -4,12 +4,12 @@
 
 // The best values of the parameters that an operator names (LithoOperator.find), by the expected
 // SNR of the area: one parameter after the other, all values of choices and short ranges, a coarse
-// row and a parabola on long ones, and a word ("automatic") that a row takes, on a quarter of the
-// area where it is large; then once more beside the values found, on all of it. Changes that gain
-// nothing are taken back. Where the noise level is not given, or the flow only fills, hidden traces
-// decide. Settings with which events leave that stay with the present ones are passed over,
-// whatever they gain: the error over all samples is that of the loudest events, and tells nothing
-// of weak ones (litho_losses_grow()).
+// row and a parabola on long ones, and a word ("automatic") that a row takes, on a part of the area
+// where it is large (litho_quality_choosing()); then once more beside the values found, on all of
+// it. Changes that gain nothing are taken back. Where the noise level is not given, or the flow
+// only fills, hidden traces decide. Settings with which events leave that stay with the present
+// ones are passed over, whatever they gain: the error over all samples is that of the loudest
+// events, and tells nothing of weak ones (litho_losses_grow()).
 
 enum { LITHO_FIND_MOST = 4 };
 

@@ -141,11 +141,14 @@ gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losse
 // that leaves 16 traces a side: what a question about a large area is answered on. A fifth of its
 // thickness is no good for filters, so thin areas stay as they are.
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
-// The part of `area` that the figures of a flow are told of, and its noise level is measured on: a
-// million samples, or as many as are 1.3 million with the lines beside them (a quarter of a million
-// at least) where the flow is not local. Panel, sweeps, `find` and `run`
-// ask on this part, so that a setting has one figure wherever it is told.
+// The part of `area` that the figures of a flow are told of, and its noise level is measured on:
+// four million samples, or as many as are five million with the lines beside them where the flow is
+// not local. Panel, sweeps, `find` and `run` ask on this part, so that a setting has one figure
+// wherever it is told.
 LithoBox litho_quality_area(const LithoFlow *flow, LithoBox area);
+// The part of that area that ranks settings as the area does: a quarter of it, of a million samples
+// at most, or a million with the lines beside them where the flow is not local.
+LithoBox litho_quality_choosing(const LithoFlow *flow, LithoBox area);
 // Samples of a survey on `grid` that a judge looks at for figures of `area`: the area and its
 // surroundings in whole blocks, of a flow that is not local twelve samples on all sides. A cube
 // that holds them gives the figures of the whole survey. FALSE: the flow refuses the grid.

@@ -435,6 +435,7 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
     const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
+    noise->scatter = off;
     const double more = fmax(total_of(job, all) / quiet - 1, 0);
     const double events = (even ? 0.003 + 0.1 * more : 0.02) +
                           0.15 * fmax(with_leak / quiet - 1, 0) + 0.015 * fmin(variation(noise), 1);
@@ -460,6 +461,7 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->lumps = 0;
     noise->shape = NULL;
     noise->local = NULL;
+    noise->used = NULL;
     noise->map = noise->bands = (LithoNoiseMap){0};
     noise->ends = 1;
     noise->lines = noise->line_at = noise->levelled = noise->varies = noise->events = 0;

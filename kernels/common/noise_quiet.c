@@ -492,14 +492,16 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
     return all || (unequal && is_plain(job, sums, f, half)) ? CLASSES : n;
 }
 
-static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f,
-                           gboolean unequal, double *sigma, double *leaking)
+static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f, gboolean unequal,
+                           double *sigma, double *leaking, float *used)
 {
-    double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0;
+    double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0, every = 0;
     for (int half = 0; half < 2; half++) {
         // The other half chooses: classes that end below a large mean would be small by choice.
         const int n = quiet_classes(job, sums, f, !half, unequal);
         const NoiseClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
+        for (int c = 0; c < CLASSES; c++)
+            every += sum_of(own[c].weight);
         for (int c = 0; c < n; c++) {
             for (int g = 0; g < GROUPS; g++) {
                 power[g] += own[c].power[g];
@@ -510,6 +512,8 @@ static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int 
         }
     }
     const double whole = sum_of(weight);
+    if (used && every > 0)
+        used[f] = (float)(whole / every);
     leaking[f] = leaky_weight > 0 ? sqrt(leaky / leaky_weight) : 0;
     sigma[f] = whole > 0 ? sqrt(fmax(sum_of(power), 0) / whole) : 0;
     for (int g = 0; g < GROUPS; g++)
@@ -600,8 +604,9 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
     for (gint64 w = 0; w < job->windows; w++)
         unequal |= job->share[w] > 0 && loud[w] != 1;
     level_of_time(job, loud, noise);
+    noise->used = job->judging && !unequal ? g_new0(float, job->nf) : NULL;
     for (int f = 0; f < job->nf; f++)
-        quiet_level_of(job, sums, f, unequal, sigma, leaking);
+        quiet_level_of(job, sums, f, unequal, sigma, leaking, noise->used);
     noise->ends = unequal ? energy_at_ends(job, loud) : 1;
     const double ends = sqrt(noise->ends);
     for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
