@@ -99,6 +99,66 @@ static void test_ends(void)
     }
 }
 
+// Property: packets, which take a survey as a whole, are told within 0.5 dB on the demonstration,
+// all of which is judged. Of half a million samples, by a level that was 0.6 % of the energy too
+// high, 18.6 dB were told of a result of 16.8.
+static void test_demonstration(void)
+{
+    g_auto(Cubes) c = quality_make("survey", "snr=0");
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("wavepacket"), "");
+    const LithoBox area = litho_quality_area(flow, c.noisy->held);
+    g_assert_true(litho_box_equal(area, c.noisy->held));
+    LithoNoise noise;
+    g_assert_true(litho_quality_noise(c.noisy, &area, NULL, &noise, NULL));
+    const LithoQuality q = quality_judge(flow, &c, &noise, 0);
+    g_test_message("told %.2f (%.2f to %.2f), true %.2f dB", q.expected_snr_db, q.expected_low_db,
+                   q.expected_high_db, q.snr_db);
+    g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.5);
+    g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
+    g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
+    g_assert_cmpfloat(q.expected_high_db - q.expected_low_db, <, 3);
+    litho_noise_clear(&noise);
+}
+
+// Root of the energy of the noise that was added.
+static double added(const Cubes *c)
+{
+    const gint64 n = litho_cube_held_samples(c->noisy);
+    double sum = 0;
+    for (gint64 k = 0; k < n; k++)
+        sum += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
+    return sqrt(sum / (double)n);
+}
+
+// Property: the energy of white noise is known to 0.32 % rms on half a million samples, and the
+// interval of its level holds 19 of 20. What events leave in all wavenumbers counted as noise as
+// long as chance may explain it: the energy was 0.23 % high in the mean, 0.37 % off rms.
+static void test_white_levels(void)
+{
+    static const char *const kinds[] = {"planes", "curved", "conflict", "fault"};
+    enum { SEEDS = 5, CUBES = SEEDS * G_N_ELEMENTS(kinds) };
+    const double limit = 0.0032;
+    double squares = 0, mean = 0;
+    int missed = 0;
+    for (int k = 0; k < CUBES; k++) {
+        g_autofree char *words =
+            g_strdup_printf("inlines=64 xlines=64 samples=128 snr=%d seed=%d", k % 3 * 5, 611 + k);
+        g_auto(Cubes) c = quality_make(kinds[k % G_N_ELEMENTS(kinds)], words);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        const double truth = added(&c), off = pow(noise.total / truth, 2) - 1;
+        g_test_message("%s: %+.3f %% of the energy", kinds[k % G_N_ELEMENTS(kinds)], 100 * off);
+        squares += off * off / CUBES;
+        mean += off / CUBES;
+        missed += truth < noise.low || truth > noise.high;
+        litho_noise_clear(&noise);
+    }
+    g_test_message("mean %+.3f %%, rms %.3f %%, missed %d", 100 * mean, 100 * sqrt(squares),
+                   missed);
+    g_assert_cmpfloat(sqrt(squares), <, limit);
+    g_assert_cmpint(missed, <=, CUBES / 20);
+}
+
 // The part done, which never falls.
 static void take_part(const LithoProgress *progress, gpointer data)
 {
@@ -138,6 +198,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/quality-part/packets", test_packets);
+    g_test_add_func("/quality-part/demonstration", test_demonstration);
+    g_test_add_func("/quality-part/white-levels", test_white_levels);
     g_test_add_func("/quality-part/ends", test_ends);
     g_test_add_func("/quality-part/progress", test_progress);
     return g_test_run();
