@@ -407,13 +407,13 @@ static void test_losses(void)
         }
     LithoLosses now, found;
     char why[256] = "";
-    g_assert_true(litho_losses(c.noisy, c.truth, area, NULL, &now, NULL));
+    g_assert_true(litho_losses(c.noisy, c.truth, area, NULL, NULL, &now, NULL));
     g_assert_false(litho_losses_grow(&now, &now, &c.noisy->grid, why, sizeof why));
     for (guint k = 0; k < now.n; k++) // white noise was removed, and nothing else
         g_assert_cmpfloat(now.band[k].common, <, 0.1);
     LithoCube *const outs[] = {wiped, halved};
     for (int k = 0; k < 2; k++) {
-        g_assert_true(litho_losses(c.noisy, outs[k], area, NULL, &found, NULL));
+        g_assert_true(litho_losses(c.noisy, outs[k], area, NULL, NULL, &found, NULL));
         const struct LithoLossBand *last = &found.band[found.n - 1];
         g_test_message("last band: similar %.2f, common %.2f", last->similar, last->common);
         g_assert_true(litho_losses_grow(&now, &found, &c.noisy->grid, why, sizeof why));
@@ -422,6 +422,41 @@ static void test_losses(void)
         if (k == 0)
             g_assert_cmpfloat(last->common, >, 5 * now.band[now.n - 1].common);
     }
+}
+
+// Property: noise of which a low threshold lets a part pass is no event that leaves: the judge's
+// losses, which know how alike it is on both sides, see next to nothing where those without a probe
+// read "events leave"; an event that is halved they see.
+static void test_losses_noise(void)
+{
+    g_auto(Cubes) c = quality_make("conflict", "inlines=48 xlines=48 samples=128 snr=0 seed=5");
+    LithoNoise noise = quality_true_noise(&c);
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    const struct {
+        const char *op, *settings;
+        double least, most; // of what is alike
+    } cases[] = {{"patch", "threshold=1", 0, 0.03}, {"template", "halfwidth=0 gain=0.5", 0.2, 1}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const LithoOperator *op =
+            k == 0 ? litho_operator_find(cases[k].op) : &litho_operator_template;
+        g_autoptr(LithoFlow) flow = quality_flow(op, cases[k].settings);
+        const LithoQualityAsk ask = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1};
+        LithoQuality q;
+        LithoLosses losses, raw;
+        g_assert_true(litho_judge_run(j, &ask, NULL, &q, NULL));
+        g_assert_true(litho_judge_losses(j, NULL, &losses, NULL));
+        g_assert_true(
+            litho_losses(c.noisy, litho_judge_output(j), c.noisy->held, NULL, NULL, &raw, NULL));
+        for (guint b = 0; b < losses.n; b++) {
+            g_test_message("%s: alike %.3f, beside the noise %.3f", cases[k].settings,
+                           raw.band[b].similar, losses.band[b].similar);
+            g_assert_cmpfloat(losses.band[b].similar, <=, cases[k].most);
+            g_assert_cmpfloat(losses.band[b].similar, >=, cases[k].least);
+            g_assert_cmpfloat(raw.band[b].similar, >, 0.15);
+        }
+    }
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
 }
 
 // Property: a level that is told twenty times too high, as the early part of a survey whose
@@ -442,7 +477,7 @@ static void test_find_events(void)
             litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, 0)->op,
                              litho_flow_step(flow, 0)->params);
         g_autoptr(LithoCube) out = output_of(flow, c.noisy);
-        g_assert_true(litho_losses(c.noisy, out, c.noisy->held, NULL, &losses[k], NULL));
+        g_assert_true(litho_losses(c.noisy, out, c.noisy->held, NULL, NULL, &losses[k], NULL));
     }
     char why[256];
     g_assert_false(litho_losses_grow(&losses[0], &losses[1], &c.noisy->grid, why, sizeof why));
@@ -465,6 +500,7 @@ int main(int argc, char **argv)
     g_test_add_func("/find/blind", test_find_blind);
     g_test_add_func("/find/bound", test_bound);
     g_test_add_func("/find/late-events", test_losses);
+    g_test_add_func("/find/losses-noise", test_losses_noise);
     g_test_add_func("/find/events", test_find_events);
     return g_test_run();
 }

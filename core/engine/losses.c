@@ -118,13 +118,14 @@ static gboolean judge_band(const LithoCube *in, const LithoCube *out, LithoBox b
     return TRUE;
 }
 
-gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area, LithoRun *run,
-                      LithoLosses *losses, GError **error)
+gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area,
+                      const LithoSimilarityNoise *noise, LithoRun *run, LithoLosses *losses,
+                      GError **error)
 {
     const gint64 n = litho_box_size(area, LITHO_SAMPLE);
     memset(losses, 0, sizeof *losses);
     losses->n = (guint)CLAMP(n / LEAST_BAND, 1, LITHO_LOSS_BANDS);
-    if (!litho_similarity_leak(in, out, area, NULL, NULL, run, &losses->leak, error))
+    if (!litho_similarity_leak(in, out, area, NULL, noise, run, &losses->leak, error))
         return FALSE;
     for (guint k = 0; k < losses->n; k++) {
         struct LithoLossBand *band = &losses->band[k];
@@ -132,10 +133,10 @@ gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area, 
         LithoLeak leak;
         box.lo[2] = band->from = area.lo[2] + n * k / losses->n;
         box.hi[2] = band->to = area.lo[2] + n * (k + 1) / losses->n;
-        if (!litho_similarity_leak(in, out, box, NULL, NULL, run, &leak, error) ||
+        if (!litho_similarity_leak(in, out, box, NULL, noise, run, &leak, error) ||
             !judge_band(in, out, box, run, band, error))
             return FALSE;
-        band->similar = leak.share;
+        band->similar = leak.beside_noise;
     }
     return TRUE;
 }
@@ -152,11 +153,11 @@ gboolean litho_losses_grow(const LithoLosses *now, const LithoLosses *found, con
                            char *why, gsize size)
 {
     const LithoLeak *a = &now->leak, *b = &found->leak;
-    if (leaves_more(a->share, a->removed, b->share, b->removed, 0)) {
+    if (leaves_more(a->beside_noise, a->removed, b->beside_noise, b->removed, 0)) {
         snprintf(why, size,
                  _("%.0f %% of the removed energy resembles the output, %.0f %% with the present "
                    "settings"),
-                 100 * b->share, 100 * a->share);
+                 100 * b->beside_noise, 100 * a->beside_noise);
         return TRUE;
     }
     for (guint k = 0; k < MIN(now->n, found->n); k++) {

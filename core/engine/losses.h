@@ -7,7 +7,9 @@
 // over all samples sees what happens to weak reflections below them. Two figures of each band, as
 // parts of the removed energy r = input - output:
 //
-// * similar: the share that resembles the output (LithoLeak.share);
+// * similar: the share that resembles the output, beside the noise where a probe tells how alike
+//   that is which passes (LithoLeak.beside_noise): a lower threshold lets more of it pass, and is
+//   no loss;
 // * common: the share that neighbouring traces have in common, found also where an event is removed
 //   whole and the output holds nothing like it. Windows of 32 samples of two neighbours are
 //   correlated over lags of up to 6 samples; the greatest correlation squared, less that of windows
@@ -27,9 +29,11 @@ typedef struct LithoLosses {
     LithoLeak leak; // of all bands
 } LithoLosses;
 
-// `in` and `out` on one grid, both hold `area`. FALSE: cancelled, no memory.
-gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area, LithoRun *run,
-                      LithoLosses *losses, GError **error);
+// `in` and `out` on one grid, both hold `area`; `noise` NULL = not known. FALSE: cancelled, no
+// memory.
+gboolean litho_losses(const LithoCube *in, const LithoCube *out, LithoBox area,
+                      const LithoSimilarityNoise *noise, LithoRun *run, LithoLosses *losses,
+                      GError **error);
 // TRUE where events leave (a share above 15 %) with `found` in a band or over all, clearly more of
 // them than with `now`, and more than 1 % of the input's energy there; `why` then says so, in a
 // sentence. Both of one area.

@@ -27,6 +27,8 @@ struct LithoJudge {
     LithoCube *guesses;  // of y where it bursts; NULL = nowhere
     LithoCube *in, *out; // of the last question, and its area on their grid
     LithoCube *shown;    // the output over the area alone
+    LithoCube *moved;    // f(y + e b) of the last question, as much of it counts as noise that
+    double passing;      // passes; NULL = it had no noise level
     LithoBox area;
     guint64 timed;  // serial of the output that took `seconds`; 0 = none
     double seconds; // a question asked again finds its output ready
@@ -58,6 +60,7 @@ void litho_judge_free(LithoJudge *judge)
     g_clear_pointer(&judge->in, litho_cube_unref);
     g_clear_pointer(&judge->out, litho_cube_unref);
     g_clear_pointer(&judge->shown, litho_cube_unref);
+    g_clear_pointer(&judge->moved, litho_cube_unref);
     litho_engine_free(judge->plain);
     litho_engine_free(judge->probed);
     litho_engine_free(judge->hidden);
@@ -280,6 +283,15 @@ static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityC
     return TRUE;
 }
 
+// What of the noise passes, as the last question's probe tells it.
+static LithoSimilarityNoise passing_noise(const LithoJudge *judge)
+{
+    return (LithoSimilarityNoise){.probe = judge->probe,
+                                  .moved = judge->moved,
+                                  .step = LITHO_QUALITY_STEP,
+                                  .passing = judge->passing};
+}
+
 static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
                             const LithoQualityCase *c, Runs *runs, LithoQualitySums *sums,
                             LithoQuality *q, GError **error)
@@ -307,10 +319,9 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
         litho_quality_tell_gains(ask->noise, c->flow, q);
     // The error is no smaller than the noise that passes.
     const double pass = sums->pass / (double)MAX(sums->n, 1);
-    const LithoSimilarityNoise noise = {.probe = judge->probe,
-                                        .moved = moved,
-                                        .step = LITHO_QUALITY_STEP,
-                                        .passing = q->mse > 0 ? MIN(1, q->mse / pass) : 1};
+    judge->passing = q->mse > 0 ? MIN(1, q->mse / pass) : 1;
+    judge->moved = g_steal_pointer(&moved);
+    const LithoSimilarityNoise noise = passing_noise(judge);
     return judge_similarity(ask, c, &noise, runs->whole, q, error);
 }
 
@@ -369,7 +380,9 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
 
 gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error)
 {
-    return litho_losses(judge->in, judge->out, judge->area, run, losses, error);
+    const LithoSimilarityNoise noise = passing_noise(judge);
+    return litho_losses(judge->in, judge->out, judge->area, judge->moved ? &noise : NULL, run,
+                        losses, error);
 }
 
 LithoQuality litho_quality_unknown(void)
@@ -417,6 +430,7 @@ static gboolean keep_result(LithoJudge *judge, const LithoQualityCase *c, LithoC
     g_clear_pointer(&judge->in, litho_cube_unref);
     g_clear_pointer(&judge->out, litho_cube_unref);
     g_clear_pointer(&judge->shown, litho_cube_unref);
+    g_clear_pointer(&judge->moved, litho_cube_unref);
     judge->in = c->in;
     judge->out = out;
     judge->area = c->area;
