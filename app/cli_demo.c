@@ -106,7 +106,7 @@ static gboolean find_better(Demo *d, const LithoFlow *flow, LithoRun *run, GErro
     LithoFindAsk ask = {
         .quality = {.flow = flow, .in = d->in, .area = area, .noise = &noise, .seed = 1},
         .step = at,
-        .seconds = 20};
+        .seconds = 40};
     LithoFind find;
     LithoJudge *judge = litho_judge_new(d->device);
     gboolean good = litho_find(judge, &ask, run, &find, error);

@@ -111,7 +111,8 @@ static double without_leak(double h, double s, double leak, double *variance)
 
 // Coefficients that tell nothing hold the mean of the others. Those below what events reach hold
 // chance, which counts, and what events leave in all wavenumbers, which does not: up to 1 % of the
-// power where events are many. 0.1 % are expected, and more where the hump is beyond 2.5 times its
+// power where events are many. 0.1 % are expected on a million samples, 0.2 % on two million and
+// more, where chance is so small that events show, and more where the hump is beyond 2.5 times its
 // chance. What is left of the leak above is 0.07 % on large surveys and 0.3 % on a quarter of a
 // million samples, whose windows are full of events.
 static White white_of(const LithoNoise *noise, double samples)
@@ -122,7 +123,8 @@ static White white_of(const LithoNoise *noise, double samples)
     const double each = 2 * all / samples; // variance of a power of one frequency's coefficients
     const double s = sqrt(each / low.used + each / high.used), hump = low.power / high.power - 1;
     double variance;
-    const double own = without_leak(hump, s, fmax(0.001, hump - 2.5 * s), &variance);
+    const double leak = fmax(CLAMP(1e-9 * samples, 0.001, 0.002), hump - 2.5 * s);
+    const double own = without_leak(hump, s, leak, &variance);
     const double left = hypot(0.0007, 700 / samples), part = low.used / used;
     return (White){.power = high.power * (1 + part * own),
                    .variance =
