@@ -37,6 +37,7 @@ typedef struct Report {
     gint64 slice[3];     // of the survey's grid
     LithoCube *held;     // what the flow needs to compute them
     LithoCube *in, *out; // of `drawn`, each a cube of its own
+    LithoCube *beside;   // likewise, the map of the similarity beside the noise; NULL = no level
     LithoSheet *sheet;
 } Report;
 
@@ -77,6 +78,27 @@ static gboolean choose_drawn(Report *r, const LithoGrid *grid, GError **error)
     return TRUE;
 }
 
+// A cube of the judge's last question as one of what is drawn alone.
+static LithoCube *of_drawn(const Report *r, LithoCube *cube, GError **error)
+{
+    return litho_box_equal(cube->held, litho_box_full(&cube->grid))
+               ? litho_cube_ref(cube)
+               : litho_quality_cut(cube, r->drawn, error);
+}
+
+static gboolean make_map(Report *r, LithoJudge *judge, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoCube) map = NULL;
+    const LithoSimilarityWidths widths = litho_cli_widths(&r->o->trial.judge);
+    gboolean is_beside;
+    if (r->part.noise.n == 0 || litho_flow_fills_alone(r->flow))
+        return TRUE;
+    if (!litho_judge_similarity(judge, &widths, run, &map, &is_beside, error))
+        return FALSE;
+    r->beside = is_beside ? of_drawn(r, map, error) : NULL;
+    return r->beside || !is_beside;
+}
+
 // Input and output of what is drawn: of the judge's last question where it was of the same box.
 static gboolean make_cubes(Report *r, LithoSurvey *survey, LithoJudge *judge, LithoRun *run,
                            GError **error)
@@ -89,15 +111,17 @@ static gboolean make_cubes(Report *r, LithoSurvey *survey, LithoJudge *judge, Li
         if (!litho_quality_need(r->flow, litho_survey_grid(survey), r->drawn, &need, error) ||
             !(r->held = litho_survey_read(survey, &need, run, error)))
             return FALSE;
-        const LithoQualityAsk ask = {.flow = r->flow, .in = r->held, .area = r->drawn};
+        const LithoQualityAsk ask = {.flow = r->flow,
+                                     .in = r->held,
+                                     .area = r->drawn,
+                                     .noise = r->part.noise.n > 0 ? &r->part.noise : NULL,
+                                     .seed = (guint32)r->o->trial.judge.seed};
         if (!litho_judge_run(judge, &ask, run, &unused, error))
             return FALSE;
     }
-    LithoCube *out = litho_judge_output(judge);
-    const gboolean whole = litho_box_equal(out->held, litho_box_full(&out->grid));
     r->in = litho_quality_cut(r->held, r->drawn, error);
-    r->out = whole ? litho_cube_ref(out) : litho_quality_cut(out, r->drawn, error);
-    return r->in && r->out;
+    r->out = of_drawn(r, litho_judge_output(judge), error);
+    return r->in && r->out && make_map(r, judge, run, error);
 }
 
 // The command that repeats the run on the whole survey, read as it was read here.
@@ -131,6 +155,7 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
     g_autofree char *file = g_utf8_make_valid(litho_survey_path(survey), -1);
     LithoReportPage page = {.in = r->in,
                             .out = r->out,
+                            .beside = r->beside,
                             .flow = r->flow,
                             .quality = &r->quality,
                             .slice = {r->slice[0] - r->drawn.lo[0], r->slice[1] - r->drawn.lo[1],
@@ -181,6 +206,7 @@ static void report_clear(Report *r)
     litho_cube_unref(r->held);
     litho_cube_unref(r->in);
     litho_cube_unref(r->out);
+    litho_cube_unref(r->beside);
     litho_sheet_free(r->sheet);
     litho_cli_part_clear(&r->part);
 }

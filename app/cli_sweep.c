@@ -106,21 +106,42 @@ typedef struct Sweep {
     GError *refused; // why the first of the others gave none
 } Sweep;
 
-// The picture drawn: output, removed part or similarity, as a cube of the area.
-static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, LithoLook *look,
-                             GError **error)
+static gboolean is_shown(const Sweep *s, const char *what)
 {
-    const char *show = s->o->show ? s->o->show : "output";
-    if (strcmp(show, "similarity") == 0) {
-        LithoCube *map = NULL;
-        const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
-        litho_look_set_range(look, &range);
-        const LithoSimilarityWidths widths = litho_cli_widths(&s->o->trial.judge);
-        litho_similarity(in, out, out->held, &widths, NULL, &map, error);
-        return map;
-    }
-    LithoCube *cube = litho_cube_copy_box(out, out->held, error);
-    const gint64 n = cube && strcmp(show, "removed") == 0 ? litho_box_count(cube->held) : 0;
+    return strcmp(s->o->show ? s->o->show : "output", what) == 0;
+}
+
+// The last question's cube, as one of the area alone. Takes it over; NULL is fine.
+static LithoCube *of_area(const Sweep *s, LithoCube *cube, GError **error)
+{
+    const gboolean whole = cube && litho_box_equal(cube->held, litho_box_full(&cube->grid));
+    LithoCube *own = whole || !cube ? cube : litho_quality_cut(cube, s->part.area, error);
+    if (own != cube)
+        litho_cube_unref(cube);
+    return own;
+}
+
+static LithoCube *similarity_of(const Sweep *s, LithoLook *look, GError **error)
+{
+    LithoCube *map = NULL;
+    gboolean unused;
+    const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+    litho_look_set_range(look, &range);
+    const LithoSimilarityWidths widths = litho_cli_widths(&s->o->trial.judge);
+    return litho_judge_similarity(s->judge, &widths, NULL, &map, &unused, error)
+               ? of_area(s, map, error)
+               : NULL;
+}
+
+// The picture drawn: output, removed part or similarity, as a cube of the area.
+static LithoCube *shown_cube(const Sweep *s, LithoLook *look, GError **error)
+{
+    if (is_shown(s, "similarity"))
+        return similarity_of(s, look, error);
+    g_autoptr(LithoCube) out = of_area(s, litho_cube_ref(litho_judge_output(s->judge)), error);
+    g_autoptr(LithoCube) in = out ? litho_quality_cut(s->part.in, s->part.area, error) : NULL;
+    LithoCube *cube = in ? litho_cube_copy_box(out, out->held, error) : NULL;
+    const gint64 n = cube && is_shown(s, "removed") ? litho_box_count(cube->held) : 0;
     for (gint64 k = 0; k < n; k++)
         cube->samples[k] = in->samples[k] - cube->samples[k];
     return cube;
@@ -136,7 +157,7 @@ static int axis_of(const LithoGrid *grid)
 static char *title_of(const Sweep *s)
 {
     const char *title = litho_text(litho_flow_step(s->flow, 0)->op->title);
-    const char *show = s->o->show ? s->o->show : "output";
+    const gboolean is_beside = s->part.noise.n > 0 && !litho_flow_fills_alone(s->flow);
     const LithoGrid *grid = &s->part.in->grid;
     if (s->engine) // an image has slices of its own
         return g_strdup_printf("%s: %s", title, litho_survey_name(s->survey));
@@ -144,9 +165,10 @@ static char *title_of(const Sweep *s)
     const gint64 size = litho_box_size(s->part.area, axis);
     g_autofree char *slice =
         litho_slice_label(grid, axis, s->part.area.lo[axis] + size / 2, LITHO_UNITS_AUTO);
-    const char *kind = strcmp(show, "removed") == 0      ? _("removed")
-                       : strcmp(show, "similarity") == 0 ? _("similarity 0 to 1")
-                                                         : _("output");
+    const char *kind = is_shown(s, "removed")       ? _("removed")
+                       : !is_shown(s, "similarity") ? _("output")
+                       : is_beside                  ? _("similarity beside the noise, 0 to 1")
+                                   : _("similarity 0 to 1, noise that stays included");
     return g_strdup_printf("%s, %s, %s: %s", title, kind, slice, litho_survey_name(s->survey));
 }
 
@@ -160,12 +182,7 @@ static cairo_surface_t *draw_slice(const Sweep *s, const LithoCube *shown, const
 static cairo_surface_t *draw(Sweep *s, GError **error)
 {
     LithoLook look = s->look;
-    LithoCube *last = litho_judge_output(s->judge);
-    const gboolean whole = litho_box_equal(last->held, litho_box_full(&last->grid));
-    g_autoptr(LithoCube) out =
-        whole ? litho_cube_ref(last) : litho_quality_cut(last, s->part.area, error);
-    g_autoptr(LithoCube) in = out ? litho_quality_cut(s->part.in, s->part.area, error) : NULL;
-    g_autoptr(LithoCube) shown = in ? shown_cube(s, in, out, &look, error) : NULL;
+    g_autoptr(LithoCube) shown = shown_cube(s, &look, error);
     return shown ? draw_slice(s, shown, &look, error) : NULL;
 }
 

@@ -409,6 +409,12 @@ static float beside_noise(const Sums *means, gint64 k, float c)
     return product != 0 ? c * (float)fabs(1 - noise / product) : 0;
 }
 
+// A sample of the map: beside the noise where it is known.
+static float shown_at(const Sums *means, gint64 k)
+{
+    return MIN(beside_noise(means, k, similarity_at(means, k)), 1);
+}
+
 // A sample of a mute: nothing there, before and after.
 static gboolean is_muted(const Job *job, const float *in, const float *out, gint64 t)
 {
@@ -436,7 +442,7 @@ static void fill_map(const Job *job, const Sums *means, LithoCube *map)
         const float *out = litho_cube_trace(job->out, i, j);
         for (gint64 t = 0; t < n2; t++)
             map->samples[x * n2 + t] = map->live[x] && !is_muted(job, in, out, first + t)
-                                           ? similarity_at(means, x * n2 + t)
+                                           ? shown_at(means, x * n2 + t)
                                            : 0;
     }
 }
@@ -567,10 +573,10 @@ static int threads_for(const LithoSimilarityPlan *plan, const LithoRun *run)
     return (int)MIN(litho_run_threads(run), 1 + work / least);
 }
 
-gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
-                               const LithoSimilarityWidths *widths,
-                               const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
-                               GError **error)
+// Either is NULL where it is not asked for.
+static gboolean with_noise(const LithoCube *in, const LithoCube *out, LithoBox box,
+                           const LithoSimilarityWidths *widths, const LithoSimilarityNoise *noise,
+                           LithoRun *run, LithoCube **map, LithoLeak *leak, GError **error)
 {
     if (!check(in, out, box, error))
         return FALSE;
@@ -581,9 +587,25 @@ gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoB
             job.plan.reach, litho_box_intersect(noise->probe->held, noise->moved->held));
     job.threads = threads_for(&job.plan, run);
     litho_run_begin(run, "similarity", NULL);
-    const gboolean ok = on_host(&job, NULL, leak, error);
+    const gboolean ok = on_host(&job, map, leak, error);
     plan_clear(&job.plan);
     return ok;
+}
+
+gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
+                               const LithoSimilarityWidths *widths,
+                               const LithoSimilarityNoise *noise, LithoRun *run, LithoLeak *leak,
+                               GError **error)
+{
+    return with_noise(in, out, box, widths, noise, run, NULL, leak, error);
+}
+
+gboolean litho_similarity_beside(const LithoCube *in, const LithoCube *out, LithoBox box,
+                                 const LithoSimilarityWidths *widths,
+                                 const LithoSimilarityNoise *noise, LithoRun *run, LithoCube **map,
+                                 GError **error)
+{
+    return with_noise(in, out, box, widths, noise, run, map, NULL, error);
 }
 
 gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,

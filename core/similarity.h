@@ -83,6 +83,14 @@ typedef struct LithoSimilarityNoise {
     double step, passing;
 } LithoSimilarityNoise;
 
+// litho_similarity() of what is alike beyond the noise, on the host: |c| times the part of <o r>
+// that noise does not explain, at most 1. A low threshold's map is bright wherever noise stays in
+// the output; this one is where events leave. `noise` must hold the box.
+gboolean litho_similarity_beside(const LithoCube *in, const LithoCube *out, LithoBox box,
+                                 const LithoSimilarityWidths *widths,
+                                 const LithoSimilarityNoise *noise, LithoRun *run, LithoCube **map,
+                                 GError **error);
+
 // Numbers of the similarity, on the host; `noise` NULL = not known. Else as litho_similarity().
 gboolean litho_similarity_leak(const LithoCube *in, const LithoCube *out, LithoBox box,
                                const LithoSimilarityWidths *widths,

@@ -167,9 +167,10 @@ static gint64 slice_of(const LithoReportPage *page, int axis)
 }
 
 // "removed, inline 1051"
-static char *cell_title(const LithoGrid *grid, int column, int axis, gint64 index)
+static char *cell_title(const LithoGrid *grid, gboolean beside, int column, int axis, gint64 index)
 {
-    const char *const kinds[] = {_("input"), _("output"), _("removed"), _("similarity"),
+    const char *const kinds[] = {_("input"), _("output"), _("removed"),
+                                 beside ? _("similarity beside the noise") : _("similarity"),
                                  _("f-k of output")};
     g_autofree char *slice = litho_slice_label(grid, axis, index, LITHO_UNITS_AUTO);
     return g_strdup_printf("%s, %s", kinds[column], slice);
@@ -184,8 +185,10 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
     LithoBox box = litho_box_slice(grid, axis, index);
     box = litho_box_intersect(litho_box_intersect(box, page->in->held), page->out->held);
     g_autoptr(LithoCube) map = NULL;
-    if (!litho_similarity(page->in, page->out, box, &page->quality->widths, run, &map, error))
+    if (!page->beside &&
+        !litho_similarity(page->in, page->out, box, &page->quality->widths, run, &map, error))
         return FALSE;
+    const LithoCube *similar = page->beside ? page->beside : map;
     for (int k = 0; k < COLUMNS; k++) {
         LithoSheetCell *cell = &sheet->cells[row * COLUMNS + k];
         const LithoLook look = look_of(page, k);
@@ -196,11 +199,11 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
         cell->picture =
             k == FK ? picture(sheet, fk, NULL, LITHO_INLINE, 0, &look, shows[0], error)
             : k == SIMILAR
-                ? picture(sheet, map, NULL, axis, index, &look, shows[0], error)
+                ? picture(sheet, similar, NULL, axis, index, &look, shows[0], error)
                 : picture(sheet, page->in, page->out, axis, index, &look, shows[k], error);
         if (!cell->picture)
             return FALSE;
-        cell->lines[0] = cell_title(grid, k, axis, index);
+        cell->lines[0] = cell_title(grid, page->beside != NULL, k, axis, index);
         cell->axes = axes_of(grid, axis, fk, &look);
     }
     return TRUE;
@@ -279,6 +282,9 @@ static char **notes_of(const LithoReportPage *page)
         add(notes, g_strdup_printf(_("True SNR %.2f dB, gain %.2f dB"), q->snr_db, q->gain_db));
     if (*q->why)
         add(notes, g_strdup_printf(_("Note: %s"), q->why));
+    if (!page->beside)
+        add(notes, g_strdup(_("Similarity counts noise that stays in the output, too: no level of "
+                              "the noise was at hand for the map")));
     add(notes, input_note(page));
     add(notes, flow_note(page->flow));
     if (page->command)

@@ -10,6 +10,8 @@
 // All borrowed. Input and output are host cubes on one grid that hold the slices.
 typedef struct LithoReportPage {
     const LithoCube *in, *out;
+    const LithoCube *beside; // map of their similarity beside the noise (litho_judge_similarity()),
+                             // that holds the slices; NULL = similarity as it is, made here
     const LithoFlow *flow;
     const LithoQuality *quality;
     gint64 slice[3]; // grid indices; outside what is held = the middle of it

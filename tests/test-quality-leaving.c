@@ -131,6 +131,54 @@ static void test_ends(void)
     litho_noise_clear(&noise);
 }
 
+// Property: a low threshold's map of the similarity is dark beside the noise, which stays in the
+// output in part and leaves in part, and bright as it is; where events lose half of their amplitude
+// both are bright. The map of a part lies on the grid of the judge's output.
+static void test_map(void)
+{
+    const struct {
+        const LithoOperator *op;
+        const char *settings;
+        double least, most; // mean of the map beside the noise
+    } cases[] = {{litho_operator_find("patch"), "threshold=1", 0, 0.15},
+                 {&litho_operator_template, "halfwidth=0 gain=0.5", 0.3, 1}};
+    g_auto(Cubes) c = quality_make("conflict", "inlines=48 xlines=48 samples=128 snr=0 seed=9");
+    LithoNoise noise;
+    g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoFlow) flow = quality_flow(cases[k].op, cases[k].settings);
+        LithoJudge *judge = litho_judge_new(litho_device_cpu());
+        double mean[2];
+        for (int beside = 0; beside < 2; beside++) {
+            const LithoQualityAsk ask = {.flow = flow,
+                                         .in = c.noisy,
+                                         .area = {{8, 8, 0}, {40, 40, 128}},
+                                         .noise = beside ? &noise : NULL,
+                                         .seed = 1};
+            LithoQuality q;
+            g_autoptr(LithoCube) map = NULL;
+            gboolean is_beside;
+            g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+            g_assert_true(litho_judge_similarity(judge, NULL, NULL, &map, &is_beside, NULL));
+            g_assert_cmpint(is_beside, ==, beside);
+            g_assert_true(litho_grid_same_shape(&map->grid, &litho_judge_output(judge)->grid));
+            const gint64 n = litho_box_count(map->held);
+            g_assert_cmpint(n, ==, litho_box_count(ask.area));
+            mean[beside] = 0;
+            for (gint64 x = 0; x < n; x++) {
+                g_assert_cmpfloat(map->samples[x], <=, 1);
+                mean[beside] += map->samples[x] / (double)n;
+            }
+        }
+        g_test_message("%s: mean %.3f, beside the noise %.3f", cases[k].settings, mean[0], mean[1]);
+        g_assert_cmpfloat(mean[0], >, 0.3);
+        g_assert_cmpfloat(mean[1], <=, cases[k].most);
+        g_assert_cmpfloat(mean[1], >=, cases[k].least);
+        litho_judge_free(judge);
+    }
+    litho_noise_clear(&noise);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -142,5 +190,6 @@ int main(int argc, char **argv)
                          test_lost);
     g_test_add_func("/quality-leaving/reading", test_reading);
     g_test_add_func("/quality-leaving/ends", test_ends);
+    g_test_add_func("/leaving/map", test_map);
     return g_test_run();
 }

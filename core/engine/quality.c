@@ -378,6 +378,25 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
     return TRUE;
 }
 
+gboolean litho_judge_similarity(LithoJudge *judge, const LithoSimilarityWidths *widths,
+                                LithoRun *run, LithoCube **map, gboolean *is_beside, GError **error)
+{
+    const LithoSimilarityNoise noise = passing_noise(judge);
+    LithoCube *made = NULL;
+    *is_beside = judge->moved != NULL;
+    if (*is_beside
+            ? !litho_similarity_beside(judge->in, judge->out, judge->area, widths, &noise, run,
+                                       &made, error)
+            : !litho_similarity(judge->in, judge->out, judge->area, widths, run, &made, error))
+        return FALSE;
+    *map = litho_grid_same_shape(&made->grid, &judge->shown->grid)
+               ? made
+               : litho_quality_cut(made, judge->area, error);
+    if (*map != made)
+        litho_cube_unref(made);
+    return *map != NULL;
+}
+
 gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error)
 {
     const LithoSimilarityNoise noise = passing_noise(judge);

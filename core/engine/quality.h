@@ -134,6 +134,13 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
 // is not local, on a grid of its own; borrowed until the next question. NULL before the first.
 LithoCube *litho_judge_output(const LithoJudge *judge);
 
+// Map of the similarity over the last question's area, on the grid of litho_judge_output(), by half
+// widths as LithoQualityAsk has them: beside the noise where the question had a level
+// (litho_similarity_beside()), then *is_beside is TRUE, else as it is. FALSE: cancelled, no memory.
+gboolean litho_judge_similarity(LithoJudge *judge, const LithoSimilarityWidths *widths,
+                                LithoRun *run, LithoCube **map, gboolean *is_beside,
+                                GError **error);
+
 // Events that leave in the last question's area, by bands of time. FALSE: cancelled, no memory.
 gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error);
 
