@@ -283,8 +283,7 @@ static char **notes_of(const LithoReportPage *page)
     if (*q->why)
         add(notes, g_strdup_printf(_("Note: %s"), q->why));
     if (!page->beside)
-        add(notes, g_strdup(_("Similarity counts noise that stays in the output, too: no level of "
-                              "the noise was at hand for the map")));
+        add(notes, g_strdup(_("The similarity counts noise that stays in the output, too")));
     add(notes, input_note(page));
     add(notes, flow_note(page->flow));
     if (page->command)
