@@ -106,7 +106,7 @@ static gboolean find_better(Demo *d, const LithoFlow *flow, LithoRun *run, GErro
     LithoFindAsk ask = {
         .quality = {.flow = flow, .in = d->in, .area = area, .noise = &noise, .seed = 1},
         .step = at,
-        .seconds = 40};
+        .seconds = 20};
     LithoFind find;
     LithoJudge *judge = litho_judge_new(d->device);
     gboolean good = litho_find(judge, &ask, run, &find, error);

@@ -235,12 +235,12 @@ static gboolean check_numbers(const Options *o, GError **error)
 
 int litho_cli_find(int argc, char **argv)
 {
-    g_auto(Options) o = {.trial.judge.seed = 1, .step = 1, .seconds = 40};
+    g_auto(Options) o = {.trial.judge.seed = 1, .step = 1, .seconds = 20};
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&o.trial.files, _("Survey to read; may be repeated")),
         {"step", 0, 0, G_OPTION_ARG_INT, &o.step, _("Step of a recipe (default 1)"), "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
-         _("The search ends within them, but for its first trial (default 40, 0 = no end)"), "S"},
+         _("The search ends within them, but for its first trial (default 20, 0 = no end)"), "S"},
         {"suggest", 0, 0, G_OPTION_ARG_NONE, &o.suggest,
          _("Only what the spectrum, the dips and the size of the data suggest; no search"), NULL},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, _("Write the recipe found"), "FILE.json"},

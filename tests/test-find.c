@@ -337,6 +337,45 @@ static void test_find_time(void)
     litho_noise_clear(&noise);
 }
 
+// Property: where two trials of the area fit into half of the time the figures are of all of it, as
+// everywhere else; where they do not, of the part by which settings are told apart.
+static void test_find_part(void)
+{
+    static const LithoFindRow rows[] = {{"gain", 0.2, 1}, {NULL, 0, 0}};
+    LithoImpl slow = *litho_operator_template.cpu;
+    LithoOperator op = litho_operator_template;
+    slow.exec = slow_exec;
+    op.cpu = &slow;
+    op.find = rows;
+    g_auto(Cubes) c = quality_make("planes", "inlines=80 xlines=80 samples=192 snr=0 seed=3");
+    LithoNoise noise = quality_true_noise(&c);
+    g_autoptr(LithoFlow) flow = quality_flow(&op, "");
+    LithoFindAsk ask = ask_of(flow, &c, &noise);
+    ask.now_ms = fake_now;
+    const LithoBox all = c.noisy->held, part = litho_quality_choosing(flow, all);
+    g_assert_cmpint(3 * litho_box_count(part), <, litho_box_count(all));
+    const struct {
+        double seconds, step_ms;
+        gboolean whole;
+    } cases[] = {{0, 100, TRUE}, {20, 10, TRUE}, {20, 100, FALSE}};
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        fake_clock.ms = 0;
+        fake_clock.step_ms = cases[k].step_ms;
+        fake_clock.growth = 1;
+        ask.seconds = cases[k].seconds;
+        const LithoFind find = found(j, &ask);
+        g_test_message("%g s, steps of %g ms: %u trials on %d samples in %.1f s", ask.seconds,
+                       cases[k].step_ms, find.trials, (int)litho_box_count(find.area),
+                       find.seconds);
+        g_assert_true(litho_box_equal(find.area, cases[k].whole ? all : part));
+        g_assert_cmpuint(find.trials, >, 3);
+        g_assert_true(isfinite(find.now.expected_snr_db));
+    }
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 static LithoCube *output_of(const LithoFlow *flow, const LithoCube *in)
 {
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
@@ -496,6 +535,7 @@ int main(int argc, char **argv)
     g_test_add_func("/find/open", test_find_open);
     g_test_add_func("/find/trials", test_find_trials);
     g_test_add_func("/find/time", test_find_time);
+    g_test_add_func("/find/part", test_find_part);
     g_test_add_func("/find/nothing", test_find_nothing);
     g_test_add_func("/find/blind", test_find_blind);
     g_test_add_func("/find/bound", test_bound);

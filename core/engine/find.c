@@ -553,6 +553,26 @@ static void tell(const Search *s, LithoFind *find)
     tell_interval(s, find);
 }
 
+// The present settings, on the area; on the part that tells settings apart, from here on, where two
+// trials of the area would take more than half of the time.
+static double try_present(Search *s, GError **error)
+{
+    const LithoBox whole = s->question.area, part = litho_quality_choosing(s->flow, whole);
+    const double half_ms = 1000 * s->ask->seconds / 2, began_ms = now_ms(s);
+    if (half_ms > 0 && s->ask->samples == 0 && !litho_box_equal(part, whole)) {
+        s->question.area = part;
+        const double score = try_values(s, s->now, &s->find->now, NULL);
+        const double trial_ms = times_of(s, whole, part) * (now_ms(s) - began_ms);
+        if (score > -INFINITY && 2 * trial_ms > half_ms) {
+            s->find->area = part;
+            return score;
+        }
+        s->question.area = whole;
+        g_array_set_size(s->trials, 0);
+    }
+    return try_values(s, s->now, &s->find->now, error);
+}
+
 static gboolean search(Search *s, GError **error)
 {
     LithoFind *find = s->find;
@@ -561,7 +581,7 @@ static gboolean search(Search *s, GError **error)
         s->now[k] = now[k] = find->item[k].now;
     s->until_ms = s->end_ms;
     s->end_ms = INFINITY; // without the present setting nothing can be told
-    const double before = try_values(s, now, &find->now, error);
+    const double before = try_present(s, error);
     if (before == -INFINITY) {
         if (error && !*error)
             litho_refuse(error, LITHO_ERROR_NUMERICS,
@@ -643,52 +663,4 @@ void litho_find_apply(const LithoFind *find, guint which, const LithoOperator *o
     for (guint k = 0; k < find->n; k++)
         if (which & 1u << k && litho_param_find(&op->params, find->item[k].row->key))
             litho_param_set(find->item[k].row, params, find->item[k].found, NULL);
-}
-
-// --- report -------------------------------------------------------------------------------------
-
-static void add_value(JsonObject *object, const LithoParam *row, double value)
-{
-    if (row->type == LITHO_PARAM_CHOICE)
-        json_object_set_string_member(object, row->key, litho_param_choice(row, (guint)value));
-    else if (row->type == LITHO_PARAM_FLOAT)
-        json_object_set_double_member(object, row->key, value);
-    else
-        json_object_set_int_member(object, row->key, (gint64)value);
-}
-
-JsonObject *litho_find_to_json(const LithoFind *find)
-{
-    JsonObject *root = json_object_new(), *now = json_object_new(), *found = json_object_new();
-    JsonObject *gains = json_object_new(), *before = json_object_new(), *after = json_object_new();
-    JsonArray *area = json_array_new();
-    for (guint k = 0; k < find->n; k++) {
-        add_value(now, find->item[k].row, find->item[k].now);
-        add_value(found, find->item[k].row, find->item[k].found);
-        json_object_set_double_member(gains, find->item[k].row->key, find->item[k].gain_db);
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        json_array_add_int_element(area, find->area.lo[axis]);
-        json_array_add_int_element(area, find->area.hi[axis]);
-    }
-    litho_quality_to_json(&find->now, before);
-    litho_quality_to_json(&find->found, after);
-    json_object_set_object_member(root, "now", now);
-    json_object_set_object_member(root, "found", found);
-    json_object_set_double_member(root, "gain_db", find->gain_db);
-    json_object_set_double_member(root, "seconds", find->seconds);
-    if (isfinite(find->gain_low_db) && isfinite(find->gain_high_db)) {
-        JsonArray *interval = json_array_new();
-        json_array_add_double_element(interval, find->gain_low_db);
-        json_array_add_double_element(interval, find->gain_high_db);
-        json_object_set_array_member(root, "gain_interval_db", interval);
-    }
-    json_object_set_object_member(root, "gains_db", gains);
-    json_object_set_object_member(root, "quality_now", before);
-    json_object_set_object_member(root, "quality_found", after);
-    json_object_set_array_member(root, "area", area);
-    json_object_set_int_member(root, "trials", find->trials);
-    if (*find->why)
-        json_object_set_string_member(root, "note", find->why);
-    return root;
 }

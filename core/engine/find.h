@@ -37,8 +37,8 @@ typedef struct LithoFind {
 typedef struct LithoFindAsk {
     LithoQualityAsk quality; // flow, input, area, noise, seed; hide and folds where noise is NULL
     guint step;              // of the flow, whose operator is tuned
-    gint64 samples;          // of the area, at most; 0 = the part of litho_quality_area(); the
-                             // noise level is of that part, too
+    gint64 samples;          // of the area, at most; 0 = the part of litho_quality_area(), or
+                             // less where time is short; the noise level is of that part, too
     double seconds; // in which it ends, or with the first trial: no other begins later, and the one
                     // under way is given up; 0 = no end
     // After each trial, in the job's thread: values in the order of `find` and their score in dB.
@@ -49,7 +49,9 @@ typedef struct LithoFindAsk {
 } LithoFindAsk;
 
 // FALSE: cancelled, the operator names nothing (LITHO_ERROR_UNSUPPORTED), or its first run fails.
-// The first trial, of the present settings, ends in any case; what it took is kept for the last
+// The first trial, of the present settings, ends in any case; where two such trials of the area
+// would take more than half of the time it is of the part that tells settings apart, and so are the
+// figures (LithoFind.area); what it took is kept for the last
 // one, which asks the values found on the whole area: where that is not enough, the present
 // settings stay, and `why` says so. Settings that the operator refuses are passed over. Where the
 // first trial tells that no SNR can be told (LithoQuality.is_filtered), it is the only one, unless

@@ -9,7 +9,7 @@
 #include "ui/show/place.h"
 #include "ui/window/window_private.h"
 
-enum { TICK_MS = 33, FIND_SECONDS = 40 };
+enum { TICK_MS = 33, FIND_SECONDS = 20 };
 
 // A step passes through these in turn.
 typedef enum Phase {
