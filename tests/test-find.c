@@ -357,7 +357,7 @@ static void test_find_part(void)
     const struct {
         double seconds, step_ms;
         gboolean whole;
-    } cases[] = {{0, 100, TRUE}, {20, 10, TRUE}, {20, 100, FALSE}};
+    } cases[] = {{0, 100, TRUE}, {20, 10, TRUE}, {20, 200, FALSE}};
     LithoJudge *j = litho_judge_new(litho_device_cpu());
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         fake_clock.ms = 0;
