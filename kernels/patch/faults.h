@@ -140,7 +140,9 @@ LITHO_PATCH_FN int litho_patch_fault_beside(int n, long long start)
 // the noise, at the quartile of its frequencies; `mean` that of the windows around.
 LITHO_PATCH_FN float litho_patch_fault_louder(float own, float mean)
 {
-    return fmaxf(fmaxf(mean / LITHO_PATCH_FAULT_QUIET, own / LITHO_PATCH_FAULT_ALONE), 1);
+    const float around = mean / LITHO_PATCH_FAULT_QUIET, alone = own / LITHO_PATCH_FAULT_ALONE;
+    const float louder = around > alone ? around : alone;
+    return louder > 1 ? louder : 1;
 }
 
 // That quartile among `bins` frequencies: the rank, from 0 on.

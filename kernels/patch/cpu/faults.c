@@ -5,6 +5,7 @@
 // share the transform along inlines.
 #include "kernels/patch/cpu/faults.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,50 +16,37 @@
 
 // --- transforms along time -----------------------------------------------------------------------
 
-// Unaligned, as rows are; FFTW_ESTIMATE: the same plan in every process.
-gboolean patch_fault_transforms_init(PatchFaultTransforms *t, int length, GError **error)
+void patch_fault_transforms_init(PatchFaultTransforms *t, int length)
 {
     if (t->length == length)
-        return TRUE;
-    patch_fault_transforms_clear(t);
-    Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
-    if (s) {
-        const fftwf_iodim lanes = {LANES, 1, 1};
-        const fftwf_iodim forward = {length, ROOM, ROWS * ROOM};
-        const fftwf_iodim inverse = {length, ROOM, ROOM};
-        const unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
-        t->forward = fftwf_plan_guru_split_dft_r2c(1, &forward, 1, &lanes, s->time[0], s->re[0][0],
-                                                   s->im[0][0], flags);
-        t->inverse = fftwf_plan_guru_split_dft_c2r(1, &inverse, 1, &lanes, s->gated[0][0],
-                                                   s->gated[1][0], s->time[0], flags);
-        free(s);
-    }
+        return;
     t->length = length;
-    if (t->forward && t->inverse)
-        return TRUE;
-    patch_fault_transforms_clear(t);
-    return litho_refuse(error, LITHO_ERROR_MEMORY,
-                        "there is no memory for transforms of %d samples", length);
-}
-
-void patch_fault_transforms_clear(PatchFaultTransforms *t)
-{
-    if (t->forward)
-        fftwf_destroy_plan(t->forward);
-    if (t->inverse)
-        fftwf_destroy_plan(t->inverse);
-    *t = (PatchFaultTransforms){0};
+    for (int f = 0; f <= length / 2; f++)
+        for (int k = 0; k <= length / 2; k++) {
+            const int turn = f * k % length; // of `length`
+            const double angle = 2 * G_PI * turn / length;
+            t->cosine[f][k] = (float)cos(angle);
+            t->sine[f][k] = 2 * turn % length == 0 ? 0 : (float)-sin(angle);
+        }
 }
 
 // --- a tile --------------------------------------------------------------------------------------
+
+// The code for this processor.
+typedef struct Way {
+    __typeof__(patch_fault_forward) *forward;
+    __typeof__(patch_fault_inverse) *inverse;
+    __typeof__(patch_fault_filter) *filter;
+} Way;
 
 typedef struct Job {
     const PatchFaults *of;
     LithoRun *run;
     GError **error;
     int threads, tiles[2];
-    float (*shape)[K]; // NULL = none
+    float (*shape)[K]; // of powers, over the noise at their wavenumbers; NULL = 1
     float taper[LITHO_PATCH_MAX_WINDOW];
+    Way way;
     gint64 done, total;
     gint stop; // atomic
 } Job;
@@ -68,88 +56,119 @@ static gboolean go_on(Job *job)
     return patch_goes_on(job->run, &job->done, job->total, &job->stop, job->error);
 }
 
-// Samples of trace (il, xl) of the survey, or of the one that mirrors it; NULL = not held.
-static const float *trace_of(const PatchFaults *of, gint64 il, gint64 xl)
+// The place of line `i` among those held along an axis, or of the one that it mirrors; -1 = none.
+static gint64 place_of(const PatchFaults *of, int axis, gint64 i)
 {
-    const LithoBox held = of->held;
-    const LithoPatchAxis *axis = of->small.axis;
-    if (il < -W || xl < -W || il >= axis[0].n + W || xl >= axis[1].n + W)
-        return NULL;
-    il = litho_patch_mirror(axis[0].n, (int)il);
-    xl = litho_patch_mirror(axis[1].n, (int)xl);
-    if (il < held.lo[0] || il >= held.hi[0] || xl < held.lo[1] || xl >= held.hi[1])
-        return NULL;
-    return of->removed +
-           ((il - held.lo[0]) * litho_box_size(held, 1) + xl - held.lo[1]) *
-               litho_box_size(held, 2) -
-           held.lo[2];
+    const int n = of->small.axis[axis].n;
+    if (i < -W || i >= n + W)
+        return -1;
+    i = litho_patch_mirror(n, (int)i);
+    return i < of->held.lo[axis] || i >= of->held.hi[axis] ? -1 : i - of->held.lo[axis];
 }
 
-// Samples `at` of VECTOR traces from (il, xl) on, tapered; zeros where they are not held. All are
-// read before any is turned.
-static void load_traces(const Job *job, gint64 il, gint64 xl, const int *at, Lane *to, int lane)
+// How many of `i` and those beside it are among `n`.
+static int beside(int n, gint64 i)
 {
-    const int n = job->of->small.axis[2].length;
-    const gboolean inside = at[n - 1] - at[0] == n - 1;
-    float rows[VECTOR][LITHO_PATCH_MAX_WINDOW];
-    for (int l = 0; l < VECTOR; l++) {
-        const float *x = trace_of(job->of, il, xl + l);
-        if (x && inside)
-            memcpy(rows[l], x + at[0], n * sizeof(float));
-        else
-            for (int t = 0; t < n; t++)
-                rows[l][t] = x ? x[at[t]] : 0;
+    return (int)(MIN(i + AROUND, n - 1) - MAX(i - AROUND, 0) + 1);
+}
+
+// The traces of the tile's rows, the first of which is crossline xl0, and windows and traces beside
+// each.
+static void find_columns(const PatchFaults *of, gint64 xl0, Scratch *s)
+{
+    const int n = of->small.axis[1].n;
+    for (int l = 0; l < s->size.lanes; l++) {
+        s->column[l] = place_of(of, 1, xl0 + l);
+        s->windows[l] = (float)litho_patch_fault_beside(n, xl0 + l);
     }
-    for (int t = 0; t < n; t++)
-        for (int l = 0; l < VECTOR; l++)
-            to[t][lane + l] = job->taper[t] * rows[l][t];
+    for (int l = 0; l < TILE_ROOM; l++)
+        s->traces[l] = (float)beside(n, xl0 + EDGE + AROUND + l);
 }
 
-// Spectra along time of window k, of the traces from (il0, xl0) on.
-static void transform_time(const Job *job, Scratch *s, gint64 il0, gint64 xl0, int k)
+// Samples of a window along time.
+typedef struct Times {
+    int start;
+    gboolean inside;                // they are neighbours in a trace, and so are as many more as
+                                    // are read together
+    int at[LITHO_PATCH_MAX_WINDOW]; // else
+} Times;
+
+static Times times_of(const PatchFaults *of, int k)
 {
-    const LithoPatchAxis time = job->of->small.axis[2];
-    int at[LITHO_PATCH_MAX_WINDOW];
-    for (int t = 0; t < time.length; t++)
-        at[t] = litho_patch_mirror(time.n, litho_patch_start(time, k) + t);
-    for (int i = 0; i < s->size.rows; i++) {
-        for (int j = 0; j < s->size.lanes; j += VECTOR)
-            load_traces(job, il0 + i, xl0 + j, at, s->time, j);
-        fftwf_execute_split_dft_r2c(job->of->transforms->forward, s->time[0], s->re[0][i],
-                                    s->im[0][i]);
-    }
+    const LithoPatchAxis time = of->small.axis[2];
+    Times t = {.start = litho_patch_start(time, k)};
+    const int read = (time.length + VECTOR - 1) / VECTOR * VECTOR;
+    t.inside = t.start >= of->held.lo[2] && t.start + read <= of->held.hi[2];
+    for (int i = 0; i < time.length; i++)
+        t.at[i] = litho_patch_mirror(time.n, t.start + i);
+    return t;
 }
 
-// Levels at the crossline cells from `first` on, of windows about `il` and `t`.
-static void interpolate(const LithoPatchLevels *levels, float il, float t, int first, int cells,
-                        int bins, Cells at)
+// Samples of the traces of inline `il` in a window; zeros where none is held.
+static void find_traces(const Job *job, gint64 il, const Times *times, Scratch *s,
+                        const float *traces[LANES])
 {
-    float up[2];
-    const int row = litho_patch_cell(levels, 0, il, &up[0]);
-    const int sample = litho_patch_cell(levels, 2, t, &up[1]);
-    for (int f = 0; f < bins; f++)
-        memset(at[f], 0, cells * sizeof(float));
-    for (int corner = 0; corner < 4; corner++) {
-        const int a = corner >> 1, b = corner & 1;
-        const float weight = (a ? up[0] : 1 - up[0]) * (b ? up[1] : 1 - up[1]);
-        for (int c = 0; weight > 0 && c < cells; c++) {
-            const gsize cell =
-                ((gsize)(row + a) * levels->n[1] + first + c) * levels->n[2] + sample + b;
-            for (int f = 0; f < bins; f++)
-                at[f][c] += weight * levels->sigma[cell * levels->bins + f];
+    static const float zeros[LITHO_PATCH_MAX_WINDOW];
+    const LithoBox held = job->of->held;
+    const gint64 row = place_of(job->of, 0, il), nt = litho_box_size(held, 2);
+    const float *first = job->of->removed + row * litho_box_size(held, 1) * nt - held.lo[2];
+    for (int l = 0; l < s->size.lanes; l++) {
+        const float *x = first + s->column[l] * nt;
+        if (row < 0 || s->column[l] < 0) {
+            traces[l] = zeros;
+        } else if (times->inside) {
+            traces[l] = x + times->start;
+        } else {
+            for (int t = 0; t < job->of->small.axis[2].length; t++)
+                s->copies[l][t] = x[times->at[t]];
+            traces[l] = s->copies[l];
         }
     }
 }
 
-// Noise of the row of windows that begin at inline `il` and from crossline xl0 on.
-static void find_noise(const Job *job, gint64 il, int k, Scratch *s, Lane noise[BINS])
+// Spectra along time of window k, of the inlines from il0 on.
+static void transform_time(const Job *job, Scratch *s, gint64 il0, int k)
 {
-    const PatchFaults *of = job->of;
+    const Times times = times_of(job->of, k);
+    for (int i = 0; i < s->size.rows; i++) {
+        const float *traces[LANES];
+        find_traces(job, il0 + i, &times, s, traces);
+        job->way.forward(job->of->transforms, job->taper, traces, s->size.lanes, s->re[0][i],
+                         s->im[0][i], ROWS * ROOM);
+    }
+}
+
+// Levels of windows about sample `t` at row `row` of cells, at the windows of a row.
+static void interpolate(const PatchFaults *of, int row, float t, Scratch *s)
+{
+    const LithoPatchLevels *levels = of->levels;
+    const int bins = of->small.bins;
+    float up;
+    const int sample = litho_patch_cell(levels, 2, t, &up);
+    for (int c = 0; c < s->cells; c++) {
+        const gsize cell = ((gsize)row * levels->n[1] + s->first + c) * levels->n[2] + sample;
+        const float *below = levels->sigma + cell * levels->bins;
+        const float *above = up > 0 ? below + levels->bins : below;
+        for (int f = 0; f < bins; f++)
+            s->levels[f][c] = (1 - up) * below[f] + up * above[f];
+    }
+    patch_fault_spread(s, bins, s->level[row % 2]);
+    s->cells_row[row % 2] = row;
+}
+
+// Noise of the row of windows that begin at inline `il`.
+static void find_noise(const PatchFaults *of, gint64 il, int k, Scratch *s, Lane noise[BINS])
+{
     const LithoPatchAxis time = of->small.axis[2];
-    interpolate(of->levels, il + 0.5f * (W - 1),
-                litho_patch_start(time, k) + 0.5f * (time.length - 1), s->first, s->cells,
-                of->small.bins, s->levels);
-    patch_fault_noise(s, of->small.bins, (float)of->small.energy, noise);
+    const float t = litho_patch_start(time, k) + 0.5f * (time.length - 1);
+    float up;
+    const int below = litho_patch_cell(of->levels, 0, il + 0.5f * (W - 1), &up);
+    const int above = below + (up > 0 ? 1 : 0);
+    for (int row = below; row <= above; row++)
+        if (s->cells_row[row % 2] != row)
+            interpolate(of, row, t, s);
+    patch_fault_noise(s->level[below % 2], s->level[above % 2], up, of->small.bins, s->size.lanes,
+                      (float)of->small.energy, noise);
 }
 
 // Cells of the levels at the windows that begin at crossline xl0 and behind.
@@ -170,53 +189,30 @@ static void judge_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch
 {
     const LithoPatchAxis *axis = job->of->small.axis;
     const int bins = job->of->small.bins;
+    s->cells_row[0] = s->cells_row[1] = -1;
+    for (int row = 0; row + W <= s->size.rows; row++)
+        find_noise(job->of, il0 + row, k, s, s->noise[row]);
+    patch_fault_quiet(s, bins, litho_patch_fault_rank(bins));
     for (int row = 0; row + W <= s->size.rows; row++) {
         const gboolean begins = litho_patch_fault_begins(axis[0].n, il0 + row);
-        find_noise(job, il0 + row, k, s, s->noise[row]);
-        patch_fault_quiet(s, bins, row, litho_patch_fault_rank(bins));
         for (int l = 0; l < s->size.lanes; l++)
             if (!begins || !litho_patch_fault_begins(axis[1].n, xl0 + l))
                 s->quiet[row][l] = 0;
     }
 }
 
-// Factors of the limits of a row of windows, which begin at inline `il` and from crossline xl0 on.
-// Windows at the ends of the row have too few others beside them and are not used.
-static void find_factors(const Job *job, gint64 il, gint64 xl0, int row, Scratch *s)
+// Energies of what was made; the survey's traces alone count.
+static void find_energies(const PatchFaults *of, gint64 il0, gint64 xl0, const Scratch *s,
+                          Made *made)
 {
-    const LithoPatchAxis *axis = job->of->small.axis;
-    const float limit = job->of->limit;
-    Lane sum;
-    patch_fault_add_quiet(s, row, sum);
-    memset(s->factor, 0, sizeof(Lane));
-    for (int l = BESIDE; l < s->size.lanes; l++) {
-        const int n =
-            litho_patch_fault_beside(axis[0].n, il) * litho_patch_fault_beside(axis[1].n, xl0 + l);
-        s->factor[l] = 4 * limit * limit *
-                       litho_patch_fault_louder(s->quiet[row][l], sum[l - BESIDE] / (float)n);
-    }
-}
-
-// Energies of what was made, in units of the noise of the windows that begin at the traces.
-static void find_energies(const Job *job, gint64 il0, gint64 xl0, const Scratch *s, Made *made)
-{
-    const LithoPatchAxis time = job->of->small.axis[2];
-    const int bins = job->of->small.bins;
-    const float scale = (float)(job->of->small.energy / (0.5 * time.length * time.length));
-    for (int i = 0; i < s->size.made_il; i++) {
-        memset(made->energy[i], 0, sizeof(Lane));
-        for (int f = 0; f < bins; f++) {
-            const float by = scale * (f == 0 || 2 * f == time.length ? 1 : 2);
-            const float *re = made->re[f][i] + EDGE, *im = made->im[f][i] + EDGE;
-            const float *noise = s->noise[i + EDGE][f] + EDGE;
-            for (int l = 0; l < s->size.made_xl; l++)
-                made->energy[i][l] += by * (re[l] * re[l] + im[l] * im[l]) * noise[l];
-        }
-        for (int l = 0; l < s->size.made_xl; l++) // the survey's traces alone count
-            if (il0 + i < 0 || il0 + i >= job->of->small.axis[0].n || xl0 + l < 0 ||
-                xl0 + l >= job->of->small.axis[1].n)
+    const LithoPatchAxis *axis = of->small.axis;
+    const int length = axis[2].length;
+    patch_fault_energies(s, of->small.bins, length,
+                         (float)(of->small.energy / (0.5 * length * length)), made);
+    for (int i = 0; i < s->size.made_il; i++)
+        for (int l = 0; l < s->size.made_xl; l++)
+            if (il0 + i < 0 || il0 + i >= axis[0].n || xl0 + l < 0 || xl0 + l >= axis[1].n)
                 made->energy[i][l] = 0;
-    }
 }
 
 // Windows of one time; traces that are made begin at (il0, xl0).
@@ -227,23 +223,18 @@ static void make_windows(const Job *job, gint64 il0, gint64 xl0, int k, Scratch 
     const int bins = of->small.bins;
     il0 -= EDGE;
     xl0 -= EDGE;
-    transform_time(job, s, il0, xl0, k);
+    transform_time(job, s, il0, k);
     judge_windows(job, il0, xl0, k, s);
     for (int f = 0; f < bins; f++) {
         memset(made->re[f], 0, s->size.made_il * sizeof(Lane));
         memset(made->im[f], 0, s->size.made_il * sizeof(Lane));
     }
     for (int row = BESIDE; row + W <= s->size.rows - BESIDE; row++) {
-        find_factors(job, il0 + row, xl0, row, s);
-        patch_fault_filter(s, bins, row, job->shape, made);
+        patch_fault_factors(s, row, (float)litho_patch_fault_beside(of->small.axis[0].n, il0 + row),
+                            4 * of->limit * of->limit);
+        job->way.filter(s, bins, row, job->shape, made);
     }
-    find_energies(job, il0 + EDGE, xl0 + EDGE, s, made);
-}
-
-// How many of `i` and those beside it are among `n`.
-static int beside(int n, gint64 i)
-{
-    return (int)(MIN(i + AROUND, n - 1) - MAX(i - AROUND, 0) + 1);
+    find_energies(of, il0 + EDGE, xl0 + EDGE, s, made);
 }
 
 // The share of window k of row i of the tile that comes back; traces of the output begin at (il0,
@@ -252,39 +243,42 @@ static gboolean find_gate(const Job *job, gint64 il0, gint64 xl0, int k, const S
                           Lane gate)
 {
     const LithoPatchAxis *axis = job->of->small.axis;
+    const int first = MAX(k - AROUND, 0), last = MIN(k + AROUND, axis[2].count - 1);
+    const int rows = beside(axis[0].n, il0 + i);
     gboolean any = FALSE;
-    Lane sum = {0}, largest = {0};
-    for (int a = 0; a < NEAR; a++)
-        for (int b = 0; b < NEAR; b++) {
-            Lane own = {0};
-            for (int w = MAX(k - AROUND, 0); w <= MIN(k + AROUND, axis[2].count - 1); w++)
-                for (int l = 0; l < LANES; l++)
-                    own[l] += s->made[w % NEAR].energy[i + a][l + b];
-            for (int l = 0; l < LANES; l++) {
-                sum[l] += own[l];
-                largest[l] = largest[l] > own[l] ? largest[l] : own[l];
-            }
-        }
-    memset(gate, 0, sizeof(Lane));
+    Lane sum, largest;
+    if (!patch_fault_gathers(s, first, last, i, (float)rows, sum, largest))
+        return FALSE;
     for (int l = 0; l < TILE_XL; l++) {
-        const int traces = beside(axis[0].n, il0 + i) * beside(axis[1].n, xl0 + l);
-        gate[l] = litho_patch_fault_gate(sum[l], largest[l], traces, beside(axis[2].count, k));
+        const int traces = rows * beside(axis[1].n, xl0 + l);
+        gate[l] = litho_patch_fault_gate(sum[l], largest[l], traces, last - first + 1);
         any |= gate[l] > 0;
     }
     return any;
 }
 
-// Samples of one trace from a window that begins at sample `start`.
-static void add_trace(const Job *job, gint64 trace, const Scratch *s, int lane, int start)
+// Shares of the samples of window k in those of a trace.
+static void find_shares(const Job *job, int k, float share[LITHO_PATCH_MAX_WINDOW])
 {
     const PatchFaults *of = job->of;
     const LithoPatchAxis time = of->small.axis[2];
-    float *out = of->out + trace * litho_box_size(of->out_held, 2) - of->out_held.lo[2];
+    const int start = litho_patch_start(time, k);
+    for (int t = 0; t < time.length; t++) {
+        const gboolean there = start + t >= of->region.lo[2] && start + t < of->region.hi[2];
+        share[t] =
+            there ? job->taper[t] / (float)(time.length * litho_patch_weight(time, start + t)) : 0;
+    }
+}
+
+// Samples of one trace from a window that begins at sample `start`.
+static void add_trace(const PatchFaults *of, gint64 trace, const float *x, const float *share,
+                      int start)
+{
+    float *out = of->out + trace * litho_box_size(of->out_held, 2) - of->out_held.lo[2] + start;
     const int lo = (int)MAX(of->region.lo[2] - start, 0);
-    const int hi = (int)MIN(of->region.hi[2] - start, time.length);
+    const int hi = (int)MIN(of->region.hi[2] - start, of->small.axis[2].length);
     for (int t = lo; t < hi; t++)
-        out[start + t] += s->time[t][lane] * job->taper[t] /
-                          (float)(time.length * litho_patch_weight(time, start + t));
+        out[t] += x[t] * share[t];
 }
 
 // Puts window k back on the tile's traces, which begin at (il0, xl0).
@@ -295,24 +289,24 @@ static void put_back(const Job *job, gint64 il0, gint64 xl0, int k, Scratch *s)
     const LithoPatchAxis time = of->small.axis[2];
     const Made *made = &s->made[k % NEAR];
     const int n_il = (int)MIN(r.hi[0] - il0, TILE_IL), n_xl = (int)MIN(r.hi[1] - xl0, TILE_XL);
+    float share[LITHO_PATCH_MAX_WINDOW];
+    find_shares(job, k, share);
     for (int i = 0; i < n_il; i++) {
         Lane gate;
-        float *re = s->gated[0][0], *im = s->gated[1][0];
         if (!find_gate(job, il0, xl0, k, s, i, gate))
             continue;
-        memset(s->gated, 0, sizeof s->gated);
         for (int f = 0; f < of->small.bins; f++)
             for (int l = 0; l < TILE_XL; l++) {
                 const int from = l + AROUND + EDGE;
-                re[f * ROOM + l] = gate[l] * made->re[f][i + AROUND][from];
-                im[f * ROOM + l] = gate[l] * made->im[f][i + AROUND][from];
+                s->gated[0][f][l] = gate[l] * made->re[f][i + AROUND][from];
+                s->gated[1][f][l] = gate[l] * made->im[f][i + AROUND][from];
             }
-        fftwf_execute_split_dft_c2r(of->transforms->inverse, re, im, s->time[0]);
+        job->way.inverse(of->transforms, s->gated[0], s->gated[1], TILE_ROOM, s->back);
         for (int l = 0; l < n_xl; l++) {
             const gint64 trace =
                 (il0 + i - held.lo[0]) * litho_box_size(held, 1) + xl0 + l - held.lo[1];
             if (gate[l] > 0 && of->wanted[trace])
-                add_trace(job, trace, s, l, litho_patch_start(time, k));
+                add_trace(of, trace, s->back[l], share, litho_patch_start(time, k));
         }
     }
 }
@@ -335,7 +329,8 @@ static void run_tile(Job *job, int tile, Scratch *s)
     const gint64 xl0 = r.lo[1] + (gint64)(tile % job->tiles[1]) * TILE_XL;
     int first, last;
     s->size = size_of(MIN(r.hi[0] - il0, TILE_IL), MIN(r.hi[1] - xl0, TILE_XL));
-    memset(s->time, 0, sizeof s->time); // lanes that this tile does not load
+    memset(s->gated, 0, sizeof s->gated); // lanes beyond the tile
+    find_columns(of, xl0 - AROUND - EDGE, s);
     find_cells(of->levels, xl0 - AROUND - EDGE, s);
     litho_patch_fault_windows(time, (int)r.lo[2], (int)r.hi[2], &first, &last);
     const int from = litho_patch_first(time, (int)r.lo[2]);
@@ -356,6 +351,8 @@ static void make_shape(Job *job, const LithoPatchLevels *levels, int bins)
 {
     job->shape = g_malloc(sizeof *job->shape * bins);
     litho_patch_fault_shape(levels->shape, levels->window, bins, job->shape[0]);
+    for (int k = 0; k < bins * K; k++)
+        job->shape[0][k] = 1 / job->shape[0][k];
 }
 
 static gboolean run_tiles(Job *job)
@@ -388,6 +385,8 @@ gboolean patch_faults(const PatchFaults *of, LithoRun *run, GError **error)
     const LithoPatchAxis time = of->small.axis[2];
     GError *trouble = NULL;
     Job job = {.of = of, .run = run, .threads = litho_run_threads(run), .error = &trouble};
+    job.way = (Way){LITHO_ISA_PICK(patch_fault_forward), LITHO_ISA_PICK(patch_fault_inverse),
+                    LITHO_ISA_PICK(patch_fault_filter)};
     int first, last;
     if (litho_box_empty(r))
         return TRUE;
@@ -419,7 +418,7 @@ guint64 patch_faults_bytes(const LithoPatchGeometry *small, LithoBox region, int
     int tiles[2];
     count_tiles(region, tiles);
     const guint64 bins = small->bins, made = 2 * bins * MADE_IL + MADE_IL;
-    const guint64 lanes = small->axis[2].length + bins * (2 * ROWS + WINDOW_ROWS + 2) + 2 * 4 * W +
-                          3 * 3 * K + WINDOW_ROWS + NEAR * made;
+    const guint64 lanes = 2 * LITHO_PATCH_MAX_WINDOW + bins * (2 * ROWS + WINDOW_ROWS + 4) +
+                          WINDOW_ROWS + NEAR * made;
     return MIN(threads, (gint64)tiles[0] * tiles[1]) * lanes * sizeof(Lane);
 }

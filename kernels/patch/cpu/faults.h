@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include <fftw3.h>
-
 #include "core/run.h"
 #include "kernels/patch/faults.h"
 
 // The pass over what was removed, which puts back what leaves at faults (kernels/patch/faults.h).
 
-// Transforms along time of a row of traces, shared by the threads.
+enum { PATCH_FAULT_BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1 };
+
+// Tables of transforms along time, shared by the threads: cos(2 pi f t / length) and -sin of it.
 typedef struct PatchFaultTransforms {
-    fftwf_plan forward, inverse;
     int length; // of the windows they are for; 0 = none
+    float cosine[PATCH_FAULT_BINS][PATCH_FAULT_BINS], sine[PATCH_FAULT_BINS][PATCH_FAULT_BINS];
 } PatchFaultTransforms;
 
-gboolean patch_fault_transforms_init(PatchFaultTransforms *t, int length, GError **error);
-void patch_fault_transforms_clear(PatchFaultTransforms *t);
+void patch_fault_transforms_init(PatchFaultTransforms *t, int length);
 
 typedef struct PatchFaults {
     LithoPatchGeometry small; // litho_patch_fault_geometry()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/isa.h"
 #include "kernels/patch/cpu/faults.h"
 
 // After core/grid.h, which calls an axis LITHO_INLINE.
@@ -17,30 +18,17 @@ enum {
     TILE_XL = 36,
     MADE_IL = TILE_IL + 2 * AROUND, // traces that windows are added up on
     MADE_XL = TILE_XL + 2 * AROUND,
-    ROWS = MADE_IL + 2 * EDGE,    // traces that are transformed
-    VECTOR = 16,                  // lanes
+    ROWS = MADE_IL + 2 * EDGE, // traces that are transformed
+    VECTOR = 16,               // lanes
+    TILE_ROOM = (TILE_XL + VECTOR - 1) / VECTOR * VECTOR,
     LANES = MADE_XL + 2 * EDGE,   // 48: no vector is in part beyond, so that all lanes are alike
     WINDOW_ROWS = ROWS - (W - 1), // windows whose quartiles are found; BESIDE fewer are filtered
-    LEAD = 16,                    // numbers before the first lane of a row of windows
-    ROOM = LEAD + LANES + 16,     // lanes beyond the ends are read and written, and mean nothing
-    BINS = LITHO_PATCH_MAX_WINDOW / 2 + 1,
+    ROOM = LANES + 16,            // lanes beyond the end are read and mean nothing
+    BINS = PATCH_FAULT_BINS,
     NEAR = 2 * AROUND + 1, // traces of an axis, and windows along time, whose energies count
 };
 
 typedef float Lane[ROOM] __attribute__((aligned(64)));
-
-// Complex numbers of a row.
-typedef struct Row {
-    Lane re, im;
-} Row;
-
-// A row from lane 0 on, to be read and to be written.
-typedef struct From {
-    const float *re, *im;
-} From;
-typedef struct To {
-    float *re, *im;
-} To;
 
 // Made of a window along time: sums of windows, and their energies.
 typedef struct Made {
@@ -63,27 +51,50 @@ typedef struct Scratch {
     int cell[LANES], above[LANES]; // from `first` on, below and above the middle of each window,
     float share[LANES];            // and the share of the one above
     Cells levels;
-    Lane time[LITHO_PATCH_MAX_WINDOW];
+    int cells_row[2];                    // rows of cells in `level`: row r in r modulo 2; -1 = none
+    Lane level[2][BINS];                 // at the windows of a row
+    float windows[LANES], traces[LANES]; // along crosslines, beside each window and each trace
+    gint64 column[LANES]; // places of traces in an inline that is held; -1 = none is there
+    float copies[LANES][LITHO_PATCH_MAX_WINDOW]; // of traces, in windows that reach a face
     Lane re[BINS][ROWS], im[BINS][ROWS]; // spectra along time
     Lane noise[WINDOW_ROWS][BINS];       // 1 / mean |F|^2 of the noise of windows
     Lane quiet[WINDOW_ROWS];             // at the quartile of their frequencies
-    Row along[2][W];                     // of a row of windows: transformed along inlines alone,
-    Row window[3][K];                    // along both axes: lane l stands at LEAD + l,
-    Row back[2][W];                      // and back along crosslines
-    Lane power[3][K];                    // in units of the noise
     Lane factor;                         // of the limits
-    Lane gated[2][BINS];                 // spectra that come back
+    Lane gated[2][BINS];                 // spectra that come back,
+    float back[LANES][LITHO_PATCH_MAX_WINDOW]; // and their samples
     Made made[NEAR];                     // of window k in slot k modulo NEAR
 } Scratch;
 
-// Quartiles, which number `rank` of the frequencies' means is, of the windows that begin at row
-// `row`, to s->quiet.
-void patch_fault_quiet(Scratch *s, int bins, int row, int rank);
-// Sums of quartiles over the windows beside those of row `row`: lane l takes those of lane
-// l + BESIDE.
-void patch_fault_add_quiet(const Scratch *s, int row, Lane sum);
-// Noise of a row of windows between the cells of s->levels; `energy`: sum of w^2.
-void patch_fault_noise(const Scratch *s, int bins, float energy, Lane noise[BINS]);
-// A row of windows from their spectra along time to their sums. `shape`: of the noise's level,
-// NULL = none.
-void patch_fault_filter(Scratch *s, int bins, int row, const float (*shape)[K], Made *made);
+// Quartiles, which number `rank` of the frequencies' means is, of all windows.
+void patch_fault_quiet(Scratch *s, int bins, int rank);
+// A row of cells in s->levels, between the cells at every window.
+void patch_fault_spread(const Scratch *s, int bins, Lane to[BINS]);
+// Noise of a row of windows between two rows of cells; `energy`: sum of w^2.
+void patch_fault_noise(const Lane below[BINS], const Lane above[BINS], float share, int bins,
+                       int lanes, float energy, Lane noise[BINS]);
+// Factors of the limits of the windows that begin at row `row`, each the least one times `limit`;
+// `rows`: of windows beside. Those at the ends of the row have too few others and mean nothing.
+void patch_fault_factors(Scratch *s, int row, float rows, float limit);
+// Energies of what was made, times `scale`, in units of the noise of the windows that begin at the
+// traces.
+void patch_fault_energies(const Scratch *s, int bins, int length, float scale, Made *made);
+// Sums and largest ones of the energies in windows first .. last of the traces around those of row
+// i of the tile; `rows`: of them. FALSE: none is enough for anything to come back.
+gboolean patch_fault_gathers(const Scratch *s, int first, int last, int i, float rows, Lane sum,
+                             Lane largest);
+
+// --- on vectors (cpu/faults_time.c, cpu/faults_filter.c) -----------------------------------------
+
+// Spectra along time of `lanes` traces, [bin][lane], bins `apart` floats apart. Of each trace as
+// many samples are read as fill whole VECTORs.
+void patch_fault_forward(const PatchFaultTransforms *of, const float *taper,
+                         const float *const *traces, int lanes, float *re, float *im, gsize apart);
+// And back: `length` times the samples of each lane.
+void patch_fault_inverse(const PatchFaultTransforms *of, const Lane *re, const Lane *im, int lanes,
+                         float (*to)[LITHO_PATCH_MAX_WINDOW]);
+// A row of windows from their spectra along time to their sums. `shape` multiplies
+// powers; NULL = 1.
+void patch_fault_filter(const Scratch *s, int bins, int row, const float (*shape)[K], Made *made);
+LITHO_ISA_DECLARE(patch_fault_forward);
+LITHO_ISA_DECLARE(patch_fault_inverse);
+LITHO_ISA_DECLARE(patch_fault_filter);

@@ -37,7 +37,6 @@ static void destroy(gpointer data)
     litho_clean_clear(&p->clean);
     patch_gains_clear(&p->gains);
     patch_transforms_clear(&p->transforms);
-    patch_fault_transforms_clear(&p->fault_transforms);
     patch_fill_forget(p);
     g_free(p);
 }
@@ -136,8 +135,8 @@ static gboolean sweep_with_faults(PatchPlan *p, const LithoPass *pass, PatchSwee
     sweep->out = made;
     sweep->out_held = box;
     sweep->wanted = recorded;
-    if (!patch_fault_transforms_init(&p->fault_transforms, sweep->g.axis[2].length, error) ||
-        !patch_sweep(sweep, run, error))
+    patch_fault_transforms_init(&p->fault_transforms, sweep->g.axis[2].length);
+    if (!patch_sweep(sweep, run, error))
         return FALSE;
     split_removed(pass, in, box, recorded, made, litho_run_threads(run));
     const PatchFaults faults = {
