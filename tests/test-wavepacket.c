@@ -513,7 +513,8 @@ static void test_local(void)
         Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
         const WpBox *box = wp_residual(s.g);
         float *x = s.c + box->at, *out = s.d + box->at;
-        g_autofree double *powers = wp_local_powers(s.g->tiling, box, NULL, 1);
+        g_autofree double *window = wp_local_window(s.g->tiling, box, 2);
+        g_autofree double *powers = wp_local_powers(window, box, NULL, 1);
         g_autofree float *limit = wp_local_limits(powers, 1.5);
         g_autofree float *first = g_new(float, box->floats);
         const int middle = WP_LOCAL / 2;
@@ -553,7 +554,8 @@ static void test_coarse(void)
     for (guint c = 0; c < G_N_ELEMENTS(sizes); c++) {
         Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
         const WpBox *box = &s.g->boxes[0];
-        g_autofree double *powers = wp_local_powers(s.g->tiling, box, NULL, 1);
+        g_autofree double *window = wp_local_window(s.g->tiling, box, 2);
+        g_autofree double *powers = wp_local_powers(window, box, NULL, 1);
         g_autofree float *limit = wp_local_limits(powers, 1.5);
         const WpRule rule = {.coarse = limit};
         double mean = 0;

@@ -110,6 +110,7 @@ typedef struct WpJob {
     // not worked out yet.
     double *powers[2];
     gboolean powers_white;
+    double *local_window[2]; // wp_local_window() of these boxes; NULL likewise
     double *variances;   // per box: of a coefficient in that noise, over sigma_b^2; NULL likewise
     double *block_sigma; // per block
     WpBoxStats *stats;   // per box: energy summed, peak over all blocks

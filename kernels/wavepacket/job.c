@@ -449,6 +449,8 @@ void wp_job_free(WpJob *job)
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
         g_free(job->tapers[a]);
+    for (guint i = 0; i < G_N_ELEMENTS(job->local_window); i++)
+        g_free(job->local_window[i]);
     g_free(job->blocks);
     g_free(job->c);
     g_free(job->block_sigma);

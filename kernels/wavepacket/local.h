@@ -15,17 +15,23 @@
 // lowest wavenumbers of all dips, so that a threshold on them could not tell events from noise.
 // They are a few thousand and real but for a phase: the host does it for every engine (coarse.c).
 
-enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
+enum {
+    WP_LOCAL = 16,
+    WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL,
+    WP_LOCAL_FREQUENCIES = 8 * WP_LOCAL_LIMITS
+};
 
 // Taper of a window along an axis of n samples.
 void wp_local_taper(int n, float taper[WP_LOCAL]);
 
 // The noise's power at `f` cycles per sample, 0 to 1/2: the mean over the wavenumbers.
 double wp_noise_power(const LithoNoise *noise, double f);
-// Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, the residual or
-// the coarse one: noise of the spectrum `noise`, or white with deviation 1 (NULL). Tens of
-// milliseconds of one core. g_free().
-double *wp_local_powers(const WpTiling *tiling, const WpBox *box, const LithoNoise *noise,
+// Squares of the window of `box`, the residual or the coarse one, at twice as many frequencies
+// along each axis as a local window has. Milliseconds; they serve any noise. g_free().
+double *wp_local_window(const WpTiling *tiling, const WpBox *box, int threads);
+// Mean |F|^2 [k1][k2][k3] of a window in noise that has passed the window of `box`, whose squares
+// `window` holds: noise of the spectrum `noise`, or white with deviation 1 (NULL). g_free().
+double *wp_local_powers(const double *window, const WpBox *box, const LithoNoise *noise,
                         int threads);
 // |F|^2 of a pair of windows below which its coefficients are dropped: k^2 times their mean. g_free().
 float *wp_local_limits(const double *powers, double k);

@@ -64,12 +64,16 @@ static float *local_limits(WpJob *job, const WpBox *box, const LithoNoise *noise
                            double k, const LithoRun *run)
 {
     double **powers = &job->powers[box->kind == WP_COARSE];
+    double **window = &job->local_window[box->kind == WP_COARSE];
+    const int threads = litho_run_threads(run);
     if (job->powers_white != !noise)
         for (guint i = 0; i < G_N_ELEMENTS(job->powers); i++)
             g_clear_pointer(&job->powers[i], g_free);
     job->powers_white = !noise;
+    if (!*window)
+        *window = wp_local_window(job->geometry->tiling, box, threads);
     if (!*powers)
-        *powers = wp_local_powers(job->geometry->tiling, box, noise, litho_run_threads(run));
+        *powers = wp_local_powers(*window, box, noise, threads);
     return wp_local_limits(*powers, noise ? k : k * sigma);
 }
 
