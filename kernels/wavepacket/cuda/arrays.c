@@ -232,13 +232,13 @@ gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, floa
     return TRUE;
 }
 
-gboolean wp_cuda_take_counts(WpCuda *cuda, const unsigned long long *counts, guint64 *kept,
-                             GError **error)
+gboolean wp_cuda_ask_counts(WpCuda *cuda, const unsigned long long *counts, GError **error)
 {
-    return LITHO_CUDA(cudaMemcpyAsync(kept, counts, shrink_counts(cuda->engine.geometry),
-                                      cudaMemcpyDeviceToHost, stream_of(cuda)),
-                      error) &&
-           wait_for(cuda, error);
+    const size_t bytes = shrink_counts(cuda->engine.geometry);
+    return (cuda->counted || LITHO_CUDA(cudaMallocHost((void **)&cuda->counted, bytes), error)) &&
+           LITHO_CUDA(cudaMemcpyAsync(cuda->counted, counts, bytes, cudaMemcpyDeviceToHost,
+                                      stream_of(cuda)),
+                      error);
 }
 
 static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, float *out,
@@ -252,16 +252,12 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
         whole = (WpLocalShare){windows, {0, windows->n[0]}, x + windows->at, out + windows->at,
                                 FALSE};
     unsigned long long *counts;
-    const size_t bytes = shrink_counts(g);
     if (!settle_counts(cuda, error) ||
         !wp_cuda_ask_shrink(cuda, key, x, out, rule, windows ? &whole : NULL, &counts, error))
         return FALSE;
     if (!kept)
         return TRUE;
-    if ((!cuda->counted && !LITHO_CUDA(cudaMallocHost((void **)&cuda->counted, bytes), error)) ||
-        !LITHO_CUDA(
-            cudaMemcpyAsync(cuda->counted, counts, bytes, cudaMemcpyDeviceToHost, stream_of(cuda)),
-            error))
+    if (!wp_cuda_ask_counts(cuda, counts, error))
         return FALSE;
     cuda->counts_to = kept;
     cuda->counts_of = windows;

@@ -19,23 +19,6 @@
 
 // --- the same on every GPU -----------------------------------------------------------------------
 
-gboolean wp_all_parts(WpMulti *m, WpPartFunc fn, gpointer data, GError **error)
-{
-    GError *errors[WP_MAX_PARTS] = {NULL};
-    gboolean ok[WP_MAX_PARTS], all = TRUE;
-#pragma omp parallel for num_threads(m->n) schedule(static, 1)
-    for (int k = 0; k < m->n; k++)
-        ok[k] = fn(m, k, data, &errors[k]);
-    for (int k = 0; k < m->n; k++) {
-        if (!ok[k] && all)
-            g_propagate_error(error, errors[k]);
-        else
-            g_clear_error(&errors[k]);
-        all &= ok[k];
-    }
-    return all;
-}
-
 typedef struct OnDevice {
     WpPartFunc fn;
     gpointer data;
@@ -51,6 +34,8 @@ static gboolean on_device(WpMulti *m, int k, gpointer data, GError **error)
 gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, GError **error)
 {
     OnDevice what = {fn, data};
+    if (!wp_multi_settle_windows(m, error))
+        return FALSE;
     for (int k = 0; k < m->n; k++)
         m->run[k] = run ? (LithoRun){.cancel = run->cancel,
                                      .superseded = run->superseded,
@@ -66,6 +51,7 @@ gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, G
 static void multi_free(WpEngine *engine)
 {
     wp_multi_free_parts((WpMulti *)engine);
+    wp_multi_free_crew((WpMulti *)engine);
     g_free(engine);
 }
 
@@ -76,6 +62,7 @@ static gboolean begin_part(WpMulti *m, int k, gpointer data, GError **error)
 
 static gboolean multi_begin(WpEngine *engine, LithoRun *run, GError **error)
 {
+    ((WpMulti *)engine)->counts_to = NULL;
     return wp_each_part((WpMulti *)engine, begin_part, run, run, error);
 }
 
@@ -98,7 +85,11 @@ static gboolean wait_part(WpMulti *m, int k, gpointer data, GError **error)
 
 static gboolean multi_wait(WpEngine *engine, GError **error)
 {
-    return wp_each_part((WpMulti *)engine, wait_part, NULL, NULL, error);
+    WpMulti *m = (WpMulti *)engine;
+    if (!wp_each_part(m, wait_part, NULL, NULL, error))
+        return FALSE;
+    wp_multi_settle_counts(m);
+    return TRUE;
 }
 
 // --- transform -----------------------------------------------------------------------------------
@@ -107,6 +98,7 @@ typedef struct Transform {
     const float *u; // handles
     float *to, *c;
     LithoRun *run;
+    gboolean windows_due; // as the engine had it
 } Transform;
 
 // Each step of a transform is asked for on all GPUs, then the next.
@@ -206,13 +198,31 @@ static gboolean multi_forward(WpEngine *engine, const float *u, float *c, LithoR
     return all_steps((WpMulti *)engine, steps, G_N_ELEMENTS(steps), &t, error);
 }
 
+// The residual box alone waits for rows of its windows that are on their way; what they came from
+// is free for other use behind the boxes.
+static gboolean wait_for_windows(WpMulti *m, int k, gboolean boxes_asked, GError **error)
+{
+    WpCuda *part = m->part[k];
+    gboolean ok = TRUE;
+    if (k > 0)
+        return !boxes_asked || LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(part->context),
+                                                              m->done[k][WP_DONE_WINDOWS], 0),
+                                          error);
+    for (int j = 1; j < m->n && ok && !boxes_asked; j++)
+        ok =
+            LITHO_CUDA(cudaStreamWaitEvent(part->beside[0], m->done[j][WP_DONE_WINDOWS], 0), error);
+    return ok;
+}
+
 static gboolean adjoint_boxes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
     WpCuda *part = m->part[k];
     return wait_for_all(m, k, WP_DONE_PULLED, error) &&
+           (!t->windows_due || wait_for_windows(m, k, FALSE, error)) &&
            wp_cuda_begin_adjoint(part, wp_part_of(t->c, k), spans_of(m, k, k),
                                  k ? &m->run[k] : t->run, error) &&
+           (!t->windows_due || wait_for_windows(m, k, TRUE, error)) &&
            step_done(m, k, WP_DONE_FIRST, error);
 }
 
@@ -257,7 +267,8 @@ static gboolean multi_adjoint(WpEngine *engine, float *c, float *u, LithoRun *ru
 {
     static const WpPartFunc steps[] = {adjoint_boxes, adjoint_columns, adjoint_planes};
     WpMulti *m = (WpMulti *)engine;
-    Transform t = {.to = u, .c = c, .run = run};
+    Transform t = {.to = u, .c = c, .run = run, .windows_due = m->windows_due};
+    m->windows_due = FALSE;
     return all_steps(m, steps, G_N_ELEMENTS(steps), &t, error) &&
            wait_for_all(m, 0, WP_DONE_READY, error);
 }
@@ -285,8 +296,7 @@ WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, Lit
     WpMulti *m = g_new0(WpMulti, 1);
     m->engine.class = multi_class();
     m->engine.geometry = geometry;
-    if (wp_multi_make_parts(m, form, run ? run->device : 0, devices, error) &&
-        litho_run_step(run, 0, 0, error)) {
+    if (wp_multi_make_parts(m, form, devices, run, error) && litho_run_step(run, 0, 0, error)) {
         m->engine.devices = m->n;
         return &m->engine;
     }

@@ -24,6 +24,8 @@ typedef struct WpParts {
     float *part[WP_MAX_PARTS];
 } WpParts;
 
+typedef struct WpCrew WpCrew;
+
 typedef struct WpMulti {
     WpEngine engine;
     int n;
@@ -38,6 +40,10 @@ typedef struct WpMulti {
     cudaEvent_t done[WP_MAX_PARTS][WP_DONE_STEPS];
     double link_bytes[WP_MAX_PARTS][WP_LINKS]; // over the links into each part
     LithoRun run[WP_MAX_PARTS];               // of the call under way
+    WpCrew *crew;             // a thread for every part but the first; NULL until there is work
+    gboolean windows_due;     // rows of the last shrink() are on their way to the first part
+    guint64 *counts_to;       // shrink()'s `kept`, until they are added to it; NULL: they are
+    gboolean windows_counted; // the residual box is among them by its windows
 } WpMulti;
 
 static inline float *wp_part_of(const float *array, int k)
@@ -52,15 +58,23 @@ static inline WpEngine *wp_first_part(WpEngine *engine)
 
 typedef gboolean (*WpPartFunc)(WpMulti *multi, int k, gpointer data, GError **error);
 
-// fn for every part at the same time; the first error.
+// cuda/multi_crew.c: fn for every part at the same time, part 0 in the caller's thread; the first
+// error. One call at a time.
 gboolean wp_all_parts(WpMulti *multi, WpPartFunc fn, gpointer data, GError **error);
+void wp_multi_free_crew(WpMulti *multi);
 // wp_all_parts() with the part's GPU current, part 0 in the caller's thread, whose GPU is current
-// here again afterwards.
+// here again afterwards; rows on their way are waited for before.
 gboolean wp_each_part(WpMulti *multi, WpPartFunc fn, gpointer data, LithoRun *run, GError **error);
 
-// cuda/multi_plan.c: `devices` parts from `device` on, or as many as can read each other's memory.
-gboolean wp_multi_make_parts(WpMulti *multi, int form, int device, int devices, GError **error);
+// cuda/multi_plan.c: `devices` parts from run->device on, or as many as can read each other's
+// memory.
+gboolean wp_multi_make_parts(WpMulti *multi, int form, int devices, const LithoRun *run,
+                             GError **error);
 void wp_multi_free_parts(WpMulti *multi);
 
-// cuda/multi_arrays.c: all of the table but free, begin, finish, wait, forward, adjoint.
+// cuda/multi_arrays.c: later requests of all parts wait for the rows that windows_due tells of.
+gboolean wp_multi_settle_windows(WpMulti *multi, GError **error);
+// Adds what the last shrink() counted to its `kept`, all parts having been waited for.
+void wp_multi_settle_counts(WpMulti *multi);
+// All of the table but free, begin, finish, wait, forward, adjoint.
 extern const WpEngineClass wp_multi_arrays;

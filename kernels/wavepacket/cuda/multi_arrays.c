@@ -29,6 +29,8 @@ static void multi_release(WpEngine *engine, float *array)
 {
     WpMulti *m = (WpMulti *)engine;
     WpParts *a = (WpParts *)array;
+    if (a)
+        wp_multi_settle_windows(m, NULL);
     for (int k = m->n - 1; a && k >= 0; k--)
         m->part[k]->engine.class->release(&m->part[k]->engine, a->part[k]);
     g_free(a);
@@ -72,13 +74,22 @@ static gboolean spread_out(const float *array)
     return ((const WpParts *)array)->part[1] != NULL;
 }
 
+// Makes requests of part k wait for rows on their way where floats at .. of the part's coefficients
+// are the residual box.
+static gboolean settle_piece(WpMulti *m, const float *array, int k, gint64 at, GError **error)
+{
+    const WpBox *residual = k == 0 ? wp_residual(&m->geometry[0]) : NULL;
+    return !residual || !spread_out(array) || at < residual->at ||
+           wp_multi_settle_windows(m, error);
+}
+
 static gboolean multi_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
                                GError **error)
 {
     WpMulti *m = (WpMulti *)engine;
     const int k = spread_out(array) ? find_float(m, at, &at) : 0;
     WpEngine *part = &m->part[k]->engine;
-    return part->class->attach(part, error) &&
+    return settle_piece(m, array, k, at, error) && part->class->attach(part, error) &&
            part->class->download(part, wp_part_of(array, k), at, to, n, error) &&
            multi_attach(engine, error);
 }
@@ -129,7 +140,7 @@ static gboolean multi_upload(WpEngine *engine, const float *from, float *array, 
     WpMulti *m = (WpMulti *)engine;
     const int k = spread_out(array) ? find_float(m, at, &at) : 0;
     WpEngine *part = &m->part[k]->engine;
-    return part->class->attach(part, error) &&
+    return settle_piece(m, array, k, at, error) && part->class->attach(part, error) &&
            part->class->upload(part, from, wp_part_of(array, k), at, n, error) &&
            multi_attach(engine, error);
 }
@@ -151,8 +162,7 @@ typedef struct Shrink {
     float *out;
     const WpRule *rule;
     const WpBox *windows; // the residual box of part 0 where it is thresholded in local windows
-    unsigned long long *counts[WP_MAX_PARTS]; // on the devices
-    guint64 *kept[WP_MAX_PARTS];
+    gboolean counts;
 } Shrink;
 
 // Where the rows begin whose local windows part k computes. The first part, which has the box, gets
@@ -199,23 +209,25 @@ static gboolean pull_share(WpMulti *m, int k, const Shrink *s, WpLocalShare *sha
                       error);
 }
 
+// On a stream beside: the boxes' transforms do not wait for it (wp_multi_settle_windows()).
 static gboolean push_share(WpMulti *m, int k, const Shrink *s, const WpLocalShare *share,
                            GError **error)
 {
     WpCuda *part = m->part[k];
     const gint64 row = (gint64)s->windows->n[1] * s->windows->n[2], at = share->rows.from * row;
-    cudaStream_t stream = litho_cuda_stream(part->context);
-    return LITHO_CUDA(cudaMemcpyAsync(wp_part_of(s->out, 0) + s->windows->at + at, share->out + at,
-                                      share->rows.to * row * sizeof(float) - at * sizeof(float),
-                                      cudaMemcpyDefault, stream),
+    const gint64 n = (share->rows.to - share->rows.from) * row;
+    return wp_cuda_branch_off(part, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(wp_part_of(s->out, 0) + s->windows->at + at, share->out + at,
+                                      n * sizeof(float), cudaMemcpyDefault, part->beside[1]),
                       error) &&
-           LITHO_CUDA(cudaEventRecord(m->done[k][WP_DONE_WINDOWS], stream), error);
+           LITHO_CUDA(cudaEventRecord(m->done[k][WP_DONE_WINDOWS], part->beside[1]), error);
 }
 
 static gboolean ask_shrink(WpMulti *m, int k, gpointer data, GError **error)
 {
     Shrink *s = data;
     WpCuda *part = m->part[k];
+    unsigned long long *counts;
     g_autofree float *level = own_values(m, k, s->rule->level);
     const WpRule rule = {
         .level = level, .soft = s->rule->soft, .drops = s->rule->drops, .local = s->rule->local};
@@ -230,16 +242,37 @@ static gboolean ask_shrink(WpMulti *m, int k, gpointer data, GError **error)
         return FALSE;
     }
     return wp_cuda_ask_shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k),
-                              wp_part_of(s->out, k), &rule, shares ? &share : NULL, &s->counts[k],
+                              wp_part_of(s->out, k), &rule, shares ? &share : NULL, &counts,
                               error) &&
+           (!s->counts || wp_cuda_ask_counts(part, counts, error)) &&
            (k == 0 || !shares || push_share(m, k, s, &share, error));
 }
 
-static gboolean count_shrink(WpMulti *m, int k, gpointer data, GError **error)
+gboolean wp_multi_settle_windows(WpMulti *m, GError **error)
 {
-    Shrink *s = data;
-    s->kept[k] = g_new0(guint64, m->geometry[k].n_boxes + 1);
-    return wp_cuda_take_counts(m->part[k], s->counts[k], s->kept[k], error);
+    gboolean ok = TRUE;
+    for (int k = 1; m->windows_due && ok && k < m->n; k++)
+        ok = LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(m->part[0]->context),
+                                            m->done[k][WP_DONE_WINDOWS], 0),
+                        error) &&
+             LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(m->part[k]->context),
+                                            m->done[k][WP_DONE_WINDOWS], 0),
+                        error);
+    m->windows_due = FALSE;
+    return ok;
+}
+
+void wp_multi_settle_counts(WpMulti *m)
+{
+    const WpGeometry *g = m->engine.geometry;
+    guint64 *kept = m->counts_to, in_windows = 0;
+    m->counts_to = NULL;
+    for (int b = 0; kept && b < g->n_boxes; b++)
+        kept[b] += m->part[m->owner[b]]->counted[m->local[b]];
+    for (int k = 0; kept && k < m->n; k++)
+        in_windows += m->part[k]->counted[m->geometry[k].n_boxes];
+    if (kept && m->windows_counted)
+        kept[g->n_boxes - 1] += wp_local_share(wp_residual(g), in_windows);
 }
 
 // All parts threshold their own boxes and a part of the residual box's windows, whose rows lie on
@@ -248,25 +281,18 @@ static gboolean multi_shrink(WpEngine *engine, const float *key, const float *x,
                              const WpRule *rule, guint64 *kept, GError **error)
 {
     WpMulti *m = (WpMulti *)engine;
-    Shrink s = {key, x, out, rule, rule->local ? wp_residual(&m->geometry[0]) : NULL, {0}, {0}};
-    const WpGeometry *g = engine->geometry;
+    const WpBox *windows = rule->local ? wp_residual(&m->geometry[0]) : NULL;
+    Shrink s = {key, x, out, rule, windows, kept != NULL};
     cudaStream_t first = litho_cuda_stream(m->part[0]->context);
-    if (!LITHO_CUDA(cudaEventRecord(m->done[0][WP_DONE_WINDOWS], first), error))
+    if ((m->counts_to && !engine->class->wait(engine, error)) ||
+        !wp_multi_settle_windows(m, error) ||
+        !LITHO_CUDA(cudaEventRecord(m->done[0][WP_DONE_WINDOWS], first), error) ||
+        !wp_each_part(m, ask_shrink, &s, NULL, error))
         return FALSE;
-    gboolean ok = wp_each_part(m, ask_shrink, &s, NULL, error);
-    for (int k = 1; ok && s.windows && k < m->n; k++)
-        ok = LITHO_CUDA(cudaStreamWaitEvent(first, m->done[k][WP_DONE_WINDOWS], 0), error);
-    ok = ok && (!kept || wp_each_part(m, count_shrink, &s, NULL, error));
-    guint64 in_windows = 0;
-    for (int k = 0; ok && kept && k < m->n; k++)
-        in_windows += s.kept[k][m->geometry[k].n_boxes];
-    for (int b = 0; ok && kept && b < g->n_boxes; b++)
-        kept[b] += s.kept[m->owner[b]][m->local[b]];
-    if (ok && kept && s.windows)
-        kept[g->n_boxes - 1] += wp_local_share(s.windows, in_windows);
-    for (int k = 0; k < m->n; k++)
-        g_free(s.kept[k]);
-    return ok;
+    m->windows_due = windows != NULL;
+    m->windows_counted = windows != NULL;
+    m->counts_to = kept;
+    return TRUE;
 }
 
 typedef struct Looking {

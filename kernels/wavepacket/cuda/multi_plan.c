@@ -155,12 +155,13 @@ static int linked_devices(int device, int wanted)
 
 typedef struct Making {
     int form, device; // of part 0
+    int threads;      // of each: parts are made at the same time
 } Making;
 
 static gboolean make_part(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Making *making = data;
-    LithoRun run = {.device = making->device + k};
+    LithoRun run = {.device = making->device + k, .threads = making->threads};
     m->part[k] = (WpCuda *)wp_engine_cuda(&m->geometry[k], making->form, k, m->n, &run, error);
     for (int i = 0; m->part[k] && i < WP_DONE_STEPS; i++)
         if (!LITHO_CUDA(cudaEventCreateWithFlags(&m->done[k][i], cudaEventDisableTiming), error))
@@ -226,11 +227,12 @@ static void count_links(WpMulti *m, int k)
     m->link_bytes[k][WP_PULL_COLUMNS] = point * others * share->samples;
 }
 
-gboolean wp_multi_make_parts(WpMulti *m, int form, int device, int devices, GError **error)
+gboolean wp_multi_make_parts(WpMulti *m, int form, int devices, const LithoRun *run, GError **error)
 {
-    Making making = {form, device};
-    m->n = linked_devices(device, MIN(devices, WP_MAX_PARTS));
+    Making making = {.form = form, .device = run ? run->device : 0};
+    m->n = linked_devices(making.device, MIN(devices, WP_MAX_PARTS));
     deal_out(m);
+    making.threads = MAX(litho_run_threads(run) / m->n, 1);
     make_geometries(m);
     if (!wp_all_parts(m, make_part, &making, error))
         return FALSE;

@@ -205,9 +205,9 @@ typedef struct WpLocalShare {
 gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, float *out,
                             const WpRule *rule, const WpLocalShare *share,
                             unsigned long long **counts, GError **error);
-// Waits for the counts: n_boxes + 1 of them.
-gboolean wp_cuda_take_counts(WpCuda *cuda, const unsigned long long *counts, guint64 *kept,
-                             GError **error);
+// Brings the counts, n_boxes + 1 of them, to cuda->counted; they are there when the engine has been
+// waited for.
+gboolean wp_cuda_ask_counts(WpCuda *cuda, const unsigned long long *counts, GError **error);
 // cuda/multi.c: boxes spread over `devices` from run->device on, as many of them as are linked.
 WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
                           GError **error);
