@@ -42,6 +42,8 @@ typedef struct WpProbe {
     int *inside; // p2 n3 + p3
 } WpProbe;
 
+typedef struct WpEstimate WpEstimate;
+
 // Blocks first .. end-1, one engine, one thread while blocks are worked on. Arrays are in the
 // engine's memory, NULL until needed.
 typedef struct WpLane {
@@ -56,6 +58,7 @@ typedef struct WpLane {
     WpBoxStats *stats; // of the forward stage, per box
     double *counts;    // WP_BINS
     guint64 *kept;     // per box
+    WpEstimate *estimate; // of the level of the noise, under way; NULL = none
     LithoRun *run, quiet; // of the pass under way; lanes but the first only look for a cancel
 } WpLane;
 
@@ -101,7 +104,7 @@ typedef struct WpJob {
     LithoNoiseMap bands; // and coefficients over what it has beyond that,
     float *box_levels;   // WpPlacesLevels.level; NULL = as they came
     double input_energy;
-    double sigma;        // estimated noise level
+    double sigma;        // wp_job_sigma(); negative = not asked for yet
     WpLevelFunc level;   // of the machine
     LithoNoise noise;    // of the input by frequency; n 0 = not measured
     guint64 noise_of;    // serial of the cube it was measured on, and what it was taken from
@@ -249,8 +252,13 @@ gboolean wp_shrink_all(WpEngine *engine, const float *c, float *out, const WpRul
 // Chooses the coefficients from which the noise level is measured; once per job.
 void wp_probes_new(WpJob *job, const LithoRun *run);
 void wp_probes_free(WpJob *job);
-// Negative = failed.
-double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error);
+// Begins to estimate the level of the noise by a block's coefficients, which may change afterwards:
+// beside the pass where a card does the work. The lane's estimate before this one is ended.
+gboolean wp_ask_sigma(WpJob *job, WpLane *lane, int block, const float *c, GError **error);
+void wp_take_sigma(WpJob *job, WpLane *lane); // waits for it: job->block_sigma
+void wp_drop_sigma(WpLane *lane);
+// Level over all blocks, once they have been looked at; ends the estimates.
+double wp_job_sigma(WpJob *job);
 // Level k sigma sigma_b per box, 0 for the coarse one; g_free().
 float *wp_levels(const WpJob *job, double k_sigma);
 // The magnitude below which coefficients are dropped so that `count` are kept, over all blocks.

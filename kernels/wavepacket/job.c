@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/report.h"
-#include "core/sort.h"
 #include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/coefficients.h"
 
@@ -65,6 +64,8 @@ void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3])
     job->n_blocks = count[0] * count[1] * count[2];
     job->whole = job->n_blocks == 1 && !job->tapers[0] && !job->tapers[1] && !job->tapers[2] &&
                  memcmp(job->n, job->spec.n, sizeof job->n) == 0;
+    for (int k = 0; k < job->n_made; k++)
+        wp_drop_sigma(&job->lanes[k]);
     g_free(job->blocks);
     g_free(job->c);
     g_free(job->block_sigma);
@@ -490,8 +491,7 @@ gboolean wp_job_look(WpJob *job, WpLane *lane, int block, const float *c, GError
     }
     for (int i = 0; i < WP_BINS; i++)
         lane->counts[i] += h->bins[i];
-    job->block_sigma[block] = wp_estimate_sigma(job, lane, c, error);
-    return job->block_sigma[block] >= 0;
+    return wp_ask_sigma(job, lane, block, c, error);
 }
 
 static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
@@ -519,13 +519,7 @@ void wp_job_looked(WpJob *job)
     for (int b = 0; b < g->n_boxes; b++)
         if (g->boxes[b].kind != WP_COARSE)
             job->peak = MAX(job->peak, job->stats[b].peak / g->boxes[b].sigma);
-    // The median over the blocks that have any noise.
-    int used = 0;
-    for (int b = 0; b < job->n_blocks; b++)
-        if (job->block_sigma[b] > 0)
-            job->block_sigma[used++] = job->block_sigma[b];
-    qsort(job->block_sigma, used, sizeof *job->block_sigma, litho_compare_double);
-    job->sigma = used ? job->block_sigma[used / 2] : 0;
+    job->sigma = -1; // wp_job_sigma()
 }
 
 // The input, checked, and guesses in place of its bursts and its missing traces.

@@ -78,6 +78,7 @@ static void free_lane(WpJob *job, WpLane *lane)
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         k->release(lane->engine, arrays[i]);
     wp_lane_drop_coefficients(job, lane);
+    wp_drop_sigma(lane);
     if (lane == job->lanes) {
         float *cubes[] = {job->volume, job->result, job->work};
         for (guint i = 0; i < G_N_ELEMENTS(cubes); i++)

@@ -83,7 +83,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if (!(p->sigma > 0) && !wp_know_noise(job, pass, run, error))
         return FALSE;
     const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
-    const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
+    const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : wp_job_sigma(job);
     g_autofree float *level = measured ? wp_noise_levels(job, p->threshold, litho_run_threads(run))
                                        : wp_levels(job, p->threshold * sigma);
     const LithoNoise *noise = measured ? &job->noise : NULL;
@@ -113,7 +113,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         if (!(p->sigma > 0))
             litho_report_used(run->report, "wavepacket", "sigma", sigma);
         litho_report_number(run->report, "sigma_estimated", "Noise level, estimated", "",
-                            job->sigma);
+                            wp_job_sigma(job));
         wp_places_report(job, run->report);
         litho_clean_report(&job->clean, pass->in, run->report);
     }

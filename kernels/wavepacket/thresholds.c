@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/sort.h"
 #include "kernels/wavepacket/apply.h"
 #include "kernels/common/select.h"
 
@@ -189,28 +191,106 @@ static float level_of_box(const WpJob *job, const ProbedBox *list, const float *
 // White noise of deviation s gives complex coefficients with P(|c| > t) = exp(-t^2/(s sigma_b)^2),
 // median s sigma_b sqrt(ln 2). The median over directions of the finest scale, each the median over
 // positions, is not moved by events: they are steep in few directions and present in few places.
-// Negative = failed.
-double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error)
-{
-    const double start = litho_now_ms();
-    g_autofree float *planes = read_probes(job, lane, c, error);
+struct WpEstimate {
+    const WpJob *job;
+    int block, n, threads;
     ProbedBox list[PROBE_BOXES];
+    float *planes, *values;
+    double sigma;
+    GThread *thread; // NULL: it was worked out at once
+};
+
+static gpointer estimate(gpointer data)
+{
+    WpEstimate *e = data;
     float level[PROBE_BOXES];
-    gint64 most;
-    const int n = list_probed(job, list, &most), threads = litho_run_threads(lane->run);
-    g_autofree float *values =
-        planes ? litho_memory_new(most, sizeof *values, "magnitudes of coefficients", error) : NULL;
     int used = 0;
-    if (!values)
-        return -1;
-#pragma omp parallel for num_threads(MIN(threads, n)) schedule(dynamic) if (most > PROBE_FEW)
-    for (int i = 0; i < n; i++)
-        level[i] = level_of_box(job, &list[i], planes, values + list[i].value);
-    for (int i = 0; i < n; i++)
+#pragma omp parallel for num_threads(e->threads) schedule(dynamic) if (e->threads > 1)
+    for (int i = 0; i < e->n; i++)
+        level[i] = level_of_box(e->job, &e->list[i], e->planes, e->values + e->list[i].value);
+    for (int i = 0; i < e->n; i++)
         if (level[i] >= 0)
             level[used++] = level[i];
+    e->sigma = used ? litho_select_kth(level, used, used / 2) : 0;
+    return NULL;
+}
+
+// Threads beside the pass: it has the card's time for it.
+enum { BESIDE = 4 };
+
+gboolean wp_ask_sigma(WpJob *job, WpLane *lane, int block, const float *c, GError **error)
+{
+    const double start = litho_now_ms();
+    wp_take_sigma(job, lane);
+    gint64 most;
+    WpEstimate *e = g_new0(WpEstimate, 1);
+    lane->estimate = e;
+    e->job = job;
+    e->block = block;
+    e->n = list_probed(job, e->list, &most);
+    e->planes = read_probes(job, lane, c, error);
+    e->values = e->planes
+                    ? litho_memory_new(most, sizeof *e->values, "magnitudes of coefficients", error)
+                    : NULL;
+    if (!e->values) {
+        wp_drop_sigma(lane);
+        return FALSE;
+    }
+    const gboolean beside = job->level && most > PROBE_FEW;
+    e->threads = most > PROBE_FEW ? CLAMP(litho_run_threads(lane->run), 1, MAX(e->n, 1)) : 1;
+    if (beside) {
+        e->threads = MIN(e->threads, BESIDE);
+        e->thread = g_thread_new("wavepacket-level", estimate, e);
+    } else {
+        estimate(e);
+    }
     litho_run_time(lane->run, "estimated level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
-    return used ? litho_select_kth(level, used, used / 2) : 0;
+    return TRUE;
+}
+
+static void end_estimate(WpEstimate *e)
+{
+    if (e->thread)
+        g_thread_join(e->thread);
+    e->thread = NULL;
+}
+
+void wp_take_sigma(WpJob *job, WpLane *lane)
+{
+    WpEstimate *e = lane->estimate;
+    if (!e)
+        return;
+    end_estimate(e);
+    job->block_sigma[e->block] = e->sigma;
+    wp_drop_sigma(lane);
+}
+
+void wp_drop_sigma(WpLane *lane)
+{
+    WpEstimate *e = lane->estimate;
+    lane->estimate = NULL;
+    if (!e)
+        return;
+    end_estimate(e);
+    g_free(e->planes);
+    g_free(e->values);
+    g_free(e);
+}
+
+double wp_job_sigma(WpJob *job)
+{
+    if (job->sigma >= 0)
+        return job->sigma;
+    for (int k = 0; k < job->n_lanes; k++)
+        wp_take_sigma(job, &job->lanes[k]);
+    // The median over the blocks that have any noise.
+    int used = 0;
+    for (int b = 0; b < job->n_blocks; b++)
+        if (job->block_sigma[b] > 0)
+            job->block_sigma[used++] = job->block_sigma[b];
+    qsort(job->block_sigma, used, sizeof *job->block_sigma, litho_compare_double);
+    job->sigma = used ? job->block_sigma[used / 2] : 0;
+    return job->sigma;
 }
 
 // --- a level by count ----------------------------------------------------------------------------
