@@ -446,10 +446,34 @@ static void test_regular(void)
     }
 }
 
+// Property: a box has gaps where it holds a live trace and a missing one, whatever lies around it.
+static void test_any(void)
+{
+    const LithoGrid grid = litho_grid_new(7, 9, 3);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    LithoBox box = {.lo = {2, 3, 0}, .hi = {5, 8, 3}}, none = box;
+    none.hi[1] = none.lo[1];
+    cube->live[1 * 9 + 4] = cube->live[2 * 9 + 2] = cube->live[4 * 9 + 8] = 0; // beside it
+    g_assert_true(litho_gaps_any(cube, litho_box_full(&grid)));
+    g_assert_false(litho_gaps_any(cube, box));
+    for (int k = 0; k < 15; k++) {
+        guint8 *live = &cube->live[(2 + k / 5) * 9 + 3 + k % 5];
+        *live = 0;
+        g_assert_true(litho_gaps_any(cube, box));
+        g_assert_false(litho_gaps_any(cube, none));
+        *live = 1;
+    }
+    memset(cube->live + 2 * 9, 0, 3 * 9);
+    g_assert_false(litho_gaps_any(cube, box));
+    cube->live[4 * 9 + 7] = 1;
+    g_assert_true(litho_gaps_any(cube, box));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
+    g_test_add_func("/gaps/any", test_any);
     g_test_add_func("/gaps/transform", test_transform);
     g_test_add_func("/gaps/guess", test_guess);
     g_test_add_func("/gaps/one-sample", test_one_sample);

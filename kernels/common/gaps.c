@@ -315,13 +315,14 @@ static void normalise(Job *job)
 
 gboolean litho_gaps_any(const LithoCube *cube, LithoBox box)
 {
+    const gint64 n = litho_box_size(box, 1);
     gboolean live = FALSE, missing = FALSE;
-    for (gint64 il = box.lo[0]; il < box.hi[0] && !(live && missing); il++)
-        for (gint64 xl = box.lo[1]; xl < box.hi[1]; xl++) {
-            const gboolean here = litho_cube_is_live(cube, il, xl);
-            live |= here;
-            missing |= !here;
-        }
+    for (gint64 il = box.lo[0]; il < box.hi[0] && n > 0 && !(live && missing); il++) {
+        const guint8 *row = cube->live + litho_cube_trace_index(cube, il, box.lo[1]);
+        for (gint64 k = 0; k < n && !live; k++)
+            live = row[k] != 0;
+        missing = missing || memchr(row, 0, n) != NULL;
+    }
     return live && missing;
 }
 
