@@ -400,24 +400,44 @@ static double held_times(const NoiseJob *job)
     return job->judging ? noise_overlap(job) : 8;
 }
 
+// Classes of one frequency and half, all groups together, and the level of the quietest.
+typedef struct Classes {
+    double power[CLASSES], weight[CLASSES], level;
+} Classes;
+
+// [frequency][half]; g_free().
+static Classes *sum_groups(const NoiseJob *job, const NoiseClassSums *sums)
+{
+    Classes *all = g_new(Classes, 2 * job->nf);
+    for (int i = 0; i < 2 * job->nf; i++) {
+        const NoiseClassSums *own = sums + (gsize)i * CLASSES;
+        Classes *to = &all[i];
+        double level = 0, unit = 0;
+        for (int k = 0; k < CLASSES; k++) {
+            to->power[k] = sum_of(own[k].power);
+            to->weight[k] = sum_of(own[k].weight);
+        }
+        for (int k = 0; k < quietest_of(job); k++) {
+            level += to->power[k];
+            unit += to->weight[k];
+        }
+        to->level = level / fmax(unit, 1e-30);
+    }
+    return all;
+}
+
 // Mean of class c of one half over the frequencies near f, in units of the quietest coefficients;
 // its weight is 0 where there is none.
-static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f, int half, int c,
+static double class_mean(const NoiseJob *job, const Classes *all, int f, int half, int c,
                          double *weight)
 {
     double power = 0;
     *weight = 0;
     for (int g = MAX(f - NEARBY, 0); g <= MIN(f + NEARBY, job->nf - 1); g++) {
-        const NoiseClassSums *first = sums + ((gsize)2 * g + half) * CLASSES;
-        double level = 0, unit = 0;
-        for (int k = 0; k < quietest_of(job); k++) {
-            level += sum_of(first[k].power);
-            unit += sum_of(first[k].weight);
-        }
-        level /= fmax(unit, 1e-30);
-        if (level > 0) {
-            power += sum_of(first[c].power) / level;
-            *weight += sum_of(first[c].weight);
+        const Classes *own = &all[2 * g + half];
+        if (own->level > 0) {
+            power += own->power[c] / own->level;
+            *weight += own->weight[c];
         }
     }
     return *weight > 0 ? power / *weight : 0;
@@ -429,12 +449,12 @@ static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f,
 // the loudnesses cancel. Events raise the loudest tenth above the plain; where next to nothing is
 // three times the quiet ones' neighbourhood, a rise up to 15 % is the windows' own (broad events of
 // 20 dB: 11 to 14 %).
-static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f, int half)
+static gboolean is_plain(const NoiseJob *job, const Classes *classes, int f, int half)
 {
     const double top = 0.1, nothing = 0.005, times = held_times(job);
     double mean[CLASSES], weight[CLASSES], whole = 0;
     for (int c = 0; c < CLASSES; c++) {
-        mean[c] = class_mean(job, sums, f, half, c, &weight[c]);
+        mean[c] = class_mean(job, classes, f, half, c, &weight[c]);
         whole += weight[c];
     }
     double loud = 0, loud_weight = 0, rest = 0, rest_weight = 0;
@@ -460,7 +480,7 @@ static gboolean is_plain(const NoiseJob *job, const NoiseClassSums *sums, int f,
 // unequal loudness show no event; else the first ones whose power does not exceed that of the
 // quieter ones, among the quietest coefficients by more than its scatter. The first `few` are taken
 // for noise: fewer tell nothing.
-static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f, int half,
+static int quiet_classes(const NoiseJob *job, const Classes *classes, int f, int half,
                          gboolean unequal)
 {
     double below = 0, below_weight = 0, whole = 0, mean[CLASSES], weight[CLASSES];
@@ -469,7 +489,7 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
     gboolean all = TRUE;
     int n = 0;
     for (int c = 0; c < CLASSES; c++) {
-        mean[c] = class_mean(job, sums, f, half, c, &weight[c]);
+        mean[c] = class_mean(job, classes, f, half, c, &weight[c]);
         whole += weight[c];
     }
     for (int c = 0; c < CLASSES && all; c++) {
@@ -489,16 +509,16 @@ static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f,
         below += weight[c] * mean[c];
         below_weight += weight[c];
     }
-    return all || (unequal && is_plain(job, sums, f, half)) ? CLASSES : n;
+    return all || (unequal && is_plain(job, classes, f, half)) ? CLASSES : n;
 }
 
-static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f, gboolean unequal,
-                           double *sigma, double *leaking, float *used)
+static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, const Classes *classes,
+                           int f, gboolean unequal, double *sigma, double *leaking, float *used)
 {
     double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0, every = 0;
     for (int half = 0; half < 2; half++) {
         // The other half chooses: classes that end below a large mean would be small by choice.
-        const int n = quiet_classes(job, sums, f, !half, unequal);
+        const int n = quiet_classes(job, classes, f, !half, unequal);
         const NoiseClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
         for (int c = 0; c < CLASSES; c++)
             every += sum_of(own[c].weight);
@@ -600,13 +620,14 @@ static double lumps_of(const NoiseJob *job, const Lumps *lumps)
 void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const float *loud,
                           double *sigma, double *leaking, LithoNoise *noise)
 {
+    g_autofree Classes *classes = sum_groups(job, sums);
     gboolean unequal = FALSE;
     for (gint64 w = 0; w < job->windows; w++)
         unequal |= job->share[w] > 0 && loud[w] != 1;
     level_of_time(job, loud, noise);
     noise->used = job->judging && !unequal ? g_new0(float, job->nf) : NULL;
     for (int f = 0; f < job->nf; f++)
-        quiet_level_of(job, sums, f, unequal, sigma, leaking, noise->used);
+        quiet_level_of(job, sums, classes, f, unequal, sigma, leaking, noise->used);
     noise->ends = unequal ? energy_at_ends(job, loud) : 1;
     const double ends = sqrt(noise->ends);
     for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
