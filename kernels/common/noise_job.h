@@ -302,6 +302,8 @@ float *noise_map_quiet(const NoiseJob *job, int threads);
 void noise_map_common(const NoiseJob *job, const float *quiet, LithoNoise *noise);
 // Sets noise->bands where the noise varies beyond noise->map; noise->sigma is known.
 void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *noise);
+// TRUE where neither of the two would set a map, whatever the level is.
+gboolean noise_map_is_even(const NoiseJob *job, const float *quiet);
 // Power of the noise in each window by noise->map: [window], 0 where a window tells nothing.
 // g_free().
 float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map);

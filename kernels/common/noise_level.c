@@ -477,7 +477,10 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     if (noise_has_neighbours(job) && !job->judging && !job->flat &&
         litho_run_checkpoint(job->run)) {
         quiet = noise_map_quiet(job, threads);
-        noise_map_common(job, quiet, noise);
+        if (noise_map_is_even(job, quiet))
+            g_clear_pointer(&quiet, g_free);
+        else
+            noise_map_common(job, quiet, noise);
     }
     noise_conclude(job, interval, all, sigma, leaking, noise);
     if (quiet)

@@ -530,6 +530,21 @@ void noise_map_find_bands(const NoiseJob *job, const float *quiet, LithoNoise *n
     cells_clear(&c);
 }
 
+gboolean noise_map_is_even(const NoiseJob *job, const float *quiet)
+{
+    const LithoNoiseMap none = {0};
+    const int all = noise_map_bands(job);
+    const float *mean = quiet + all * job->windows;
+    Cells c = large_cells(job);
+    g_autofree float *level = g_new0(float, (gsize)all *c.all);
+    g_autofree guint8 *found = g_malloc0(all);
+    const int bands = c.all > 1 ? amplitudes(&c, quiet, level) : 0;
+    const gboolean even = !(bands > 0 && variation_of(&c, level, bands) > 0) &&
+                          (c.all <= 1 || find_louder(&c, quiet, mean, &none, found) < LOUDER_BANDS);
+    cells_clear(&c);
+    return even;
+}
+
 float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map)
 {
     Cells c = large_cells(job);

@@ -32,20 +32,34 @@ struct LithoCudaContext {
     guint64 foreign_serial;
 };
 
-LithoCudaContext *litho_cuda_context_new(int device, GError **error)
+// `urgent`: the blocks of its kernels go before those of others that have not begun.
+static LithoCudaContext *context_new(int device, gboolean urgent, GError **error)
 {
-    if (!litho_cuda_use(device, error))
+    int least = 0, greatest = 0;
+    if (!litho_cuda_use(device, error) ||
+        (urgent && !LITHO_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest), error)))
         return NULL;
     LithoCudaContext *c = g_new0(LithoCudaContext, 1);
     c->device = device;
     // A blocking-sync event lets the thread sleep while a chunk of milliseconds runs.
     const unsigned quiet = cudaEventDisableTiming | cudaEventBlockingSync;
-    if (LITHO_CUDA(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), error) &&
+    if (LITHO_CUDA(cudaStreamCreateWithPriority(&c->stream, cudaStreamNonBlocking, greatest),
+                   error) &&
         LITHO_CUDA(cudaEventCreateWithFlags(&c->chunks[0], quiet), error) &&
         LITHO_CUDA(cudaEventCreateWithFlags(&c->chunks[1], quiet), error))
         return c;
     litho_cuda_context_free(c);
     return NULL;
+}
+
+LithoCudaContext *litho_cuda_context_new(int device, GError **error)
+{
+    return context_new(device, FALSE, error);
+}
+
+LithoCudaContext *litho_cuda_context_new_urgent(int device, GError **error)
+{
+    return context_new(device, TRUE, error);
 }
 
 void litho_cuda_context_free(LithoCudaContext *c)

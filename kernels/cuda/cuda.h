@@ -59,6 +59,8 @@ typedef struct LithoCudaArray {
 } LithoCudaArray;
 
 LithoCudaContext *litho_cuda_context_new(int device, GError **error);
+// One whose kernels go before those of others that have not begun.
+LithoCudaContext *litho_cuda_context_new_urgent(int device, GError **error);
 // Waits for the device. NULL is fine. The arrays made by reserve() must have been released.
 void litho_cuda_context_free(LithoCudaContext *context);
 // First thing in exec(): makes the device current in this thread and drops marks of a pass that

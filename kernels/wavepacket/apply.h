@@ -17,10 +17,22 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
+// What a level that is measured beside a pass waits for and tells. In its thread.
+typedef struct WpLevelBeside {
+    // Waits for the cube to measure and its `recorded`, of the sizes that are known; FALSE: it will
+    // not come, and the level is of no use.
+    gboolean (*wait)(gpointer data, const LithoCube **cube, const guint8 **recorded);
+    // Tells that the noise is alike everywhere: there will be no maps. At most once.
+    void (*even)(gpointer data);
+    gpointer data;
+} WpLevelBeside;
+
 // The level of the noise of a cube, from `most` windows: litho_noise_measure() where `recorded` is
-// NULL, else litho_noise_measure_level(), of a cube that has its guesses.
+// NULL, else litho_noise_measure_level(), of a cube that has its guesses. With `beside` the cube
+// may lack its samples, and wait() tells of the one to measure.
 typedef gboolean (*WpLevelFunc)(const LithoCube *cube, const guint8 *recorded, const int window[3],
-                                int most, LithoRun *run, LithoNoise *noise, GError **error);
+                                int most, const WpLevelBeside *beside, LithoRun *run,
+                                LithoNoise *noise, GError **error);
 
 // A backend's way to make engines.
 typedef struct WpMachine {
@@ -43,6 +55,7 @@ typedef struct WpProbe {
 } WpProbe;
 
 typedef struct WpEstimate WpEstimate;
+typedef struct WpBeside WpBeside;
 
 // Blocks first .. end-1, one engine, one thread while blocks are worked on. Arrays are in the
 // engine's memory, NULL until needed.
@@ -106,6 +119,7 @@ typedef struct WpJob {
     double input_energy;
     double sigma;        // wp_job_sigma(); negative = not asked for yet
     WpLevelFunc level;   // of the machine
+    WpBeside *beside;    // measures `noise` while a pass goes on; NULL = nothing does
     LithoNoise noise;    // of the input by frequency; n 0 = not measured
     guint64 noise_of;    // serial of the cube it was measured on, and what it was taken from
     LithoMeasured *noise_from; // instead; NULL = nothing. A reference
@@ -116,6 +130,7 @@ typedef struct WpJob {
     double *local_window[2]; // wp_local_window() of these boxes; NULL likewise
     double *variances;   // per box: of a coefficient in that noise, over sigma_b^2; NULL likewise
     double *block_sigma; // per block
+    gboolean sigma_late; // it is not asked for yet
     WpBoxStats *stats;   // per box: energy summed, peak over all blocks
     double peak;         // max over boxes but the coarse one of peak/sigma_b
     double *counts;      // WP_BINS, histogram of |c|/sigma_b
@@ -255,6 +270,9 @@ void wp_probes_free(WpJob *job);
 // Begins to estimate the level of the noise by a block's coefficients, which may change afterwards:
 // beside the pass where a card does the work. The lane's estimate before this one is ended.
 gboolean wp_ask_sigma(WpJob *job, WpLane *lane, int block, const float *c, GError **error);
+// Where that was put off, because a card may do it while it works on: now, by the coefficients of
+// the only block.
+gboolean wp_ask_sigma_late(WpJob *job, GError **error);
 void wp_take_sigma(WpJob *job, WpLane *lane); // waits for it: job->block_sigma
 void wp_drop_sigma(WpLane *lane);
 // Level over all blocks, once they have been looked at; ends the estimates.
@@ -282,10 +300,43 @@ guint64 wp_measure_memory(const LithoGrid *in, const void *params, guint64 part,
 // Takes pass->measured, or measures the input without its bursts, unless job->noise is of those
 // already. Where nothing can be measured its n is 0. FALSE: cancelled, no memory, numbers that make
 // no sense.
+// Ends what measures beside the pass.
 gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 void wp_forget_noise(WpJob *job);
+// Traces of a cube with guesses that count; NULL = all were recorded.
+const guint8 *wp_recorded(const LithoCube *in);
+// TRUE in *known where wp_know_noise() need not measure; *clean: the input without its bursts, NULL
+// where pass->measured tells.
+gboolean wp_look_up_noise(WpJob *job, const LithoPass *pass, const LithoCube **clean,
+                          gboolean *known, LithoRun *run, GError **error);
+// TRUE where the level of a cube is kept from another pass.
+gboolean wp_noise_is_kept(const WpJob *job, const LithoPass *pass);
+// Measures job->noise, with `beside` once the cube is there. FALSE with LITHO_ERROR_GEOMETRY: there
+// are no windows.
+gboolean wp_measure_noise(WpJob *job, const LithoPass *pass, const LithoCube *clean,
+                          const WpLevelBeside *beside, LithoRun *run, GError **error);
+// Keeps what wp_measure_noise() has come to: `measured`, or failed by `trouble`, which it takes.
+gboolean wp_keep_noise(WpJob *job, const LithoPass *pass, const LithoCube *clean, gboolean measured,
+                       GError *trouble, GError **error);
+// Works out what wp_noise_levels() and wp_noise_powers() need of job->noise.
+void wp_prepare_noise(WpJob *job, const LithoRun *run);
+// wp_local_powers() of the residual or the coarse box in `noise`, NULL = white noise; the job's.
+const double *wp_noise_powers(WpJob *job, const WpBox *box, const LithoNoise *noise, int threads);
 // Level per box: k times the deviation that job->noise has in it, 0 for the coarse one; g_free().
 float *wp_noise_levels(WpJob *job, double k, int threads);
+
+// --- beside.c ------------------------------------------------------------------------------------
+
+// Begins to measure the noise of the pass in a thread, where it has to be measured and a card does
+// the work: all that depends on the cube's size alone.
+void wp_beside_begin(WpJob *job, const LithoPass *pass, const LithoRun *run);
+// Goes on with the cube, and waits until it is known whether the noise is alike everywhere; FALSE
+// in *even: it is not, or nothing measures. job->input_energy is known.
+gboolean wp_beside_go_on(WpJob *job, const LithoPass *pass, gboolean *even, LithoRun *run,
+                         GError **error);
+// Waits for the end: job->noise, and what follows from it.
+gboolean wp_beside_end(WpJob *job, GError **error);
+void wp_beside_drop(WpJob *job);
 
 // --- places.c ------------------------------------------------------------------------------------
 

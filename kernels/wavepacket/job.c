@@ -491,7 +491,7 @@ gboolean wp_job_look(WpJob *job, WpLane *lane, int block, const float *c, GError
     }
     for (int i = 0; i < WP_BINS; i++)
         lane->counts[i] += h->bins[i];
-    return wp_ask_sigma(job, lane, block, c, error);
+    return job->sigma_late || wp_ask_sigma(job, lane, block, c, error);
 }
 
 static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
@@ -546,6 +546,10 @@ static gboolean begin_looking(WpJob *job, const LithoPass *pass, LithoRun *run, 
         memset(job->lanes[i].counts, 0, WP_BINS * sizeof(double));
     }
     job->lanes_hold_volume = FALSE;
+    // Denoising wants it for the report alone, where the level is measured.
+    job->sigma_late = job->level && job->n_blocks == 1 &&
+                      ((const LithoWavepacketParams *)pass->params)->mode == WP_DENOISE;
+    wp_beside_begin(job, pass, run);
     return load(job, pass->params, pass->in, run, error) &&
            job->engine->class->dot(job->engine, job->volume, job->volume, job->samples,
                                    &job->input_energy, error) &&
@@ -555,8 +559,11 @@ static gboolean begin_looking(WpJob *job, const LithoPass *pass, LithoRun *run, 
 static gboolean stage_forward(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
-    if (!begin_looking(job, pass, run, error) || !wp_lanes_work(job, &work, run, error))
+    if (!begin_looking(job, pass, run, error) || !wp_lanes_work(job, &work, run, error) ||
+        (job->beside && !wp_beside_end(job, error))) {
+        wp_beside_drop(job);
         return FALSE;
+    }
     wp_job_looked(job);
     job->transformed = TRUE;
     wp_report_spectrum(job, run);

@@ -35,7 +35,7 @@ static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GEr
         return FALSE;
     float *u = wp_lane_target(job, lane, error);
     return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
-           wp_lane_paste(job, lane, u, b, error);
+           wp_lane_paste(job, lane, u, b, error) && wp_ask_sigma_late(job, error);
 }
 
 // result = sum_b g_b A* rule(A g_b volume): thresholding of all blocks with the same levels.
@@ -63,18 +63,8 @@ static gboolean drop_blocks(WpJob *job, Filter filter, LithoRun *run, GError **e
 static float *local_limits(WpJob *job, const WpBox *box, const LithoNoise *noise, double sigma,
                            double k, const LithoRun *run)
 {
-    double **powers = &job->powers[box->kind == WP_COARSE];
-    double **window = &job->local_window[box->kind == WP_COARSE];
-    const int threads = litho_run_threads(run);
-    if (job->powers_white != !noise)
-        for (guint i = 0; i < G_N_ELEMENTS(job->powers); i++)
-            g_clear_pointer(&job->powers[i], g_free);
-    job->powers_white = !noise;
-    if (!*window)
-        *window = wp_local_window(job->geometry->tiling, box, threads);
-    if (!*powers)
-        *powers = wp_local_powers(*window, box, noise, threads);
-    return wp_local_limits(*powers, noise ? k : k * sigma);
+    const double *powers = wp_noise_powers(job, box, noise, litho_run_threads(run));
+    return wp_local_limits(powers, noise ? k : k * sigma);
 }
 
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
@@ -83,6 +73,8 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if (!(p->sigma > 0) && !wp_know_noise(job, pass, run, error))
         return FALSE;
     const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
+    if (!(p->sigma > 0) && !measured && !wp_ask_sigma_late(job, error))
+        return FALSE;
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : wp_job_sigma(job);
     g_autofree float *level = measured ? wp_noise_levels(job, p->threshold, litho_run_threads(run))
                                        : wp_levels(job, p->threshold * sigma);

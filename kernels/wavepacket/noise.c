@@ -67,6 +67,35 @@ float *wp_noise_levels(WpJob *job, double k, int threads)
     return level;
 }
 
+const double *wp_noise_powers(WpJob *job, const WpBox *box, const LithoNoise *noise, int threads)
+{
+    double **powers = &job->powers[box->kind == WP_COARSE];
+    double **seen = &job->local_window[box->kind == WP_COARSE];
+    if (job->powers_white != !noise)
+        for (guint i = 0; i < G_N_ELEMENTS(job->powers); i++)
+            g_clear_pointer(&job->powers[i], g_free);
+    job->powers_white = !noise;
+    if (!*seen)
+        *seen = wp_local_window(job->geometry->tiling, box, threads);
+    if (!*powers)
+        *powers = wp_local_powers(*seen, box, noise, threads);
+    return *powers;
+}
+
+// Less than a millisecond for one thread unless wavenumbers differ: others would wake no sooner.
+void wp_prepare_noise(WpJob *job, const LithoRun *run)
+{
+    const WpGeometry *g = job->geometry;
+    const WpBox *residual = wp_residual(g), *coarse = &g->boxes[0];
+    const gboolean short_work = !job->noise.shape && job->local_window[1];
+    const int threads = short_work ? 1 : litho_run_threads(run);
+    if (!job->variances)
+        job->variances = box_variances(job, threads);
+    if (residual)
+        wp_noise_powers(job, residual, &job->noise, threads);
+    wp_noise_powers(job, coarse, &job->noise, threads);
+}
+
 // --- as numbers of the recipe --------------------------------------------------------------------
 
 enum { VERSION = 1, WITH_SHAPE = 2, WITH_MAP = 4, WITH_BANDS = 8, MOST = 4096 };
@@ -239,8 +268,7 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
                                 "\"measured\" it is measured again");
 }
 
-// Which traces of a cube with guesses count; NULL = all were recorded.
-static const guint8 *recorded_of(const LithoCube *in)
+const guint8 *wp_recorded(const LithoCube *in)
 {
     return litho_gaps_any(in, in->held) ? in->live : NULL;
 }
@@ -277,7 +305,7 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams
     g_autoptr(LithoCube) part = reader->read(&need, &quiet, reader->data, error);
     LithoClean clean = {0};
     const LithoCube *guessed = part ? litho_clean(&clean, rule, part, &quiet, error) : NULL;
-    const gboolean ok = guessed && litho_noise_windows_add(windows, guessed, recorded_of(part),
+    const gboolean ok = guessed && litho_noise_windows_add(windows, guessed, wp_recorded(part),
                                                            within, &quiet, error);
     for (gint64 il = lo; ok && il < hi; il++) {
         sums->energy += energy_of(guessed, il);
@@ -426,17 +454,32 @@ static GMutex levels_lock;
 static Level levels[KEPT_LEVELS];
 static int next_level;
 
+static gboolean is_of(const Level *l, const WpJob *job, guint64 serial,
+                      const LithoWavepacketParams *p)
+{
+    return l->serial == serial && l->erratic == p->erratic && l->by == job->level &&
+           l->filling == (p->mode == WP_INTERPOLATE);
+}
+
 static gboolean recall(WpJob *job, guint64 serial, const LithoWavepacketParams *p)
 {
     gboolean known = FALSE;
     g_mutex_lock(&levels_lock);
     for (int k = 0; k < KEPT_LEVELS && !known; k++) {
-        const Level *l = &levels[k];
-        known = l->serial == serial && l->erratic == p->erratic && l->by == job->level &&
-                l->filling == (p->mode == WP_INTERPOLATE);
+        known = is_of(&levels[k], job, serial, p);
         if (known)
-            job->noise = litho_noise_copy(&l->noise);
+            job->noise = litho_noise_copy(&levels[k].noise);
     }
+    g_mutex_unlock(&levels_lock);
+    return known;
+}
+
+gboolean wp_noise_is_kept(const WpJob *job, const LithoPass *pass)
+{
+    gboolean known = FALSE;
+    g_mutex_lock(&levels_lock);
+    for (int k = 0; k < KEPT_LEVELS; k++)
+        known |= is_of(&levels[k], job, pass->in->serial, pass->params);
     g_mutex_unlock(&levels_lock);
     return known;
 }
@@ -455,13 +498,14 @@ static void remember(const WpJob *job, guint64 serial, const LithoWavepacketPara
 
 // Where there are bursts `clean` is another cube, with guesses.
 static gboolean measure_in(const WpJob *job, const LithoCube *in, const LithoCube *clean,
-                           const int size[3], LithoRun *run, LithoNoise *noise, GError **error)
+                           const int size[3], const WpLevelBeside *beside, LithoRun *run,
+                           LithoNoise *noise, GError **error)
 {
     if (job->level)
-        return job->level(clean, clean != in ? recorded_of(in) : NULL, size, WINDOWS, run, noise,
-                          error);
+        return job->level(clean, clean != in ? wp_recorded(in) : NULL, size, WINDOWS, beside, run,
+                          noise, error);
     if (clean != in)
-        return litho_noise_measure_level(clean, recorded_of(in), NULL, size, WINDOWS, run, noise,
+        return litho_noise_measure_level(clean, wp_recorded(in), NULL, size, WINDOWS, run, noise,
                                          NULL, error);
     return litho_cube_host(in, error) &&
            litho_noise_measure(in, NULL, size, WINDOWS, run, noise, error);
@@ -474,7 +518,7 @@ static gboolean take_leak(WpJob *job, const LithoCube *in, const LithoCube *clea
     g_autoptr(GError) none = NULL;
     LithoNoise others[WP_SMALLER];
     int n = 0;
-    while (n < WP_SMALLER && measure_in(job, in, clean, smaller[n], run, &others[n], &none))
+    while (n < WP_SMALLER && measure_in(job, in, clean, smaller[n], NULL, run, &others[n], &none))
         n++;
     if (n == WP_SMALLER)
         wp_noise_take_leak(&job->noise, others, power, 1 - recorded, is_line(&job->grid));
@@ -487,15 +531,22 @@ static gboolean take_leak(WpJob *job, const LithoCube *in, const LithoCube *clea
     return TRUE;
 }
 
-// FALSE with LITHO_ERROR_GEOMETRY: there are no windows. `filling`: missing traces are zero.
-static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *clean,
-                              gboolean filling, LithoRun *run, GError **error)
+gboolean wp_measure_noise(WpJob *job, const LithoPass *pass, const LithoCube *clean,
+                          const WpLevelBeside *beside, LithoRun *run, GError **error)
 {
+    // Before filling missing traces are zero.
+    const gboolean filling = ((const LithoWavepacketParams *)pass->params)->mode == WP_INTERPOLATE;
+    const LithoCube *in = filling ? clean : pass->in;
+    const guint8 *recorded_too;
+    if (!measure_in(job, in, clean, window, beside, run, &job->noise, error))
+        return FALSE;
+    if (beside && !beside->wait(beside->data, &clean, &recorded_too)) {
+        litho_noise_clear(&job->noise);
+        return litho_run_stopped(error);
+    }
     const double recorded =
         (double)litho_cube_count_live(in) / (double)litho_grid_traces(&job->grid);
     const double power = job->input_energy / (double)job->samples / (filling ? recorded : 1);
-    if (!measure_in(job, in, clean, window, run, &job->noise, error))
-        return FALSE;
     if (wp_noise_may_leak(&job->noise, power) &&
         !take_leak(job, in, clean, recorded, power, run, error)) {
         litho_noise_clear(&job->noise);
@@ -505,7 +556,7 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
     if (!job->noise.map.level)
         return TRUE;
     LithoNoise other;
-    if (!measure_in(job, in, clean, shorter, run, &other, error)) {
+    if (!measure_in(job, in, clean, shorter, NULL, run, &other, error)) {
         litho_noise_clear(&job->noise);
         return FALSE;
     }
@@ -514,32 +565,53 @@ static gboolean measure_noise(WpJob *job, const LithoCube *in, const LithoCube *
     return TRUE;
 }
 
-gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+gboolean wp_keep_noise(WpJob *job, const LithoPass *pass, const LithoCube *clean, gboolean measured,
+                       GError *trouble, GError **error)
 {
-    g_autoptr(GError) unknown = NULL;
-    const LithoCube *in = pass->in;
-    if (pass->measured)
-        return take_noise(job, pass->measured, error);
-    const LithoCube *clean = wp_clean(job, pass->params, in, run, error);
-    if (!clean)
-        return FALSE;
-    if (!job->noise_from && job->noise_of == clean->serial)
-        return TRUE;
-    const gboolean filling = ((const LithoWavepacketParams *)pass->params)->mode == WP_INTERPOLATE;
-    wp_forget_noise(job);
-    if (recall(job, in->serial, pass->params)) {
-        job->noise_of = clean->serial;
-        return TRUE;
-    }
-    if (measure_noise(job, filling ? clean : in, clean, filling, run, &unknown)) {
-        remember(job, in->serial, pass->params);
+    if (measured) {
+        remember(job, pass->in->serial, pass->params);
     } else {
         job->noise = (LithoNoise){0};
-        if (!g_error_matches(unknown, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
-            g_propagate_error(error, g_steal_pointer(&unknown));
+        if (!g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+            g_propagate_error(error, trouble);
             return FALSE;
         }
+        g_error_free(trouble);
     }
     job->noise_of = clean->serial;
     return TRUE;
+}
+
+gboolean wp_look_up_noise(WpJob *job, const LithoPass *pass, const LithoCube **clean,
+                          gboolean *known, LithoRun *run, GError **error)
+{
+    *known = TRUE;
+    *clean = NULL;
+    if (pass->measured)
+        return take_noise(job, pass->measured, error);
+    *clean = wp_clean(job, pass->params, pass->in, run, error);
+    if (!*clean)
+        return FALSE;
+    if (!job->noise_from && job->noise_of == (*clean)->serial)
+        return TRUE;
+    wp_forget_noise(job);
+    *known = recall(job, pass->in->serial, pass->params);
+    if (*known)
+        job->noise_of = (*clean)->serial;
+    return TRUE;
+}
+
+gboolean wp_know_noise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoCube *clean;
+    GError *trouble = NULL;
+    gboolean known;
+    if (job->beside)
+        return wp_beside_end(job, error);
+    if (!wp_look_up_noise(job, pass, &clean, &known, run, error))
+        return FALSE;
+    if (known)
+        return TRUE;
+    const gboolean measured = wp_measure_noise(job, pass, clean, NULL, run, &trouble);
+    return wp_keep_noise(job, pass, clean, measured, trouble, error);
 }

@@ -133,8 +133,9 @@ static gboolean scale(WpJob *job, gboolean over, float *volume, GError **error)
 
 gboolean wp_places_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    gboolean known;
-    if (!wanted(job, pass, &known, run, error))
+    gboolean even, known = FALSE;
+    if (!wp_beside_go_on(job, pass, &even, run, error) ||
+        (!even && !wanted(job, pass, &known, run, error)))
         return FALSE;
     wp_places_forget(job);
     if (known) {

@@ -178,7 +178,7 @@ gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError 
         return FALSE;
     for (int i = 0; i < job->n_lanes; i++)
         job->lanes[i].current = -1;
-    job->transformed = job->lanes_hold_volume = FALSE;
+    job->transformed = job->lanes_hold_volume = job->sigma_late = FALSE;
     if (!wp_job_reserve(job, error) || !load(job, pass, in, run, error) ||
         !wp_places_begin(job, pass, &quiet, error) || !wp_job_apply(job, pass, &quiet, error) ||
         !wp_bury(job, in, error) || !wp_leave_alone(job, p, pass->in, run, error) ||

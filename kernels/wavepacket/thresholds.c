@@ -144,7 +144,8 @@ static const float *take_magnitudes(const WpJob *job, const WpProbe *probe, cons
     const WpBox *box = &job->geometry->boxes[probe->box];
     for (int i = 0; i < probe->n; i++) {
         const float *z = plane + 2 * probe->inside[i];
-        to[i] = hypotf(z[0], z[1]);
+        const double re = z[0], im = z[1];
+        to[i] = (float)sqrt(re * re + im * im); // hypotf(), which no vector unit has
     }
     return plane + 2 * (gint64)box->n[1] * box->n[2];
 }
@@ -246,6 +247,14 @@ gboolean wp_ask_sigma(WpJob *job, WpLane *lane, int block, const float *c, GErro
     }
     litho_run_time(lane->run, "estimated level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return TRUE;
+}
+
+gboolean wp_ask_sigma_late(WpJob *job, GError **error)
+{
+    if (!job->sigma_late || job->n_blocks > 1)
+        return TRUE;
+    job->sigma_late = FALSE;
+    return wp_ask_sigma(job, &job->lanes[0], 0, job->c[0], error);
 }
 
 static void end_estimate(WpEstimate *e)

@@ -127,10 +127,13 @@ static gboolean cuda_fetch(WpEngine *engine, const float *array, const WpPiece *
     for (int i = 0; i < n; at += pieces[i++].n)
         if (!LITHO_CUDA(cudaMemcpyAsync((float *)cuda->foreign.data + at, array + pieces[i].at,
                                         pieces[i].n * sizeof *to, cudaMemcpyDeviceToDevice,
-                                        stream_of(cuda)),
+                                        cuda->fetching),
                         error))
             return FALSE;
-    return cuda_download(engine, cuda->foreign.data, 0, to, all, error);
+    return LITHO_CUDA(cudaMemcpyAsync(to, cuda->foreign.data, all * sizeof *to,
+                                      cudaMemcpyDeviceToHost, cuda->fetching),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(cuda->fetching), error);
 }
 
 static gboolean cuda_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,

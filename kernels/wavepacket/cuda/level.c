@@ -13,6 +13,7 @@
 #include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
 #include "kernels/cuda/floor.h"
+#include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
 G_STATIC_ASSERT((int)WP_LEVEL_GROUPS == (int)NOISE_GROUPS);
@@ -38,7 +39,7 @@ typedef struct Level {
     LithoCudaContext *context;
     NoiseJob *job;
     WpLevelTask task;
-    WpSelect select;
+    WpSelect select, bare_select; // that of the stream beside
     WpLevelSpread spread;
     WpLevelClasses classes;
     WpLevelAll all;
@@ -47,10 +48,23 @@ typedef struct Level {
     float *median, *bare; // per frequency: of all coefficients, without real ones
     char *tables;         // what the host knows beforehand
     cufftHandle fft;
-    LithoCudaArray room, work, floor;
+    LithoCudaArray room, work;
+    // What all wavenumbers tell is worked out beside what the quiet ones do.
+    cudaStream_t beside;
+    cudaEvent_t powers_known;
+    float *floor; // [frequency][wavenumber], and its LithoFloorJob
+    LithoFloorJob *floor_job;
 } Level;
 
 // --- memory --------------------------------------------------------------------------------------
+
+static void lay_out_select(const NoiseJob *job, Room *room, WpSelect *select)
+{
+    const gsize segments = MAX(job->windows, job->nf);
+    select->counts = take(room, segments * DIGITS * sizeof(unsigned));
+    select->rank = take(room, segments * sizeof(guint64));
+    select->prefix = take(room, segments * sizeof(unsigned));
+}
 
 // Everything that is on the device; the first time with an empty room, to count.
 static void lay_out(Level *l, Room *room)
@@ -64,8 +78,8 @@ static void lay_out(Level *l, Room *room)
     t->spectra = take(room, windows * nk * nf * 2 * sizeof(float));
     t->smooth = (float *)t->spectra; // later
     t->power = take(room, field);
-    t->share = take(room, windows * sizeof(float));
     t->scale = take(room, windows * sizeof(float));
+    t->share = take(room, windows * sizeof(float)); // from here on what fetch_windows() copies
     t->leak = take(room, windows * sizeof(float));
     t->muted = take(room, windows * sizeof(float));
     l->quiet = take(room, 2 * noise_map_bands(job) * windows * sizeof(float));
@@ -81,9 +95,10 @@ static void lay_out(Level *l, Room *room)
     l->all.slices = take(room, nf * WP_LEVEL_SLICES * sizeof(WpLevelSlice));
     l->all.arrived = take(room, nf * sizeof(unsigned));
     l->all.rests = take(room, nf * sizeof(unsigned));
-    l->select.counts = take(room, MAX(windows, nf) * DIGITS * sizeof(unsigned));
-    l->select.rank = take(room, MAX(windows, nf) * sizeof(guint64));
-    l->select.prefix = take(room, MAX(windows, nf) * sizeof(unsigned));
+    l->floor = take(room, nf * nk * sizeof(float));
+    l->floor_job = take(room, sizeof *l->floor_job);
+    lay_out_select(job, room, &l->select);
+    lay_out_select(job, room, &l->bare_select);
 }
 
 // Tables that the host fills, in one piece behind the rest: `host` is their copy here.
@@ -125,6 +140,15 @@ static void fill_tables(Level *l, Room *room, Room *host)
         }
     }
     noise_spread_clear(&spread);
+}
+
+static gboolean make_beside(Level *l, GError **error)
+{
+    int least = 0, greatest = 0;
+    return LITHO_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest), error) &&
+           LITHO_CUDA(cudaStreamCreateWithPriority(&l->beside, cudaStreamNonBlocking, greatest),
+                      error) &&
+           LITHO_CUDA(cudaEventCreateWithFlags(&l->powers_known, cudaEventDisableTiming), error);
 }
 
 static gboolean make_fft(Level *l, GError **error)
@@ -190,18 +214,23 @@ static gboolean level_init(Level *l, GError **error)
     l->spread.loud = l->loud;
     l->classes.loud = l->loud;
     l->all.median = l->bare;
-    return sent && make_fft(l, error);
+    return sent && make_beside(l, error) && make_fft(l, error);
 }
 
 static void level_clear(Level *l)
 {
     if (l->context)
         cudaStreamSynchronize(l->task.stream);
+    if (l->beside) {
+        cudaStreamSynchronize(l->beside);
+        cudaStreamDestroy(l->beside);
+    }
+    if (l->powers_known)
+        cudaEventDestroy(l->powers_known);
     if (l->fft)
         cufftDestroy(l->fft);
     litho_cuda_release(l->context, &l->room);
     litho_cuda_release(l->context, &l->work);
-    litho_cuda_release(l->context, &l->floor);
     litho_noise_windows_free(l->job);
     litho_cuda_context_free(l->context);
 }
@@ -215,15 +244,32 @@ static gboolean fetch(Level *l, gpointer to, gconstpointer from, gsize bytes, GE
            LITHO_CUDA(cudaStreamSynchronize(l->task.stream), error);
 }
 
-static gboolean spectra(Level *l, GError **error)
+// Where windows are told apart: by their traces, and by noise_map_quiet(), in one copy.
+static gboolean fetch_windows(Level *l, float *quiet, GError **error)
 {
+    NoiseJob *job = l->job;
+    const gsize windows = job->windows, n_quiet = (gsize)2 * noise_map_bands(job) * windows;
+    const float *from = l->task.share, *end = l->quiet + n_quiet;
+    g_autofree float *host = g_new(float, end - from);
+    if (!fetch(l, host, from, (end - from) * sizeof *host, error))
+        return FALSE;
+    memcpy(job->share, host, windows * sizeof *host);
+    memcpy(job->leak, host + (l->task.leak - from), windows * sizeof *host);
+    memcpy(job->muted, host + (l->task.muted - from), windows * sizeof *host);
+    memcpy(quiet, host + (l->quiet - from), n_quiet * sizeof *host);
+    return TRUE;
+}
+
+static gboolean spectra(Level *l, float *quiet, GError **error)
+{
+    const int bands = noise_map_bands(l->job), rank = (int)noise_map_rank(l->job);
     return LITHO_CUDA(wp_level_load(&l->task), error) &&
            LITHO_CUFFT(cufftExecR2C(l->fft, l->task.samples, (cufftComplex *)l->task.spectra),
                        error) &&
            LITHO_CUDA(wp_level_power(&l->task), error) &&
-           fetch(l, l->job->share, l->task.share, l->job->windows * sizeof(float), error) &&
-           fetch(l, l->job->leak, l->task.leak, l->job->windows * sizeof(float), error) &&
-           fetch(l, l->job->muted, l->task.muted, l->job->windows * sizeof(float), error);
+           LITHO_CUDA(cudaEventRecord(l->powers_known, l->task.stream), error) &&
+           LITHO_CUDA(wp_level_quiet(&l->task, bands, rank, l->quiet), error) &&
+           fetch_windows(l, quiet, error);
 }
 
 static gint64 live_windows(const NoiseJob *job)
@@ -235,9 +281,10 @@ static gint64 live_windows(const NoiseJob *job)
 }
 
 // Value number `share` of n in ascending order, in every segment; NAN: the median of what is left
-// without real coefficients.
-static gboolean select_rank(Level *l, const float *values, gboolean by_window, double share,
-                            float *result, GError **error)
+// without real coefficients. On the stream of `task`.
+static gboolean select_rank(const Level *l, const WpLevelTask *task, WpSelect *select,
+                            const float *values, gboolean by_window, double share, float *result,
+                            GError **error)
 {
     const NoiseJob *job = l->job;
     const gint64 nk = noise_wavenumbers(job), live = live_windows(job);
@@ -250,50 +297,69 @@ static gboolean select_rank(Level *l, const float *values, gboolean by_window, d
             n -= live * noise_real_wavenumbers(job, s);
         rank[s] = bare || share == 0.5 ? (guint64)(n / 2) : (guint64)(share * n);
     }
-    l->select.values = values;
-    l->select.by_window = by_window;
-    l->select.without_real = bare;
-    l->select.result = result;
-    return LITHO_CUDA(cudaMemcpyAsync(l->select.rank, rank, segments * sizeof *rank,
-                                      cudaMemcpyHostToDevice, l->task.stream),
+    select->values = values;
+    select->by_window = by_window;
+    select->without_real = bare;
+    select->result = result;
+    return LITHO_CUDA(cudaMemcpyAsync(select->rank, rank, segments * sizeof *rank,
+                                      cudaMemcpyHostToDevice, task->stream),
                       error) &&
-           LITHO_CUDA(wp_level_select(&l->task, &l->select), error);
+           LITHO_CUDA(wp_level_select(task, select), error);
+}
+
+// What all wavenumbers tell: their mean, and noise_floor() of the windows.
+static gboolean ask_beside(Level *l, GError **error)
+{
+    const NoiseJob *job = l->job;
+    const LithoFloorJob all = {0, (int)job->windows};
+    WpLevelTask t = l->task;
+    t.stream = l->beside;
+    return LITHO_CUDA(cudaStreamWaitEvent(t.stream, l->powers_known, 0), error) &&
+           select_rank(l, &t, &l->bare_select, t.power, FALSE, NAN, l->bare, error) &&
+           LITHO_CUDA(wp_level_all(&t, &l->all), error) &&
+           LITHO_CUDA(
+               cudaMemcpyAsync(l->floor_job, &all, sizeof all, cudaMemcpyHostToDevice, t.stream),
+               error) &&
+           LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, l->floor_job, 1, job->nf,
+                                               (int)noise_wavenumbers(job), NOISE_FLOOR_PART,
+                                               NOISE_FLOOR_WINDOWS, l->floor, t.stream),
+                      error);
+}
+
+static gboolean ask_loudness(Level *l, GError **error)
+{
+    const WpLevelTask *t = &l->task;
+    return select_rank(l, t, &l->select, t->power, FALSE, 0.5, l->median, error) &&
+           LITHO_CUDA(wp_level_smooth(t, l->median), error) &&
+           LITHO_CUDA(wp_level_near(t, NOISE_NEAR, NOISE_FAR), error) &&
+           select_rank(l, t, &l->select, t->near, TRUE, NOISE_QUIET, l->loud, error);
 }
 
 static gboolean know_loudness(Level *l, float *loud, GError **error)
 {
     const gsize bytes = l->job->windows * sizeof *loud;
-    if (!select_rank(l, l->task.near, TRUE, NOISE_QUIET, l->loud, error) ||
-        !fetch(l, loud, l->loud, bytes, error))
+    if (!fetch(l, loud, l->loud, bytes, error))
         return FALSE;
     noise_settle_loudness(l->job, loud);
     return LITHO_CUDA(cudaMemcpyAsync(l->loud, loud, bytes, cudaMemcpyHostToDevice, l->task.stream),
                       error);
 }
 
-// noise_floor() of the windows.
-static gboolean fetch_floor(Level *l, float *floor, GError **error)
+static gboolean fetch_beside(Level *l, double *all, float *floor, GError **error)
 {
-    const NoiseJob *job = l->job;
-    const gint64 nk = noise_wavenumbers(job);
-    const gsize bytes = job->nf * nk * sizeof *floor;
-    const LithoFloorJob all = {0, (int)job->windows};
-    if (!litho_cuda_reserve(l->context, &l->floor, bytes + sizeof all, error))
-        return FALSE;
-    float *to = l->floor.data;
-    gpointer table = (char *)l->floor.data + bytes;
-    return LITHO_CUDA(
-               cudaMemcpyAsync(table, &all, sizeof all, cudaMemcpyHostToDevice, l->task.stream),
-               error) &&
-           LITHO_CUDA(litho_noise_floor_launch(l->task.power, l->task.share, table, 1, job->nf,
-                                               (int)nk, NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS, to,
-                                               l->task.stream),
+    const gsize nf = l->job->nf, plane = noise_wavenumbers(l->job) * sizeof *floor;
+    return LITHO_CUDA(cudaMemcpyAsync(all, l->all.mean, nf * sizeof *all, cudaMemcpyDeviceToHost,
+                                      l->beside),
                       error) &&
-           fetch(l, floor, to, bytes, error);
+           LITHO_CUDA(
+               cudaMemcpyAsync(floor, l->floor, nf * plane, cudaMemcpyDeviceToHost, l->beside),
+               error) &&
+           LITHO_CUDA(cudaStreamSynchronize(l->beside), error);
 }
 
 // From the powers to the level.
-static gboolean levels(Level *l, LithoNoise *noise, GError **error)
+static gboolean levels(Level *l, const float *quiet, const WpLevelBeside *beside, LithoNoise *noise,
+                       GError **error)
 {
     const NoiseJob *job = l->job;
     const gsize nf = job->nf, n_sums = nf * 2 * NOISE_CLASSES;
@@ -302,106 +368,133 @@ static gboolean levels(Level *l, LithoNoise *noise, GError **error)
     g_autofree double *all = g_new0(double, nf), *leaking = g_new0(double, nf);
     g_autofree double *sigma = g_new0(double, (NOISE_GROUPS + 1) * nf);
     g_autofree float *floor = g_new(float, nf *noise_wavenumbers(job));
-    const int bands = noise_map_bands(job);
-    const gsize n_quiet = (gsize)2 * bands * job->windows;
-    g_autofree float *quiet = g_new(float, n_quiet);
-    if (!select_rank(l, l->task.power, FALSE, 0.5, l->median, error) ||
-        !select_rank(l, l->task.power, FALSE, NAN, l->bare, error) ||
-        !LITHO_CUDA(wp_level_all(&l->task, &l->all), error) ||
-        !LITHO_CUDA(wp_level_smooth(&l->task, l->median), error) ||
-        !LITHO_CUDA(wp_level_near(&l->task, NOISE_NEAR, NOISE_FAR), error) ||
-        !know_loudness(l, loud, error) ||
+    if (!ask_loudness(l, error) || !ask_beside(l, error))
+        return FALSE;
+    const gboolean even = noise_map_is_even(job, quiet); // beside the device
+    if (even && beside)
+        beside->even(beside->data);
+    if (!know_loudness(l, loud, error) ||
         !LITHO_CUDA(wp_level_spread(&l->task, &l->spread), error) ||
-        !select_rank(l, l->task.near, FALSE, NOISE_QUIET, (float *)l->classes.limit, error) ||
+        !select_rank(l, &l->task, &l->select, l->task.near, FALSE, NOISE_QUIET,
+                     (float *)l->classes.limit, error) ||
         !LITHO_CUDA(wp_level_classes(&l->task, &l->classes), error) ||
-        !fetch(l, sums, l->classes.sums, n_sums * sizeof *sums, error) ||
-        !fetch(l, all, l->all.mean, nf * sizeof *all, error) ||
-        !LITHO_CUDA(wp_level_quiet(&l->task, bands, (int)noise_map_rank(job), l->quiet), error) ||
-        !fetch(l, quiet, l->quiet, n_quiet * sizeof *quiet, error) || !fetch_floor(l, floor, error))
+        !fetch_beside(l, all, floor, error) ||
+        !fetch(l, sums, l->classes.sums, n_sums * sizeof *sums, error))
         return FALSE;
     for (gsize f = 0; f < nf; f++)
         all[f] = sqrt(all[f]);
     *noise = (LithoNoise){0};
     noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
-    noise_map_common(job, quiet, noise);
+    if (!even)
+        noise_map_common(job, quiet, noise);
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
-    noise_map_find_bands(job, quiet, noise);
+    if (!even)
+        noise_map_find_bands(job, quiet, noise);
     noise_take_floor(job, floor, noise);
     return TRUE;
 }
 
-// Guesses in place of missing traces count as nothing; `in` has its own where `known` tells which
-// traces were recorded.
-static gboolean measure(const LithoCube *in, const guint8 *known, const int window[3], int most,
-                        LithoRun *run, LithoNoise *noise, GError **error)
+typedef struct Input {
+    const LithoCube *in;
+    const guint8 *known; // traces of `in`, which has its guesses, that were recorded; NULL = none
+    const WpLevelBeside *beside;
+} Input;
+
+// Samples and masks on the device. Guesses in place of missing traces count as nothing.
+static gboolean put_input(Level *l, Input *input, LithoCudaGaps *gaps, LithoCudaArray *masks,
+                          LithoCube **guessed, LithoRun *run, GError **error)
 {
-    g_autoptr(LithoCube) guessed = NULL;
-    const LithoCube *cube = in;
-    const guint8 *recorded = known ? known : litho_gaps_any(in, in->held) ? in->live : NULL;
-    LithoCudaGaps gaps = {0};
-    const gsize traces = (gsize)litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
-    Level l = {.job = noise_places_new(&cube->grid, &cube->held, window, most, error)};
-    LithoCudaArray masks = {0};
-    if (!l.job)
+    const LithoCube *in = input->in, *cube = in;
+    const guint8 *recorded = input->known                   ? input->known
+                             : litho_gaps_any(in, in->held) ? in->live
+                                                            : NULL;
+    const gsize traces = (gsize)litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
+    WpLevelTask *t = &l->task;
+    if (recorded && !input->known)
+        cube = *guessed =
+            litho_cuda_gaps_guess(l->context, gaps, in, NULL, (LithoGapsRule){0}, run, error);
+    if (!cube || !(t->in = litho_cuda_input(l->context, cube, run, error)) ||
+        !litho_cuda_reserve(l->context, masks, 2 * traces, error))
         return FALSE;
-    l.context = litho_cuda_context_new(run ? run->device : 0, error);
-    gboolean ok = l.context && litho_cuda_enter(l.context, error) && level_init(&l, error) &&
-                  litho_run_step(run, 0, 2, error);
-    WpLevelTask *t = &l.task;
-    if (ok && recorded && !known)
-        cube = guessed =
-            litho_cuda_gaps_guess(l.context, &gaps, in, NULL, (LithoGapsRule){0}, run, error);
-    ok = ok && cube && (t->in = litho_cuda_input(l.context, cube, run, error)) != NULL &&
-         litho_cuda_reserve(l.context, &masks, 2 * traces, error) &&
-         LITHO_CUDA(
-             cudaMemcpyAsync(masks.data, cube->live, traces, cudaMemcpyHostToDevice, t->stream),
-             error) &&
-         (!recorded || LITHO_CUDA(cudaMemcpyAsync((char *)masks.data + traces, recorded, traces,
-                                                  cudaMemcpyHostToDevice, t->stream),
-                                  error));
+    guint8 *live = masks->data;
     for (int a = 0; a < 3; a++) {
         t->lo[a] = in->held.lo[a];
         t->size[a] = litho_box_size(in->held, a);
     }
-    t->live = masks.data;
-    t->recorded = recorded && masks.data ? (guint8 *)masks.data + traces : NULL;
-    ok = ok && spectra(&l, error) && noise_has_enough(l.job, error) &&
-         litho_run_step(run, 1, 2, error) && levels(&l, noise, error);
+    t->live = live;
+    t->recorded = recorded ? live + traces : NULL;
+    return LITHO_CUDA(cudaMemcpyAsync(live, cube->live, traces, cudaMemcpyHostToDevice, t->stream),
+                      error) &&
+           (!recorded || LITHO_CUDA(cudaMemcpyAsync(live + traces, recorded, traces,
+                                                    cudaMemcpyHostToDevice, t->stream),
+                                    error));
+}
+
+static gboolean arrived(Input *input, GError **error)
+{
+    const WpLevelBeside *b = input->beside;
+    return !b || b->wait(b->data, &input->in, &input->known) || litho_run_stopped(error);
+}
+
+static gboolean measure(Input *input, const int window[3], int most, LithoRun *run,
+                        LithoNoise *noise, GError **error)
+{
+    g_autoptr(LithoCube) guessed = NULL;
+    const LithoCube *sizes = input->in;
+    LithoCudaGaps gaps = {0};
+    LithoCudaArray masks = {0};
+    Level l = {.job = noise_places_new(&sizes->grid, &sizes->held, window, most, error)};
+    if (!l.job)
+        return FALSE;
+    const gsize n_quiet = (gsize)2 * noise_map_bands(l.job) * l.job->windows;
+    g_autofree float *quiet = g_new(float, n_quiet);
+    l.context = litho_cuda_context_new_urgent(run ? run->device : 0, error);
+    gboolean ok = l.context && litho_cuda_enter(l.context, error) && level_init(&l, error) &&
+                  litho_run_step(run, 0, 2, error) && arrived(input, error) &&
+                  put_input(&l, input, &gaps, &masks, &guessed, run, error) &&
+                  spectra(&l, quiet, error) && noise_has_enough(l.job, error) &&
+                  litho_run_step(run, 1, 2, error) &&
+                  levels(&l, quiet, input->beside, noise, error);
     if (ok && !litho_run_step(run, 2, 2, error)) {
         litho_noise_clear(noise);
         ok = FALSE;
     }
-    litho_cuda_release(l.context, &masks);
-    if (l.context)
+    if (l.context) {
+        cudaStreamSynchronize(l.task.stream);
+        litho_cuda_release(l.context, &masks);
         litho_cuda_gaps_release(l.context, &gaps);
+    }
     level_clear(&l);
     return ok;
 }
 
-static gboolean on_host(const LithoCube *cube, const guint8 *recorded, const int window[3],
-                        int most, LithoRun *run, LithoNoise *noise, GError **error)
+static gboolean on_host(Input *input, const int window[3], int most, LithoRun *run,
+                        LithoNoise *noise, GError **error)
 {
-    return litho_cube_host(cube, error) &&
-           (recorded ? litho_noise_measure_level(cube, recorded, NULL, window, most, run, noise,
-                                                 NULL, error)
-                     : litho_noise_measure(cube, NULL, window, most, run, noise, error));
+    if (!arrived(input, error) || !litho_cube_host(input->in, error))
+        return FALSE;
+    return input->known ? litho_noise_measure_level(input->in, input->known, NULL, window, most,
+                                                    run, noise, NULL, error)
+                        : litho_noise_measure(input->in, NULL, window, most, run, noise, error);
 }
 
 gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int window[3], int most,
-                       LithoRun *run, LithoNoise *noise, GError **error)
+                       const WpLevelBeside *beside, LithoRun *run, LithoNoise *noise,
+                       GError **error)
 {
     const double start = litho_now_ms();
+    Input input = {cube, recorded, beside};
     g_autoptr(GError) trouble = NULL;
     for (int a = 0; a < 3; a++)
         if (litho_box_size(cube->held, a) < window[a])
-            return on_host(cube, recorded, window, most, run, noise, error);
+            return on_host(&input, window, most, run, noise, error);
     litho_run_begin(run, "noise level", "windows");
-    const gboolean ok = measure(cube, recorded, window, most, run, noise, &trouble);
+    const gboolean ok = measure(&input, window, most, run, noise, &trouble);
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     if (ok)
         return TRUE;
     if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_MEMORY))
-        return on_host(cube, recorded, window, most, run, noise, error);
+        return on_host(&input, window, most, run, noise, error);
     g_propagate_error(error, g_steal_pointer(&trouble));
     return FALSE;
 }

@@ -60,31 +60,57 @@ template <int N> __device__ double sum_of_block(double x)
 
 // --- spectra -------------------------------------------------------------------------------------
 
-// One block a window, one thread a trace.
+// What is known of a trace: it is there, it was recorded.
+enum { THERE = 1, COUNTS = 2 };
+
+// A trace of a window, by one warp: its tapered samples, and its flags and muted samples.
+__device__ void load_trace(const WpLevelTask &t, const long long *at, int k, float *to,
+                           unsigned char *flags, short *muted)
+{
+    const int lane = threadIdx.x % WARP, n = t.n[2];
+    const long long il = at[0] + k / t.n[1], xl = at[1] + k % t.n[1];
+    const bool inside = il >= t.box_lo[0] && il < t.box_hi[0] && xl >= t.box_lo[1] &&
+                        xl < t.box_hi[1];
+    const long long trace = (il - t.lo[0]) * t.size[1] + xl - t.lo[1];
+    const float *from = t.in + trace * t.size[2] + at[2] - t.lo[2];
+    const bool live = inside && t.live[trace];
+    bool any = false, zero = false, finite = live;
+    for (int i = lane; live && i < n; i += WARP) {
+        const float x = from[i];
+        any |= x != 0;
+        zero |= x == 0;
+        finite &= isfinite(x) != 0;
+    }
+    const bool there = __all_sync(~0u, finite) && __any_sync(~0u, any);
+    const bool zeros = __any_sync(~0u, zero);
+    const double taper = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
+    for (int i = lane; i < n; i += WARP)
+        to[i] = there ? (float)(taper * t.taper[2][i] * from[i]) : 0;
+    if (lane == 0) {
+        const bool counts = there && (!t.recorded || t.recorded[trace]);
+        *flags = (there ? THERE : 0) | (counts ? COUNTS : 0);
+        *muted = there && zeros ? noise_count_muted(from, n, t.mute_run) : 0;
+    }
+}
+
+// One block a window, one warp a trace.
 __global__ void __launch_bounds__(THREADS) load_kernel(const WpLevelTask t)
 {
+    __shared__ unsigned char flags[THREADS];
+    __shared__ short mutes[THREADS];
     const int w = blockIdx.x, k = threadIdx.x, nk = wavenumbers(t);
     const long long *at = t.at + 3 * (long long)w;
+    float *to = t.samples + (long long)w * nk * t.n[2];
+    for (int trace = k / WARP; trace < nk; trace += THREADS / WARP)
+        load_trace(t, at, trace, to + (long long)trace * t.n[2], &flags[trace], &mutes[trace]);
+    __syncthreads();
     double energy = 0;
     int there = 0, counts = 0, muted = 0;
     if (k < nk) {
-        const long long il = at[0] + k / t.n[1], xl = at[1] + k % t.n[1];
-        const bool inside = il >= t.box_lo[0] && il < t.box_hi[0] && xl >= t.box_lo[1] &&
-                            xl < t.box_hi[1];
-        const long long trace = (il - t.lo[0]) * t.size[1] + xl - t.lo[1];
-        float *to = t.samples + ((long long)w * nk + k) * t.n[2];
-        const float *from = t.in + trace * t.size[2] + at[2] - t.lo[2];
-        bool any = false, finite = inside && t.live[trace];
-        for (int i = 0; finite && i < t.n[2]; i++) {
-            any |= from[i] != 0;
-            finite &= isfinite(from[i]) != 0;
-        }
         const double taper = t.taper[0][k / t.n[1]] * t.taper[1][k % t.n[1]];
-        there = finite && any;
-        counts = there && (!t.recorded || t.recorded[trace]);
-        muted = there ? noise_count_muted(from, t.n[2], t.mute_run) : 0;
-        for (int i = 0; i < t.n[2]; i++)
-            to[i] = there ? (float)(taper * t.taper[2][i] * from[i]) : 0;
+        there = (flags[k] & THERE) != 0;
+        counts = (flags[k] & COUNTS) != 0;
+        muted = mutes[k];
         energy = counts ? taper * taper : 0;
     }
     energy = sum_of_block<THREADS>(energy);
@@ -484,7 +510,6 @@ __global__ void begin_all_kernel(const WpLevelTask t, const WpLevelAll a)
 __global__ void __launch_bounds__(THREADS)
     quiet_kernel(const WpLevelTask t, int rank, float *quiet)
 {
-    __shared__ float power[THREADS];
     const int w = blockIdx.x, band = blockIdx.y, k = threadIdx.x, nk = wavenumbers(t);
     float *to = quiet + (long long)band * t.windows + w;
     float *mean = to + (long long)gridDim.y * t.windows;
@@ -493,17 +518,19 @@ __global__ void __launch_bounds__(THREADS)
             *to = *mean = 0;
         return;
     }
-    if (k < nk)
-        power[k] = t.power[at_window(t, noise_map_frequency(band), w) + k];
-    const double all = sum_of_block<THREADS>(k < nk ? power[k] : 0);
+    const float power = k < nk ? t.power[at_window(t, noise_map_frequency(band), w) + k] : 0;
+    const double all = sum_of_block<THREADS>(power);
     if (k == 0)
         *mean = (float)(all / nk);
-    __syncthreads();
-    int before = 0;
-    for (int i = 0; k < nk && i < nk; i++)
-        before += power[i] < power[k] || (power[i] == power[k] && i < k);
-    if (k < nk && before == rank)
-        *to = power[k];
+    // Bit by bit the largest number that no more than `rank` of them are smaller than: the bits of
+    // powers, which are not negative, have their order.
+    const unsigned own = k < nk ? __float_as_uint(power) : ~0u;
+    unsigned found = 0;
+    for (unsigned bit = 1u << 30; bit; bit >>= 1)
+        if (__syncthreads_count(own < (found | bit)) <= rank)
+            found |= bit;
+    if (k == 0)
+        *to = __uint_as_float(found);
 }
 
 dim3 each_window(const WpLevelTask *t)

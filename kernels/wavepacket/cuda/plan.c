@@ -97,7 +97,7 @@ static gboolean make_streams(WpCuda *cuda, GError **error)
     for (guint i = 0; i < G_N_ELEMENTS(events); i++)
         if (!LITHO_CUDA(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming), error))
             return FALSE;
-    return TRUE;
+    return LITHO_CUDA(cudaStreamCreateWithFlags(&cuda->fetching, cudaStreamNonBlocking), error);
 }
 
 // --- descriptors ---------------------------------------------------------------------------------
@@ -361,6 +361,8 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (cuda->beside[i])
             cudaStreamDestroy(cuda->beside[i]);
+    if (cuda->fetching)
+        cudaStreamDestroy(cuda->fetching);
     if (cuda->counted)
         cudaFreeHost(cuda->counted);
     g_free(cuda->runs);

@@ -57,7 +57,7 @@ typedef struct WpCuda {
     int n_runs;
     const int *stop;             // atomic: not 0 ends the making of FFT plans; NULL
     size_t fft_work[WP_STREAMS]; // bytes of work area the FFTs of each stream need
-    cudaStream_t beside[WP_LANES_BESIDE];
+    cudaStream_t beside[WP_LANES_BESIDE], fetching;
     cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
 
     WpDevBox *host_boxes;
@@ -177,9 +177,11 @@ void wp_cuda_drop_weights(void);
 
 // --- cuda/level.c --------------------------------------------------------------------------------
 
-// WpLevelFunc: on run->device.
+// WpLevelFunc of apply.h: on run->device.
+typedef struct WpLevelBeside WpLevelBeside;
 gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int window[3], int most,
-                       LithoRun *run, LithoNoise *noise, GError **error);
+                       const WpLevelBeside *beside, LithoRun *run, LithoNoise *noise,
+                       GError **error);
 
 // --- cuda/rival.c --------------------------------------------------------------------------------
 
