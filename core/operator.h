@@ -87,6 +87,12 @@ typedef struct LithoImpl {
     // measures there too: both find the same numbers. NULL = LithoOperator.measure.
     LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,
                               GError **error);
+    // TRUE when exec() has a plane of the output (LithoPass.region is one sample thick and a whole
+    // slice of the grid) in much less time than all of it, although it depends on all of the input:
+    // where LithoRun.views are asked for, the region may be one of them then, and its samples
+    // differ by rounding from those of the whole. Pure. NULL = never: one that is not local has all
+    // or nothing.
+    gboolean (*planes)(const LithoGrid *in, const void *params, int devices);
     // Appends rows (LithoRival) of stages on run->device beside other libraries, for benchmarks:
     // each runs `repeat` times, in turn. What a comparison needs is changed in a copy of the
     // parameters, and the row says so. NULL = none.

@@ -47,6 +47,10 @@ typedef struct LithoRun {
     // Takes note that the partial result just handed over is a first look at all of the result.
     // NULL: nobody wants one; it costs time that the result does not need.
     void (*on_first_look)(gpointer partial_data);
+    // Boxes of the result that are asked for one after the other, then all of it: what they have in
+    // common may be computed with the first. Borrowed; none: NULL and 0.
+    const LithoBox *views;
+    guint n_views;
     // Asked at every step beside `cancel`: TRUE = give up, newer parameters wait.
     gboolean (*superseded)(gpointer data);
     gpointer superseded_data;

@@ -112,6 +112,21 @@ static void test_whole_first(void)
     g_assert_cmpint(litho_schedule_next(&s, 1, FALSE).what, ==, LITHO_TASK_NONE);
 }
 
+// Property: where a whole goes on from what its views have computed, its time is theirs, too: 30
+// and 20 ms are no quick whole, which 20 ms by themselves are.
+static void test_shared(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        Machine m = machine(0.0001, 0.02, 0);
+        m.view_s[0] = 0.03;
+        litho_schedule_share(&m.s, shared);
+        run_wish(&m);
+        run_wish(&m);
+        g_assert_cmpuint(m.done[0], ==, shared ? 2 : 1);
+        g_assert_cmpuint(m.wholes, ==, 2);
+    }
+}
+
 // Property: quick views are shown together, slow ones one by one.
 static void test_shown(void)
 {
@@ -329,6 +344,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/schedule/order", test_order);
     g_test_add_func("/schedule/whole-first", test_whole_first);
+    g_test_add_func("/schedule/shared", test_shared);
     g_test_add_func("/schedule/shown", test_shown);
     g_test_add_func("/schedule/gives-way", test_gives_way);
     g_test_add_func("/schedule/first-look", test_first_look);

@@ -330,6 +330,36 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
     return out;
 }
 
+// TRUE when the last of the steps has planes.
+static gboolean has_planes(LithoDevice device, const LithoWalk *walk)
+{
+    const LithoWalkStep *l = walk->n > 0 ? &walk->step[walk->n - 1] : NULL;
+    if (!l || l->volume || !l->has_in)
+        return FALSE;
+    const LithoImpl *impl = litho_device_impl(device, l->step->op, NULL);
+    const int devices = litho_device_sharing(device, l->step->op, &l->in, l->step->params);
+    return impl && impl->planes && impl->planes(&l->in, l->step->params, devices);
+}
+
+gboolean litho_engine_shows_slices(LithoDevice device, const LithoFlow *flow, const LithoGrid *in)
+{
+    if (litho_flow_is_local(flow))
+        return TRUE;
+    g_autoptr(LithoWalk) walk = litho_walk_look(flow, in, NULL);
+    return walk && !walk->waits && has_planes(device, walk);
+}
+
+// The last step, which takes all of its input, need not give all of its output.
+static void want_view(const LithoEngine *engine, LithoWalk *walk, const LithoBox *region,
+                      const LithoRun *run)
+{
+    if (!region || litho_run_ranks(run) > 1 || !has_planes(engine->device, walk))
+        return;
+    for (guint k = 0; k < run->n_views; k++)
+        if (litho_box_equal(run->views[k], *region))
+            walk->step[walk->n - 1].region = *region;
+}
+
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error)
 {
@@ -341,6 +371,7 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
     if (!walk)
         return NULL;
     const LithoBox need = litho_walk_want(walk, region);
+    want_view(engine, walk, region, run);
     if (in && walk->n > 0 && !litho_box_contains(in->held, need)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     _("the input holds less of the survey than the operator needs"));

@@ -29,6 +29,10 @@ void litho_engine_share(LithoEngine *engine, int count);
 // On cancel or failure the caches stay consistent.
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error);
+// TRUE when single slices of the flow's output from `in` (NULL for a source) take less time than
+// all of it: every step is local, or the last one has planes (LithoImpl.planes). litho_engine_run()
+// then computes a slice that run->views has. Any thread; pure.
+gboolean litho_engine_shows_slices(LithoDevice device, const LithoFlow *flow, const LithoGrid *in);
 // Device bytes for what the walk wants (litho_walk_want), 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
 // Host bytes that the pass before takes (core/engine/measure.h), with parts of `part` bytes; 0 =

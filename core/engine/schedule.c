@@ -61,6 +61,20 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
     s->busy = FALSE;
 }
 
+void litho_schedule_share(LithoSchedule *s, gboolean shared)
+{
+    s->shared = shared;
+}
+
+// Of the views of the wish under way, all of which are computed.
+static double views_s(const LithoSchedule *s)
+{
+    double sum_s = 0;
+    for (guint k = 0; k < s->n_views; k++)
+        sum_s += s->view_s[k];
+    return sum_s;
+}
+
 // The time of a first pass that was not quick says nothing about the next.
 static void end_whole(LithoSchedule *s, double took_s, gboolean finished)
 {
@@ -141,7 +155,7 @@ void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)
     const double took_s = now_s - s->began_s;
     s->busy = FALSE;
     if (s->task.what == LITHO_TASK_WHOLE) {
-        end_whole(s, took_s, finished);
+        end_whole(s, took_s + (finished && s->shared && s->views ? views_s(s) : 0), finished);
         return;
     }
     s->owed_s = s->task.view > 0 ? s->owed_s + took_s : MAX(s->owed_s - took_s, 0);

@@ -70,6 +70,7 @@ typedef struct LithoSchedule {
     // The wish under way:
     guint n_views, turn; // turns taken
     gboolean views, whole;
+    gboolean shared; // the whole goes on from what its views have computed
     gboolean singly; // views are published one by one: together they take too long
     LithoTask task;
     double began_s, grace_s; // of the task under way
@@ -88,6 +89,9 @@ void litho_schedule_forget(LithoSchedule *s);
 // cube. `sees_all`: one of the views is the whole cube. Without views the whole is computed in any
 // case.
 void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all);
+// Before a wish begins: its views and the whole have most of their work in common, which the first
+// one does. The time of a whole that follows views is theirs, too, then.
+void litho_schedule_share(LithoSchedule *s, gboolean shared);
 LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer);
 // A wish has been handed over; it begins later.
 void litho_schedule_asked(LithoSchedule *s, double now_s);

@@ -350,6 +350,15 @@ static gboolean run_tasks(Pass *pass, LithoRun *run, GError **error)
     }
 }
 
+// Slices come before the whole where they take less time. A survey beyond memory is read for local
+// steps alone.
+static gboolean shows_slices(const LithoWish *wish)
+{
+    const LithoGrid *in = wish->in ? &wish->in->grid : NULL;
+    return wish->survey ? litho_flow_is_local(wish->flow)
+                        : litho_engine_shows_slices(wish->device, wish->flow, in);
+}
+
 // One view may be all there is, as the only inline of a 2-D line: nothing is left to come after it.
 static gboolean sees_all(const LithoWish *wish)
 {
@@ -436,8 +445,10 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms, .begun_ms = litho_now_ms()};
     pass.report = litho_report_new();
     pass.views = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
-    const guint n_views = litho_flow_is_local(wish->flow) ? wish->n_views : 0;
+    const gboolean local = litho_flow_is_local(wish->flow);
+    const guint n_views = shows_slices(wish) ? wish->n_views : 0;
     g_mutex_lock(&worker->lock);
+    litho_schedule_share(&worker->schedule, !local);
     litho_schedule_begin(&worker->schedule, n_views, wish->whole, sees_all(wish));
     litho_report_unref(worker->report);
     worker->report = litho_report_ref(pass.report);
@@ -455,6 +466,8 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         .on_partial = on_partial,
         .on_first_look = on_first_look,
         .partial_data = &pass,
+        .views = wish->views,
+        .n_views = n_views,
         .superseded = superseded,
         .superseded_data = worker,
     };
