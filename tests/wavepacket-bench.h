@@ -18,15 +18,20 @@ typedef struct Bench {
     LithoTimings *timings;
 } Bench;
 
-static inline Bench bench(void)
+static inline Bench bench_on(LithoDevice device)
 {
     Bench b = {.flow = litho_flow_new(),
-               .engine = litho_engine_new(litho_device_cpu()),
+               .engine = litho_engine_new(device),
                .timings = litho_timings_new()};
     litho_flow_append(b.flow, &litho_operator_wavepacket);
     b.p = litho_flow_step(b.flow, 0)->params;
     b.run = (LithoRun){.timings = b.timings, .report = litho_report_new(), .writes = TRUE};
     return b;
+}
+
+static inline Bench bench(void)
+{
+    return bench_on(litho_device_cpu());
 }
 
 static inline void clear(Bench *b)
@@ -43,6 +48,7 @@ static inline LithoCube *apply(Bench *b, const LithoCube *in)
     LithoCube *out = litho_engine_run(b->engine, b->flow, in, NULL, &b->run, &error);
     g_assert_no_error(error);
     g_assert_nonnull(out);
+    g_assert_nonnull(litho_cube_host(out, &error));
     litho_timings_end_pass(b->timings);
     return out;
 }

@@ -75,6 +75,13 @@ typedef struct WpLane {
     LithoRun *run, quiet; // of the pass under way; lanes but the first only look for a cancel
 } WpLane;
 
+// A plane of the result that has been computed, in memory of lane 0's engine.
+typedef struct WpKeptPlane {
+    WpPlane plane;
+    float *part;    // of the block, what is dropped
+    gboolean known; // else the memory alone is there
+} WpKeptPlane;
+
 // How an axis with `margin` mirrored samples at both ends is cut: segment b begins at
 // wp_cuts_start(), the first one with the margin; the last one ends with the other.
 typedef struct WpCuts {
@@ -136,6 +143,13 @@ typedef struct WpJob {
     double *counts;      // WP_BINS, histogram of |c|/sigma_b
 
     guint64 *kept; // per box: coefficients the last pass over the blocks kept
+
+    // Of the parameters of the last pass, for the next one that differs in its region only.
+    gboolean begun; // d of lane 0 is what the engine's begin_adjoint() has made of what is dropped
+    gboolean has_result; // `result` is there
+    WpKeptPlane planes[WP_MOST_PLANES];
+    guint64 alone_of; // serial of the input that `alone` is told of; 0 = none
+    gboolean alone;   // it has traces that stand alone
 } WpJob;
 
 WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params,
@@ -190,6 +204,28 @@ gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error);
 // come into job->result as they are, and a remark tells so.
 gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error);
+
+// TRUE in *any: the window of `in` has recorded traces that stand alone.
+gboolean wp_any_alone(WpJob *job, const LithoCube *in, gboolean *any, GError **error);
+
+// --- planes.c ------------------------------------------------------------------------------------
+
+// LithoImpl.planes, where the engine has planes.
+gboolean wp_has_planes(const LithoGrid *in, const void *params, int devices);
+// TRUE when the pass is of one of run->views that is a plane of the survey: `plane`, without
+// samples.
+gboolean wp_planes_wanted(const WpJob *job, const LithoPass *pass, const LithoRun *run,
+                          WpPlane *plane);
+// The plane of the result into pass->out: one that is known, or of the known result, or computed
+// with the others of run->views where that gives the samples of the whole. FALSE in *done: it does
+// not, and the whole is needed.
+gboolean wp_planes_run(WpJob *job, const LithoPass *pass, const WpPlane *plane, LithoRun *run,
+                       gboolean *done, GError **error);
+// The plane of job->result into pass->out.
+gboolean wp_planes_store(WpJob *job, const LithoPass *pass, const WpPlane *plane, GError **error);
+// Other parameters or another input.
+void wp_planes_forget(WpJob *job);
+void wp_planes_free(WpJob *job);
 
 // --- region.c ------------------------------------------------------------------------------------
 
@@ -353,6 +389,8 @@ gboolean wp_places_weigh(const WpJob *job, WpLane *lane, int block, gboolean ove
 void wp_places_forget(WpJob *job);
 // job->result times the deviation that job->volume is over.
 gboolean wp_places_end(WpJob *job, GError **error);
+// The same of a plane of it.
+gboolean wp_places_end_plane(WpJob *job, const WpPlane *plane, GError **error);
 // Power of the noise at frequency number `f` over all places, in units of noise->sigma[f]^2: 1
 // where it varies at no frequencies alone.
 double wp_noise_places(const LithoNoise *noise, guint f);
@@ -379,6 +417,9 @@ void wp_noise_take_times(LithoNoise *noise, const LithoNoise *shorter);
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// Up to begin_adjoint() of what wp_denoise() drops, which goes on from there; its report.
+gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+void wp_denoise_report(WpJob *job, const LithoPass *pass, LithoRun *run);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                         GError **error);
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,

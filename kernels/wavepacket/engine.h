@@ -61,6 +61,15 @@ typedef struct WpBlock {
     const float *taper[3]; // per axis, geometry n[a] long, host; NULL = 1
 } WpBlock;
 
+// Sample `at` of an axis: [n][n] samples of the other two.
+typedef struct WpPlane {
+    int axis;
+    gint64 at;
+    float *samples;
+} WpPlane;
+
+enum { WP_MOST_PLANES = 6 };
+
 // A map's levels in each box, [box][inline][crossline][sample] of its knots, for the block at `at`.
 typedef struct WpPlacesLevels {
     const LithoNoiseMap *map;
@@ -101,6 +110,20 @@ typedef struct WpEngineClass {
     gboolean (*forward)(WpEngine *engine, const float *u, float *c, LithoRun *run, GError **error);
     gboolean (*adjoint)(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error);
 
+    // The adjoint in steps, so that some planes of it are there before the rest: c becomes what the
+    // others need; up to WP_MOST_PLANES planes of the block, equal to those of u but for rounding,
+    // as often as wanted; u, once. Between them the engine makes no other transform. NULL, all
+    // three: it cannot.
+    gboolean (*begin_adjoint)(WpEngine *engine, float *c, LithoRun *run, GError **error);
+    gboolean (*planes)(WpEngine *engine, const float *c, const WpPlane *planes, int n,
+                       LithoRun *run, GError **error);
+    gboolean (*end_adjoint)(WpEngine *engine, const float *c, float *u, LithoRun *run,
+                            GError **error);
+    // A plane of a volume of n[], less that of a block which lies in it; part NULL: of the volume.
+    gboolean (*drop_plane)(WpEngine *engine, const float *volume, const gint64 n[3],
+                           const WpBlock *block, const float *part, const WpPlane *plane,
+                           GError **error);
+
     // out = x where `rule` keeps `key`, 0 elsewhere, or x less that (`drops`); adds to kept[box]
     // how many were kept, residual coefficients counted one by one like the complex ones. key, x,
     // out may be the same array; `kept` may be NULL; it is known when the engine has been waited
@@ -136,7 +159,8 @@ typedef struct WpEngineClass {
                     float *u, GError **error);
     gboolean (*paste)(WpEngine *engine, const float *u, const WpBlock *block, float *volume,
                       const gint64 n[3], GError **error);
-    // Samples of a cube (all of its grid) into a volume and back. Dead traces load as zero.
+    // Samples of a cube (all of its grid) into a volume, and all that a cube holds back. Dead
+    // traces load as zero.
     gboolean (*load)(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
                      GError **error);
     gboolean (*store)(WpEngine *engine, const float *volume, LithoCube *cube, GError **error);

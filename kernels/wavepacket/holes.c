@@ -79,6 +79,20 @@ gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error)
     return ok;
 }
 
+gboolean wp_any_alone(WpJob *job, const LithoCube *in, gboolean *any, GError **error)
+{
+    const LithoAround around = {.half = {REACH, REACH}, .fewest = FEWEST};
+    if (job->alone_of != in->serial) {
+        g_autofree guint8 *alone = NULL;
+        if (!litho_alone(in, job->window, around, &alone, error))
+            return FALSE;
+        job->alone_of = in->serial;
+        job->alone = alone != NULL;
+    }
+    *any = job->alone;
+    return TRUE;
+}
+
 gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
                         LithoRun *run, GError **error)
 {

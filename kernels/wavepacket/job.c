@@ -442,6 +442,7 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
 
 void wp_job_free(WpJob *job)
 {
+    wp_planes_free(job);
     wp_lanes_free(job);
     wp_probes_free(job);
     wp_forget_noise(job);
@@ -628,31 +629,60 @@ static gboolean take_input(WpJob *job, const LithoPass *pass, LithoRun *run, GEr
            wp_lanes_attach(job, error) && begin_looking(job, pass, run, error);
 }
 
+// job->result, and whether it is a known one.
+static gboolean make_result(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoWavepacketParams *p = pass->params;
+    // A small difference to the input tells nothing good of a filter's result.
+    const gboolean keeps = p->mode == WP_COMPRESS || p->mode == WP_RECONSTRUCT;
+    if (job->has_result)
+        wp_denoise_report(job, pass, run);
+    else if (!wp_job_apply(job, pass, run, error))
+        return FALSE;
+    if ((keeps && !wp_report_error(job, run, error)) ||
+        (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
+        !wp_leave_alone(job, p, pass->in, run, error))
+        return FALSE;
+    job->has_result = p->mode == WP_DENOISE && !job->regional;
+    return TRUE;
+}
+
+static gboolean store_result(WpJob *job, const LithoPass *pass, const WpPlane *plane,
+                             GError **error)
+{
+    if (plane)
+        return wp_planes_store(job, pass, plane, error);
+    return litho_box_count(pass->out->held) == litho_grid_samples(&job->survey)
+               ? job->engine->class->store(job->engine, job->result, pass->out, error)
+               : wp_region_store(job, pass, pass->in, error);
+}
+
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
-    const WpEngineClass *k = job->engine->class;
     g_autofree char *needs = wp_measure_key(p);
+    if (pass->first_stage != G_MAXINT)
+        wp_planes_forget(job);
     // With all of the volume at hand the report is of all of it.
     if (job->regional && (pass->measured || !needs) &&
         litho_box_count(pass->region) < litho_grid_samples(&job->survey))
         return wp_region_run(job, pass, run, error);
     wp_job_window(job, litho_box_full(&job->survey));
-    const gboolean whole = litho_box_count(pass->out->held) == litho_grid_samples(&job->survey);
-    gboolean known = pass->first_stage > WP_STAGE_FORWARD && job->transformed;
-    // A small difference to the input tells nothing good of a filter's result.
-    const gboolean keeps = p->mode == WP_COMPRESS || p->mode == WP_RECONSTRUCT;
+    gboolean known = pass->first_stage > WP_STAGE_FORWARD && job->transformed, done = FALSE;
+    WpPlane plane;
+    const gboolean is_plane = wp_planes_wanted(job, pass, run, &plane);
     if (!wp_lanes_begin(job, run, error) ||
         (known && !wp_places_current(job, pass, &known, run, error)))
         return FALSE;
     if (known)
         wp_report_spectrum(job, run); // each pass has a report of its own
-    if ((!known && !take_input(job, pass, run, error)) || !wp_job_apply(job, pass, run, error) ||
-        (keeps && !wp_report_error(job, run, error)) ||
-        (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
-        !wp_leave_alone(job, p, pass->in, run, error) ||
-        !(whole ? k->store(job->engine, job->result, pass->out, error)
-                : wp_region_store(job, pass, pass->in, error)))
+    else
+        wp_planes_forget(job);
+    if ((!known && !take_input(job, pass, run, error)) ||
+        (is_plane && !wp_planes_run(job, pass, &plane, run, &done, error)))
+        return FALSE;
+    if (!done && (!make_result(job, pass, run, error) ||
+                  !store_result(job, pass, is_plane ? &plane : NULL, error)))
         return FALSE;
     if (p->mode == WP_INTERPOLATE)
         memset(pass->out->live, 1, litho_grid_traces(&job->grid));

@@ -49,14 +49,18 @@ static gboolean filter_blocks(WpJob *job, Filter filter, LithoRun *run, GError *
     return wp_lanes_work(job, &work, run, error);
 }
 
+static gboolean take_dropped_off(WpJob *job, GError **error)
+{
+    return job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
+                                     error);
+}
+
 // result = volume - sum_b g_b A* (1 - rule)(A g_b volume): that of filter_blocks(), but for the
 // error of the inverse, which takes a part of the noise here and leaves the events.
 static gboolean drop_blocks(WpJob *job, Filter filter, LithoRun *run, GError **error)
 {
     g_assert(filter.rule->drops);
-    return filter_blocks(job, filter, run, error) &&
-           job->engine->class->blend(job->engine, 1, job->volume, -1, job->result, job->samples,
-                                     error);
+    return filter_blocks(job, filter, run, error) && take_dropped_off(job, error);
 }
 
 // Limits in the windows of `box`, k times the noise. A threshold that moves scales what is known.
@@ -67,39 +71,67 @@ static float *local_limits(WpJob *job, const WpBox *box, const LithoNoise *noise
     return wp_local_limits(powers, noise ? k : k * sigma);
 }
 
-gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+// Rule of a pass, and the arrays that it borrows.
+typedef struct Dropping {
+    WpRule rule;
+    float *level, *in_residual, *in_coarse;
+} Dropping;
+
+static void dropping_clear(Dropping *d)
+{
+    g_free(d->level);
+    g_free(d->in_residual);
+    g_free(d->in_coarse);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Dropping, dropping_clear)
+
+// Deviation of the noise that the pass goes by, which is known; *measured: of each frequency.
+static double sigma_of(WpJob *job, const LithoWavepacketParams *p, gboolean *measured)
+{
+    *measured = !(p->sigma > 0) && job->noise.n > 0;
+    return p->sigma > 0 ? p->sigma : *measured ? job->noise.total : wp_job_sigma(job);
+}
+
+static gboolean make_rule(WpJob *job, const LithoPass *pass, LithoRun *run, Dropping *d,
+                          GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
-    if (!(p->sigma > 0) && !wp_know_noise(job, pass, run, error))
+    gboolean measured;
+    if (!(p->sigma > 0) && (!wp_know_noise(job, pass, run, error) ||
+                            (job->noise.n == 0 && !wp_ask_sigma_late(job, error))))
         return FALSE;
-    const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
-    if (!(p->sigma > 0) && !measured && !wp_ask_sigma_late(job, error))
-        return FALSE;
-    const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : wp_job_sigma(job);
-    g_autofree float *level = measured ? wp_noise_levels(job, p->threshold, litho_run_threads(run))
-                                       : wp_levels(job, p->threshold * sigma);
+    const double sigma = sigma_of(job, p, &measured);
+    d->level = measured ? wp_noise_levels(job, p->threshold, litho_run_threads(run))
+                        : wp_levels(job, p->threshold * sigma);
     const LithoNoise *noise = measured ? &job->noise : NULL;
     const WpBox *residual = wp_residual(job->geometry), *coarse = &job->geometry->boxes[0];
     const gboolean windows = p->threshold > 0;
-    g_autofree float *in_residual =
-        windows && residual ? local_limits(job, residual, noise, sigma, p->threshold, run) : NULL;
-    g_autofree float *in_coarse =
-        windows ? local_limits(job, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold, run)
-                : NULL;
-    const WpRule rule = {.level = level,
-                         .soft = p->rule == 1,
-                         .drops = TRUE,
-                         .local = in_residual,
-                         .coarse = in_coarse};
+    if (windows && residual)
+        d->in_residual = local_limits(job, residual, noise, sigma, p->threshold, run);
+    if (windows)
+        d->in_coarse =
+            local_limits(job, coarse, noise, sigma, COARSE_THRESHOLD * p->threshold, run);
     if (residual)
-        level[job->geometry->n_boxes - 1] *= (float)job->real;
-    if (in_coarse)
-        level[0] = G_MAXFLOAT; // what stays comes from its windows
+        d->level[job->geometry->n_boxes - 1] *= (float)job->real;
+    if (d->in_coarse)
+        d->level[0] = G_MAXFLOAT; // what stays comes from its windows
+    d->rule = (WpRule){.level = d->level,
+                       .soft = p->rule == 1,
+                       .drops = TRUE,
+                       .local = d->in_residual,
+                       .coarse = d->in_coarse};
+    return TRUE;
+}
+
+void wp_denoise_report(WpJob *job, const LithoPass *pass, LithoRun *run)
+{
+    const LithoWavepacketParams *p = pass->params;
+    gboolean measured;
+    if (!wp_ask_sigma_late(job, NULL)) // slices alone have not asked
+        return;
+    const double sigma = sigma_of(job, p, &measured);
     wp_report_threshold(job->counts, _("coefficient, × noise of its box"), p->threshold * sigma,
                         run);
-    if (!drop_blocks(job, (Filter){&rule, p->corrections}, run, error) ||
-        !wp_places_end(job, error))
-        return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);
         if (!(p->sigma > 0))
@@ -110,6 +142,64 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         litho_clean_report(&job->clean, pass->in, run->report);
     }
     wp_report_kept(job, run);
+}
+
+static gboolean begin_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    const float *c = wp_lane_coefficients(job, lane, b, error);
+    return c && shrink_block(lane, c, data, error) &&
+           wp_places_weigh(job, lane, b, FALSE, lane->d, error) &&
+           lane->engine->class->begin_adjoint(lane->engine, lane->d, lane->run, error);
+}
+
+gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    g_auto(Dropping) d = {0};
+    if (!make_rule(job, pass, run, &d, error))
+        return FALSE;
+    const WpWork work = {
+        .stage = "inverse", .from = job->volume, .each = begin_block, .data = &d.rule};
+    job->begun = wp_lanes_work(job, &work, run, error);
+    return job->begun;
+}
+
+static gboolean end_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    (void)data;
+    float *u = wp_lane_target(job, lane, error);
+    return u && lane->engine->class->end_adjoint(lane->engine, lane->d, u, lane->run, error) &&
+           wp_lane_paste(job, lane, u, b, error);
+}
+
+// What is dropped, from where wp_denoise_begin() has come to. What was counted there stays.
+static gboolean end_dropped(WpJob *job, LithoRun *run, GError **error)
+{
+    const gsize bytes = job->geometry->n_boxes * sizeof *job->kept;
+    const WpWork work = {
+        .stage = "inverse", .from = job->volume, .to = job->result, .each = end_block};
+    g_autofree guint64 *kept = g_memdup2(job->kept, bytes);
+    const gboolean ok = wp_lanes_work(job, &work, run, error);
+    memcpy(job->kept, kept, bytes);
+    return ok;
+}
+
+static gboolean drop(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoWavepacketParams *p = pass->params;
+    g_auto(Dropping) d = {0};
+    if (job->begun) {
+        job->begun = FALSE; // it is used up
+        return end_dropped(job, run, error) && take_dropped_off(job, error);
+    }
+    return make_rule(job, pass, run, &d, error) &&
+           drop_blocks(job, (Filter){&d.rule, p->corrections}, run, error);
+}
+
+gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    if (!drop(job, pass, run, error) || !wp_places_end(job, error))
+        return FALSE;
+    wp_denoise_report(job, pass, run);
     return TRUE;
 }
 

@@ -131,6 +131,17 @@ static gboolean scale(WpJob *job, gboolean over, float *volume, GError **error)
                                                         job->window.lo, job->n, volume, error);
 }
 
+gboolean wp_places_end_plane(WpJob *job, const WpPlane *plane, GError **error)
+{
+    gint64 at[3], n[3];
+    for (int a = 0; a < 3; a++) {
+        at[a] = job->window.lo[a] + (a == plane->axis ? plane->at : 0);
+        n[a] = a == plane->axis ? 1 : job->n[a];
+    }
+    return !job->map.level ||
+           job->engine->class->scale(job->engine, &job->map, FALSE, at, n, plane->samples, error);
+}
+
 gboolean wp_places_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     gboolean even, known = FALSE;

@@ -237,7 +237,8 @@ static const LithoImpl cpu = {.plan = plan,
                               .exec = exec,
                               .destroy = destroy,
                               .memory = memory,
-                              .measure_memory = wp_measure_memory};
+                              .measure_memory = wp_measure_memory,
+                              .planes = wp_has_planes};
 
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
 

@@ -504,7 +504,7 @@ static gboolean cpu_store(WpEngine *engine, const float *volume, LithoCube *cube
 {
     (void)engine;
     (void)error;
-    memcpy(cube->samples, volume, litho_grid_samples(&cube->grid) * sizeof *volume);
+    memcpy(cube->samples, volume, litho_box_count(cube->held) * sizeof *volume);
     return TRUE;
 }
 

@@ -24,6 +24,7 @@ enum { POINTS = 2 * WP_ROW };
 typedef struct Points {
     int n;
     gint64 base[POINTS]; // complex index of the first tap
+    int l[3][POINTS];    // the first tap itself; for planes alone
     float x[3][POINTS];  // place between the taps, see usfft.h
     float sign[POINTS];  // -1: the point lies in the other half and is its conjugate
     const float *weight[POINTS];
@@ -61,6 +62,7 @@ WP_INLINE void make_line(const Lattice *lattice, int j1, int j2, Line *line)
 
 // Adds points j3 = from .. from+n-1, n <= WP_ROW: the first one's weight and value stand at
 // `weight` and number `at`.
+// `grid` NULL: in planes.
 WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
                             int n, const float *weight, gint64 at, Points *p)
 {
@@ -76,10 +78,16 @@ WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Li
         p->x[0][first + i] = (float)(g1 - l1 - centre);
         p->x[1][first + i] = (float)(g2 - l2 - centre);
         p->x[2][first + i] = (float)(g3 - l3 - centre);
-        p->base[first + i] =
-            (((gint64)l1 + grid->origin[0]) * grid->dim[1] + (gint64)l2 + grid->origin[1]) *
-                grid->dim[2] +
-            (gint64)l3 + grid->origin[2];
+        if (grid) {
+            p->base[first + i] =
+                (((gint64)l1 + grid->origin[0]) * grid->dim[1] + (gint64)l2 + grid->origin[1]) *
+                    grid->dim[2] +
+                (gint64)l3 + grid->origin[2];
+        } else {
+            p->l[0][first + i] = (int)l1;
+            p->l[1][first + i] = (int)l2;
+            p->l[2][first + i] = (int)l3;
+        }
         p->sign[first + i] = (float)s;
         p->weight[first + i] = weight + i;
         p->at[first + i] = (guint32)(at + i);
@@ -434,4 +442,108 @@ void LITHO_ISA_NAME(wp_spread_box)(const WpGeometry *g, const WpGrid *grid, cons
             spread_row(g, &taps, grid, box, row, &line, across, values, from, to, &p);
         }
     spread(&g->kernel, &taps, grid, &p, values);
+}
+
+// --- planes
+// ---------------------------------------------------------------------------------------
+
+// Sums over the taps across each plane of psi times the plane's phase, from the first tap's on.
+typedef struct Across {
+    float re[WP_PLANES_AT_ONCE][POINTS] __attribute__((aligned(64)));
+    float im[WP_PLANES_AT_ONCE][POINTS] __attribute__((aligned(64)));
+} Across;
+
+WP_INLINE void sum_across(const WpPlaneGrid *plane, const float *x, int n, float *re, float *im)
+{
+    for (int i = 0; i < n; i += LANES) {
+        Vec v, a = {0}, b = {0};
+        memcpy(&v, x + i, sizeof v);
+        a += plane->re[WP_DEGREE];
+        b += plane->im[WP_DEGREE];
+        for (int d = WP_DEGREE - 1; d >= 0; d--) {
+            a = a * v + plane->re[d];
+            b = b * v + plane->im[d];
+        }
+        memcpy(re + i, &a, sizeof a);
+        memcpy(im + i, &b, sizeof b);
+    }
+}
+
+// A point of a plane: w rows of w taps. `along`: psi along the rows, in pairs.
+WP_INLINE void add_to_plane(int w, const WpPlaneGrid *plane, const Points *p, int i,
+                            const Taps *taps, const Across *across, int k, float re, float im,
+                            const Vec *along, float *data)
+{
+    const int a = plane->axis, rows = a == 0 ? 1 : 0, columns = a == 2 ? 1 : 2;
+    const float *turn = plane->turn + 2 * (p->l[a][i] + plane->origin[a]);
+    const float fr = across->re[k][i] * turn[0] - across->im[k][i] * turn[1];
+    const float fi = across->re[k][i] * turn[1] + across->im[k][i] * turn[0];
+    const gint64 row = 2 * plane->dim[1];
+    float *at = data + (p->l[rows][i] + plane->origin[rows]) * row +
+                2 * (p->l[columns][i] + plane->origin[columns]);
+    Vec value, v[VECTORS(WP_MAX_WIDTH)], u;
+    fill_pairs(re * fr - im * fi, re * fi + im * fr, &value);
+    for (int m = 0; m < VECTORS(w); m++)
+        v[m] = along[m] * value;
+    for (int t = 0; t < w; t++, at += row)
+        for (int m = 0; m < VECTORS(w); m++) {
+            memcpy(&u, at + m * LANES, sizeof u);
+            u += taps->k[rows][t][i] * v[m];
+            memcpy(at + m * LANES, &u, sizeof u);
+        }
+}
+
+WP_INLINE void points_to_planes(int w, Taps *taps, const WpPlaneGrid *planes, int n,
+                                const Points *p, const float *values, float *data)
+{
+    Across across;
+    taps_across(w, p, taps);
+    for (int k = 0; k < n; k++)
+        sum_across(&planes[k], p->x[planes[k].axis], p->n, across.re[k], across.im[k]);
+    for (int i = 0; i < p->n; i++) {
+        const float re = *p->weight[i] * values[2 * p->at[i]];
+        const float im = *p->weight[i] * p->sign[i] * values[2 * p->at[i] + 1];
+        Vec along[2][VECTORS(WP_MAX_WIDTH)]; // axis 2, axis 3
+        for (int m = 0; m < VECTORS(w); m++) {
+            taps_along(taps->pairs[m], p->x[1][i], &along[0][m]);
+            taps_along(taps->pairs[m], p->x[2][i], &along[1][m]);
+        }
+        for (int k = 0; k < n; k++)
+            add_to_plane(w, &planes[k], p, i, taps, &across, k, re, im, along[planes[k].axis != 2],
+                         data + planes[k].at);
+    }
+}
+
+WP_INLINE void to_planes(const WpKernel *kernel, Taps *taps, const WpPlaneGrid *planes, int n,
+                         const Points *p, const float *values, float *data)
+{
+#define TO_PLANES(w) points_to_planes(w, taps, planes, n, p, values, data)
+    EACH_WIDTH(TO_PLANES)
+}
+
+void LITHO_ISA_NAME(wp_spread_box_to_planes)(const WpGeometry *g, const WpPlaneGrid *planes, int n,
+                                             const WpBox *box, const float *values, float *data)
+{
+    Points p;
+    Taps taps;
+    Lattice lattice;
+    make_lattice(g, box, &lattice);
+    make_taps(&g->kernel, &taps);
+    const WpRow *row = box->rows;
+    p.n = 0;
+    for (int j1 = 0; j1 < box->n[0]; j1++)
+        for (int j2 = 0; j2 < box->n[1]; j2++, row++) {
+            const gint64 first = (row - box->rows) * box->n[2] + row->first;
+            Line line;
+            make_line(&lattice, j1, j2, &line);
+            for (int at = 0; at < row->count; at += WP_ROW) {
+                place_points(&g->kernel, NULL, &line, row->first + at, MIN(WP_ROW, row->count - at),
+                             box->weight + row->at + at, first + at, &p);
+                if (p.n >= WP_ROW) {
+                    to_planes(&g->kernel, &taps, planes, n, &p, values, data);
+                    p.n = 0;
+                }
+            }
+        }
+    to_planes(&g->kernel, &taps, planes, n, &p, values, data);
 }

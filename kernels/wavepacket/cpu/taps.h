@@ -26,5 +26,23 @@ void wp_gather_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *
 // planes they touch, that is from .. to + w - 2. `values` are the box's coefficients.
 void wp_spread_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box,
                    const float *values, int from, int to);
+
+// The grid that sample `at` across an axis of the volume is summed up on: two axes of the fine grid
+// in their order, with halos; along the third all grid points are added up with their phases.
+enum { WP_PLANES_AT_ONCE = 6 };
+typedef struct WpPlaneGrid {
+    int axis;
+    int dim[2];    // complex points: rows, and columns with padding for whole-vector loads
+    int origin[3]; // stored index of l = 0; of `turn` along `axis`
+    gint64 at;     // first float among those of all planes
+    float *turn;   // exp(2 pi i l at / nf), complex
+    // sum_t psi_t(x) exp(2 pi i t at / nf) = sum_d (re + i im)[d] x^d
+    float re[WP_DEGREE + 1], im[WP_DEGREE + 1];
+} WpPlaneGrid;
+
+// Adds all of the box to up to WP_PLANES_AT_ONCE planes.
+void wp_spread_box_to_planes(const WpGeometry *geometry, const WpPlaneGrid *planes, int n,
+                             const WpBox *box, const float *values, float *data);
+LITHO_ISA_DECLARE(wp_spread_box_to_planes);
 LITHO_ISA_DECLARE(wp_gather_box);
 LITHO_ISA_DECLARE(wp_spread_box);

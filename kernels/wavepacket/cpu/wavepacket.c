@@ -261,14 +261,14 @@ static void multiply_residual(const WpCpu *cpu)
     }
 }
 
-// The residual window lives on a plain DFT lattice: c = irfft(phi rfft(u)), and back the same way.
-static gboolean residual_pass(WpCpu *cpu, const WpFftVolume *from, const float *in,
-                              const WpFftVolume *to, float *out, LithoRun *run)
+// Spectrum of what the residual window leaves of samples, in residual_data.
+static gboolean residual_spectrum(WpCpu *cpu, const WpFftVolume *from, const float *in,
+                                  LithoRun *run)
 {
     if (!wp_fft_forward(&cpu->residual, from, in, cpu->residual_data, run))
         return FALSE;
     multiply_residual(cpu);
-    return wp_fft_inverse(&cpu->residual, to, cpu->residual_data, out, run);
+    return TRUE;
 }
 
 static void residual_volumes(const WpGeometry *g, WpFftVolume *data, WpFftVolume *lattice)
@@ -310,7 +310,11 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
         return litho_run_stopped(error);
     if (wp_residual(g)) {
         residual_volumes(g, &volume, &lattice);
-        if (!residual_pass(cpu, &volume, u, &lattice, c + wp_residual(g)->at, run))
+        // The residual window lives on a plain DFT lattice: c = irfft(phi rfft(u)), and back the
+        // same way.
+        if (!residual_spectrum(cpu, &volume, u, run) ||
+            !wp_fft_inverse(&cpu->residual, &lattice, cpu->residual_data, c + wp_residual(g)->at,
+                            run))
             return litho_run_stopped(error);
     }
     const double taps = pow(g->kernel.width, 3) * g->n_active;
@@ -372,8 +376,7 @@ static void clear_grid(WpCpu *cpu)
 }
 
 // u = u/2 + residual part. The half undoes the doubling in fold_row_ends().
-static gboolean add_residual_part(WpCpu *cpu, const float *c, float *u, LithoRun *run,
-                                  GError **error)
+static gboolean add_residual_part(WpCpu *cpu, float *u, LithoRun *run, GError **error)
 {
     const WpGeometry *g = cpu->engine.geometry;
     const gint64 n = g->n[0] * g->n[1] * g->n[2];
@@ -384,7 +387,7 @@ static gboolean add_residual_part(WpCpu *cpu, const float *c, float *u, LithoRun
         part = alloc_floats(n, run, error);
         if (!part)
             return FALSE;
-        if (!residual_pass(cpu, &lattice, c + wp_residual(g)->at, &data, part, run)) {
+        if (!wp_fft_inverse(&cpu->residual, &data, cpu->residual_data, part, run)) {
             fftwf_free(part);
             return litho_run_stopped(error);
         }
@@ -396,21 +399,39 @@ static gboolean add_residual_part(WpCpu *cpu, const float *c, float *u, LithoRun
     return TRUE;
 }
 
-static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
+static gboolean cpu_begin_adjoint(WpEngine *engine, float *c, LithoRun *run, GError **error)
+{
+    WpCpu *cpu = (WpCpu *)engine;
+    const WpGeometry *g = engine->geometry;
+    WpFftVolume data, lattice;
+    const double start = litho_now_ms();
+    cpu->threads = litho_run_threads(run);
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
+    for (int b = 0; b < g->n_boxes; b++) {
+        fftwf_complex *values = (fftwf_complex *)(c + g->boxes[b].at);
+        if (g->boxes[b].kind != WP_RESIDUAL && litho_run_checkpoint(run))
+            fftwf_execute_dft(cpu->box_forward[b], values, values);
+    }
+    if (!litho_run_checkpoint(run))
+        return litho_run_stopped(error);
+    if (wp_residual(g)) {
+        residual_volumes(g, &data, &lattice);
+        if (!residual_spectrum(cpu, &lattice, c + wp_residual(g)->at, run))
+            return litho_run_stopped(error);
+    }
+    litho_run_time(run, "box ffts", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    return TRUE;
+}
+
+static gboolean cpu_end_adjoint(WpEngine *engine, const float *c, float *u, LithoRun *run,
+                                GError **error)
 {
     WpCpu *cpu = (WpCpu *)engine;
     const WpGeometry *g = engine->geometry;
     const WpFftVolume volume = fine_volume(cpu);
-    double t0 = litho_now_ms();
     cpu->threads = litho_run_threads(run);
-    clear_grid(cpu);
-#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
-    for (int b = 0; b < g->n_boxes; b++) {
-        fftwf_complex *data = (fftwf_complex *)(c + g->boxes[b].at);
-        if (g->boxes[b].kind != WP_RESIDUAL && litho_run_checkpoint(run))
-            fftwf_execute_dft(cpu->box_forward[b], data, data);
-    }
     double t1 = litho_now_ms();
+    clear_grid(cpu);
     if (!spread_all(cpu, c, run))
         return litho_run_stopped(error);
     double t2 = litho_now_ms();
@@ -418,12 +439,17 @@ static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run,
     each_row(cpu, fold_row_ends);
     if (!wp_fft_inverse(&cpu->fft, &volume, cpu->grid.data, u, run))
         return litho_run_stopped(error);
-    if (!add_residual_part(cpu, c, u, run, error))
+    if (!add_residual_part(cpu, u, run, error))
         return FALSE;
     const double taps = pow(g->kernel.width, 3) * g->n_active;
-    litho_run_time(run, "inverse fft", LITHO_STAGE_COMPUTE, t1 - t0 + litho_now_ms() - t2, 0, 0);
+    litho_run_time(run, "inverse fft", LITHO_STAGE_COMPUTE, litho_now_ms() - t2, 0, 0);
     litho_run_time(run, "spread", LITHO_STAGE_COMPUTE, t2 - t1, 16 * taps, 4 * taps);
     return TRUE;
+}
+
+static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
+{
+    return cpu_begin_adjoint(engine, c, run, error) && cpu_end_adjoint(engine, c, u, run, error);
 }
 
 WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **error)
@@ -436,6 +462,10 @@ WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **e
         class.free = cpu_free;
         class.forward = cpu_forward;
         class.adjoint = cpu_adjoint;
+        class.begin_adjoint = cpu_begin_adjoint;
+        class.planes = wp_cpu_planes;
+        class.end_adjoint = cpu_end_adjoint;
+        class.drop_plane = wp_cpu_drop_plane;
         g_once_init_leave(&once, 1);
     }
     WpCpu *cpu = g_new0(WpCpu, 1);

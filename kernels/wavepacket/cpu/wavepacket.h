@@ -26,6 +26,12 @@ extern const WpEngineClass wp_cpu_arrays;
 // kept as a share of the box's number.
 gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule *rule, int threads,
                       const LithoRun *run, guint64 *kept, GError **error);
+// cpu/planes.c: WpEngineClass.planes and drop_plane.
+gboolean wp_cpu_planes(WpEngine *engine, const float *c, const WpPlane *planes, int n,
+                       LithoRun *run, GError **error);
+gboolean wp_cpu_drop_plane(WpEngine *engine, const float *volume, const gint64 n[3],
+                           const WpBlock *block, const float *part, const WpPlane *plane,
+                           GError **error);
 // cpu/fourier.c
 gboolean wp_cpu_fourier(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
                         double *lost, LithoRun *run, GError **error);
