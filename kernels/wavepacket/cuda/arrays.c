@@ -486,7 +486,7 @@ static gboolean cuda_store(WpEngine *engine, const float *volume, LithoCube *cub
     WpCuda *cuda = (WpCuda *)engine;
     float *out = litho_cuda_output(cuda->context, cube, error);
     return out &&
-           LITHO_CUDA(cudaMemcpyAsync(out, volume, litho_grid_samples(&cube->grid) * sizeof *out,
+           LITHO_CUDA(cudaMemcpyAsync(out, volume, litho_box_count(cube->held) * sizeof *out,
                                       cudaMemcpyDeviceToDevice, stream_of(cuda)),
                       error) &&
            wait_for(cuda, error);

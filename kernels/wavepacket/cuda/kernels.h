@@ -138,6 +138,34 @@ int wp_cuda_collect_box(const WpDevGrid *grid, const WpDevBox *box, const WpBloc
                         cudaStream_t stream);
 int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 
+// --- single planes (cuda/planes.cu) --------------------------------------------------------------
+
+// Planes across axes of the fine grid; turn[k][q]: phase of plane k at grid point q along its axis,
+// counted from the first tile's first one.
+enum { WP_DEV_PLANES = 6 };
+typedef struct WpDevPlanes {
+    int n, axis[WP_DEV_PLANES];
+    const float2 *turn[WP_DEV_PLANES];
+} WpDevPlanes;
+
+// Of the sums of every active tile (wp_cuda_spread()) those along each plane's axis, with its
+// phases: reduced[tile][plane][side][side].
+int wp_cuda_reduce_tiles(const WpDevGrid *grid, const WpDevPlanes *planes, const uint32_t *active,
+                         int n_active, const float2 *sums, float2 *reduced, cudaStream_t stream);
+// The spectrum of plane k from those: [rows][columns] of the fine grid's other two axes, of which
+// the inverse transform's real part is wanted.
+int wp_cuda_collect_plane(const WpDevGrid *grid, const WpDevPlanes *planes, int k,
+                          const float2 *reduced, const int32_t *slot, float2 *spectrum,
+                          cudaStream_t stream);
+// The plane's samples, over the roll-off, and those of a padded volume m2[] without (NULL = none).
+int wp_cuda_crop_plane(const int n[3], const int m[3], int axis, int at,
+                       const float *const scale[3], const float2 *from, const int m2[3],
+                       const float *second, float *to, cudaStream_t stream);
+// to = plane `at` of a volume of n[], less a plane of a block of m[] that begins at first[] (part
+// NULL: of the volume).
+int wp_cuda_drop_plane(const int n[3], int axis, int at, const float *volume, const int m[3],
+                       const int first[3], const float *part, float *to, cudaStream_t stream);
+
 // --- volumes -------------------------------------------------------------------------------------
 
 // to[m][m][row] = u / p at x mod m, zero elsewhere, of planes first .. first+planes-1. scale[a] =

@@ -342,6 +342,7 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (guint i = 0; i < G_N_ELEMENTS(single); i++)
         wp_cuda_drop_fft(single[i]);
     wp_cuda_free_fine(cuda);
+    wp_cuda_free_planes(cuda);
     for (int i = 0; i < cuda->n_runs; i++)
         wp_cuda_drop_fft(cuda->runs[i].plan);
     LithoCudaArray *arrays[] = {

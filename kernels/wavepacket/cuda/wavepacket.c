@@ -94,23 +94,37 @@ static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRu
 
 // --- adjoint -------------------------------------------------------------------------------------
 
-static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, GError **error)
+static double bytes_of_sums(const WpCuda *cuda)
+{
+    const double side = WP_TILE + cuda->grid.w - 1;
+    return 8 * cuda->n_active * side * side * side;
+}
+
+static gboolean spread_to_tiles(WpCuda *cuda, const float *c, GError **error)
 {
     const WpDevGrid *d = &cuda->grid;
     const WpGeometry *g = cuda->engine.geometry;
-    cudaStream_t stream = litho_cuda_stream(cuda->context);
-    const double side = WP_TILE + d->w - 1, sums = 8 * cuda->n_active * side * side * side;
-    wp_cuda_mark(cuda, "spread", 24.0 * (double)g->n_active + sums,
+    wp_cuda_mark(cuda, "spread", 24.0 * (double)g->n_active + bytes_of_sums(cuda),
                  4 * pow(d->w, 3) * (double)g->n_active);
-    if (cuda->n_active > 0 &&
-        !LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
-                                   cuda->first_step.data, cuda->rounds.data, cuda->n_active,
-                                   cuda->points.data, cuda->sums.data, stream),
-                    error))
-        return FALSE;
-    wp_cuda_mark(cuda, "collect", sums + 4 * grid_points(cuda), 0);
-    return LITHO_CUDA(
-        wp_cuda_collect(d, cuda->sums.data, cuda->slot.data, spans, cuda->u.data, stream), error);
+    return cuda->n_active == 0 ||
+           LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
+                                     cuda->first_step.data, cuda->rounds.data, cuda->n_active,
+                                     cuda->points.data, cuda->sums.data,
+                                     litho_cuda_stream(cuda->context)),
+                      error);
+}
+
+static gboolean collect_tiles(WpCuda *cuda, const WpSpan *spans, GError **error)
+{
+    wp_cuda_mark(cuda, "collect", bytes_of_sums(cuda) + 4 * grid_points(cuda), 0);
+    return LITHO_CUDA(wp_cuda_collect(&cuda->grid, cuda->sums.data, cuda->slot.data, spans,
+                                      cuda->u.data, litho_cuda_stream(cuda->context)),
+                      error);
+}
+
+static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, GError **error)
+{
+    return spread_to_tiles(cuda, c, error) && collect_tiles(cuda, spans, error);
 }
 
 static gboolean clear_grid(WpCuda *cuda, GError **error)
@@ -224,6 +238,34 @@ static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run
     return ok;
 }
 
+// In steps: the tiles' sums stay for the planes and for the rest.
+static gboolean cuda_begin_adjoint(WpEngine *engine, float *c, LithoRun *run, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    g_assert(cuda->form == WP_TILES);
+    const gboolean ok =
+        litho_run_step(run, 0, 0, error) && wp_cuda_box_ffts(cuda, c, CUFFT_FORWARD, error) &&
+        wp_cuda_branch_off(cuda, error) && wp_cuda_filter_residual(cuda, c, error) &&
+        spread_to_tiles(cuda, c, error) && wp_cuda_join(cuda, 0, cuda->residual_done, error);
+    litho_cuda_mark_end(cuda->context);
+    return ok;
+}
+
+static gboolean cuda_end_adjoint(WpEngine *engine, const float *c, float *u, LithoRun *run,
+                                 GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpBox *residual = wp_residual(engine->geometry);
+    if (!litho_run_step(run, 0, 0, error) || !collect_tiles(cuda, NULL, error))
+        return FALSE;
+    wp_cuda_mark_fine(cuda, "fine ifft", TRUE);
+    const gboolean ok =
+        wp_cuda_columns(cuda, CUFFT_INVERSE, error) &&
+        wp_cuda_end_adjoint(cuda, residual, residual ? c + residual->at : NULL, u, error);
+    litho_cuda_mark_end(cuda->context);
+    return ok;
+}
+
 // --- the operator --------------------------------------------------------------------------------
 
 static void cuda_free(WpEngine *engine)
@@ -260,6 +302,10 @@ WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares, L
         class.free = cuda_free;
         class.forward = cuda_forward;
         class.adjoint = cuda_adjoint;
+        class.begin_adjoint = cuda_begin_adjoint;
+        class.planes = wp_cuda_cut_planes;
+        class.end_adjoint = cuda_end_adjoint;
+        class.drop_plane = wp_cuda_drop_plane_of;
         g_once_init_leave(&once, 1);
     }
     const int device = run ? run->device % litho_cuda_backend()->n_devices : 0;
@@ -342,5 +388,15 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     return wp_job_memory(in, params, &machine, region, threads);
 }
 
-const LithoImpl litho_cuda_wavepacket = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .rivals = wp_cuda_rivals};
+static gboolean has_planes(const LithoGrid *in, const void *params, int devices)
+{
+    return ((const LithoWavepacketParams *)params)->adjoint == WP_TILES &&
+           wp_has_planes(in, params, devices);
+}
+
+const LithoImpl litho_cuda_wavepacket = {.plan = plan,
+                                         .exec = exec,
+                                         .destroy = destroy,
+                                         .memory = memory,
+                                         .planes = has_planes,
+                                         .rivals = wp_cuda_rivals};

@@ -75,6 +75,9 @@ typedef struct WpCuda {
     guint64 *counts_to;          // shrink()'s `kept`, until they are added to it; NULL: they are
     const WpBox *counts_of;      // the residual box, where its windows are counted
     LithoCudaErratic erratic;    // scratch memory of the search for bursts
+    LithoCudaArray turns, reduced; // of single planes; `reduced` where `u` is too small for it
+    LithoCudaArray spectrum, plane_work;
+    cufftHandle plane_inverse[3]; // by axis; 0 = not made yet
     LithoCudaArray foreign;      // what came from another card, or is to be fetched together
     int n_active;                // tiles with points
     gint64 n_steps;              // of 32 points, idle lanes included
@@ -130,6 +133,16 @@ gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
 // Gives a plan back; 0 is fine.
 void wp_cuda_drop_fft(cufftHandle plan);
+
+// --- cuda/planes.c -------------------------------------------------------------------------------
+
+// WpEngineClass.planes and drop_plane, behind cuda_begin_adjoint().
+gboolean wp_cuda_cut_planes(WpEngine *engine, const float *c, const WpPlane *planes, int n,
+                            LithoRun *run, GError **error);
+gboolean wp_cuda_drop_plane_of(WpEngine *engine, const float *volume, const gint64 n[3],
+                               const WpBlock *block, const float *part, const WpPlane *plane,
+                               GError **error);
+void wp_cuda_free_planes(WpCuda *cuda);
 
 // --- cuda/ahead.c --------------------------------------------------------------------------------
 
