@@ -51,6 +51,9 @@ typedef struct BenchRun {
     LithoStage transfer_stages[BENCH_MAX_STAGES];
     double from_stage_ms[BENCH_MAX_STAGES]; // median when only this stage's parameters change; 0 =
                                             // none
+    double slices_ms[BENCH_MAX_STAGES];     // the same for the three middle slices; 0 = none
+    guint n_slice_stages;
+    LithoStage slice_stages[BENCH_MAX_STAGES]; // of those from the first such stage on
     GArray *numbers;                        // of LithoNumber: what the operator reports; owned
     double relative;                        // error against the reference, ||x - ref|| / ||ref||
     double worst; // the same in the worst block, which begins at `worst_at`

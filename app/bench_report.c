@@ -183,6 +183,14 @@ static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
         if (r->from_stage_ms[m] > 0)
             g_string_append_printf(s, _("  from '%s' on: %.3f ms\n"), b->op->stages[m],
                                    r->from_stage_ms[m]);
+    for (int m = 2; m < BENCH_MAX_STAGES; m++)
+        if (r->slices_ms[m] > 0)
+            g_string_append_printf(s, _("  from '%s' on, three slices alone: %.3f ms\n"),
+                                   b->op->stages[m], r->slices_ms[m]);
+    if (r->n_slice_stages > 0) {
+        g_autofree char *title = g_strdup_printf(_("%s, slices"), r->key);
+        add_stages(s, title, r->slice_stages, r->n_slice_stages, r->roof);
+    }
     if (r->n_transfer_stages > 0) {
         g_autofree char *title = g_strdup_printf(_("%s, with copies"), r->key);
         add_stages(s, title, r->transfer_stages, r->n_transfer_stages, r->roof);
@@ -339,6 +347,13 @@ static JsonObject *run_json(const Bench *b, const BenchRun *r)
         if (r->from_stage_ms[m] > 0)
             put(from, b->op->stages[m], r->from_stage_ms[m]);
     json_object_set_object_member(o, "from_stage_ms", from);
+    JsonObject *slices = json_object_new();
+    for (int m = 2; m < BENCH_MAX_STAGES; m++)
+        if (r->slices_ms[m] > 0)
+            put(slices, b->op->stages[m], r->slices_ms[m]);
+    json_object_set_object_member(o, "slices_ms", slices);
+    json_object_set_array_member(o, "slice_stages",
+                                 stages_json(r->slice_stages, r->n_slice_stages, r->roof));
     return o;
 }
 

@@ -21,6 +21,8 @@ typedef struct Timer {
     LithoCube *in;   // NULL for sources
     LithoGrid out_grid;
     LithoResolved *known; // what the operator's files say
+    LithoBox boxes[3]; // of the output that a run computes one after the other: all of it, or the
+    guint n_boxes;     // middle slices
     LithoRun run;
 } Timer;
 
@@ -38,10 +40,9 @@ static BenchTimes times_of(GArray *ms)
                         .min = v[0]};
 }
 
-static LithoCube *new_output(const Timer *t, GError **error)
+static LithoCube *new_output(const Timer *t, LithoBox box, GError **error)
 {
     const LithoBackend *backend = t->result->device.backend;
-    const LithoBox box = litho_box_full(&t->out_grid);
     LithoCube *out = NULL;
     if (!backend->alloc) {
         out = litho_cube_new_box(&t->out_grid, box, error);
@@ -56,29 +57,41 @@ static LithoCube *new_output(const Timer *t, GError **error)
     return out;
 }
 
-// One exec() from stage `first`; its wall clock in *ms. NULL = failed.
-static LithoCube *run_once(Timer *t, int first, gboolean download, double *ms, GError **error)
+// Adds what box `k` takes to *ms.
+static gboolean run_box(Timer *t, guint k, int first, LithoCube *out, double *ms, GError **error)
 {
-    LithoCube *out = new_output(t, error);
-    if (!out)
-        return NULL;
-    if (t->in && first <= 1)
-        litho_cube_touch(t->in); // caches must not know the input
     const LithoPass pass = {.params = t->params,
                             .known = t->known,
-                            .first_stage = first,
+                            .first_stage = k == 0 ? first : G_MAXINT,
                             .in = t->in,
-                            .region = litho_box_full(&t->out_grid),
+                            .region = t->boxes[k],
                             .out = out};
     const double start = litho_now_ms();
-    gboolean ok = t->impl->exec(t->plan, &pass, &t->run, error);
+    const gboolean ok = t->impl->exec(t->plan, &pass, &t->run, error);
+    *ms += litho_now_ms() - start;
+    return ok;
+}
+
+// exec() of all boxes from stage `first`; its wall clock in *ms. The last one; NULL = failed.
+static LithoCube *run_once(Timer *t, int first, gboolean download, double *ms, GError **error)
+{
+    gboolean ok = TRUE;
+    LithoCube *out = NULL;
+    *ms = 0;
+    if (t->in && first <= 1)
+        litho_cube_touch(t->in); // caches must not know the input
+    for (guint k = 0; ok && k < t->n_boxes; k++) {
+        litho_cube_unref(out);
+        out = new_output(t, t->boxes[k], error);
+        ok = out && run_box(t, k, first, out, ms, error);
+    }
     if (ok && download) {
         const double begun = litho_now_ms();
         ok = litho_cube_host(out, error) != NULL;
         litho_run_time(&t->run, "download", LITHO_STAGE_TRANSFER, litho_now_ms() - begun,
                        4.0 * litho_box_count(out->held), 0);
+        *ms += litho_now_ms() - begun;
     }
-    *ms = litho_now_ms() - start;
     litho_timings_end_pass(t->run.timings);
     if (ok)
         return out;
@@ -217,6 +230,53 @@ static gboolean compare(Timer *t, LithoCube *out, LithoCube **reference, GError 
     return TRUE;
 }
 
+// --- slices --------------------------------------------------------------------------------------
+
+static void compute_all(Timer *t)
+{
+    t->boxes[0] = litho_box_full(&t->out_grid);
+    t->n_boxes = 1;
+    t->run.n_views = 0;
+}
+
+// TRUE when the operator computes single slices: the runs to come do, in the middle.
+static gboolean compute_slices(Timer *t)
+{
+    const LithoOperator *op = t->bench->op;
+    const gboolean planes =
+        t->impl->planes && t->in && t->impl->planes(&t->in->grid, t->params, t->run.devices);
+    if (!t->in || (!planes && !litho_operator_is_local(op, t->params)))
+        return FALSE;
+    for (int a = 0; a < 3; a++)
+        t->boxes[a] = litho_box_slice(&t->out_grid, a, t->out_grid.axis[a].n / 2);
+    t->n_boxes = t->run.n_views = 3;
+    t->run.views = t->boxes;
+    return TRUE;
+}
+
+// From each stage on that has a parameter, all of the output and then the slices.
+static gboolean time_moves(Timer *t, GError **error)
+{
+    BenchRun *r = t->result;
+    BenchTimes times;
+    gboolean ok = TRUE;
+    for (int s = 2; ok && t->bench->op->stages[s] && s < BENCH_MAX_STAGES; s++) {
+        ok = repeat(t, s, FALSE, NULL, &times, error);
+        r->from_stage_ms[s] = times.median;
+        litho_timings_reset(t->run.timings);
+        if (ok && times.n > 0 && compute_slices(t)) {
+            ok = repeat(t, s, FALSE, NULL, &times, error);
+            r->slices_ms[s] = times.median;
+            if (r->n_slice_stages == 0)
+                r->n_slice_stages =
+                    litho_timings_snapshot(t->run.timings, r->slice_stages, BENCH_MAX_STAGES);
+        }
+        compute_all(t);
+        memcpy(t->params, t->settings, t->bench->op->params.size);
+    }
+    return ok;
+}
+
 // --- all runs of a device ------------------------------------------------------------------------
 
 static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
@@ -226,6 +286,7 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     LithoCube *out = NULL;
     double ms = 0;
     double busy = process_ms(), wall = litho_now_ms();
+    compute_all(t);
     t->run.report = litho_report_new();
     out = run_once(t, 1, FALSE, &ms, error); // warm-up: libraries, caches, first touch
     r->numbers = litho_report_numbers(t->run.report);
@@ -246,12 +307,7 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     r->n_stages = litho_timings_snapshot(t->run.timings, r->stages, BENCH_MAX_STAGES);
     ok = ok && compare(t, out, reference, error);
     litho_cube_unref(out);
-    for (int s = 2; ok && t->bench->op->stages[s] && s < BENCH_MAX_STAGES; s++) {
-        BenchTimes times;
-        ok = repeat(t, s, FALSE, NULL, &times, error);
-        r->from_stage_ms[s] = times.median;
-        memcpy(t->params, t->settings, t->bench->op->params.size);
-    }
+    ok = ok && time_moves(t, error);
     if (!ok || !device)
         return ok;
     if (t->in)
