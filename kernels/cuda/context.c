@@ -349,17 +349,31 @@ static void drain(LithoCudaContext *c)
     c->n_chunks = 0;
 }
 
-gboolean litho_cuda_step(LithoCudaContext *c, LithoRun *run, gint64 done, gint64 total,
-                         GError **error)
+// Until the chunk before the one launched last has finished.
+static gboolean wait_for_chunk(LithoCudaContext *c, GError **error)
 {
     cudaEvent_t this = c->chunks[c->n_chunks % 2], before = c->chunks[(c->n_chunks + 1) % 2];
-    gboolean ok = LITHO_CUDA(cudaEventRecord(this, c->stream), error) &&
-                  (c->n_chunks == 0 || LITHO_CUDA(cudaEventSynchronize(before), error)) &&
-                  litho_run_step(run, done, total, error);
-    c->n_chunks++;
+    return LITHO_CUDA(cudaEventRecord(this, c->stream), error) &&
+           (c->n_chunks++ == 0 || LITHO_CUDA(cudaEventSynchronize(before), error));
+}
+
+static gboolean drained_unless(LithoCudaContext *c, gboolean ok)
+{
     if (!ok)
         drain(c);
     return ok;
+}
+
+gboolean litho_cuda_step(LithoCudaContext *c, LithoRun *run, gint64 done, gint64 total,
+                         GError **error)
+{
+    return drained_unless(c, wait_for_chunk(c, error) && litho_run_step(run, done, total, error));
+}
+
+gboolean litho_cuda_look(LithoCudaContext *c, LithoRun *run, GError **error)
+{
+    return drained_unless(c, wait_for_chunk(c, error) &&
+                                 (litho_run_checkpoint(run) || litho_run_stopped(error)));
 }
 
 gboolean litho_cuda_finish(LithoCudaContext *c, LithoRun *run, GError **error)

@@ -120,6 +120,8 @@ void litho_cuda_mark_end(LithoCudaContext *context);
 // kernel failed): the stream is empty on return.
 gboolean litho_cuda_step(LithoCudaContext *context, LithoRun *run, gint64 done, gint64 total,
                          GError **error);
+// Likewise, between pieces of a chunk: without progress.
+gboolean litho_cuda_look(LithoCudaContext *context, LithoRun *run, GError **error);
 // Last thing in exec(): waits for the stream, reports what failed in it, and hands the stages'
 // times to `run`.
 gboolean litho_cuda_finish(LithoCudaContext *context, LithoRun *run, GError **error);
