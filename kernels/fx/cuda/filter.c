@@ -202,7 +202,16 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
 // --- memory and time of a chunk ------------------------------------------------------------------
 
 // Equations one by one run at a tenth of the rate of the box sums.
-enum { SINGLE_WEIGHT = 10 };
+enum { SINGLE_WEIGHT = 10, SOLVE_WEIGHT = 3 }; // solving, at a third of it
+
+// A look at the cancel flag behind work of so many flops, where it takes a millisecond or more: a
+// newer pass's slices wait for two such pieces at most.
+static gboolean look(FxJob *job, double flops, GError **error)
+{
+    const FxPlan *p = job->p;
+    return flops < FX_LOOK_FLOPS * p->processors ||
+           litho_cuda_step(p->context, job->run, job->done, job->total, error);
+}
 
 // Flops of the equations one by one, weighed: of the traces that are there where most are absent or
 // the box sums do not serve, of the absent ones elsewhere.
@@ -322,12 +331,12 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
 
 // --- launches ------------------------------------------------------------------------------------
 
-// The equations of all windows, in launches of at most 15 ms.
+// The equations of all windows, in launches of about 3 ms.
 static gboolean equations(FxJob *job, const FxGroup *g, LithoFxGroup d, double flops, int pass,
                           GError **error)
 {
     FxPlan *p = job->p;
-    const double launches = ceil(flops / (FX_CHUNK_FLOPS * p->processors));
+    const double launches = ceil(flops / (FX_LAUNCH_FLOPS * p->processors));
     const int step = (int)CLAMP(ceil(g->count / fmax(launches, 1)), 1, g->count);
     for (int first = 0; first < g->count; first += step) {
         if (first > 0 && !litho_cuda_step(p->context, job->run, job->done, job->total, error))
@@ -353,12 +362,14 @@ static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, cons
     if (!equations(job, g, *d, work->matrix_flops + d->bins * work->singles, pass, error) ||
         (pass > 0 && d->updates &&
          !LITHO_CUDA(litho_fx_update(d, g->max_il, g->max_xl, g->few, pass, stream), error)) ||
-        (work->heavy && !litho_cuda_step(c, job->run, job->done, job->total, error)))
+        !(work->heavy ? litho_cuda_step(c, job->run, job->done, job->total, error)
+                      : look(job, work->matrix_flops + d->bins * work->singles, error)))
         return FALSE;
     const int single = g->count - g->edged;
     litho_cuda_mark(c, "solve", LITHO_STAGE_COMPUTE, work->solve_bytes, work->solve_flops);
     return LITHO_CUDA(litho_fx_solve(d, 0, single, 0, last, stream), error) &&
-           LITHO_CUDA(litho_fx_solve(d, single, g->edged, 1, last, stream), error);
+           LITHO_CUDA(litho_fx_solve(d, single, g->edged, 1, last, stream), error) &&
+           look(job, SOLVE_WEIGHT * work->solve_flops, error);
 }
 
 // Bins [bin, bin + bins) of time window first + k into `filtered`, which holds `out_bins` of them
@@ -397,7 +408,8 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
     if (!design(job, g, &d, &work, fills, TRUE, error))
         return FALSE;
     litho_cuda_mark(c, "apply", LITHO_STAGE_COMPUTE, work.apply_bytes, work.apply_flops);
-    return LITHO_CUDA(litho_fx_apply(&d, fills, stream), error);
+    return LITHO_CUDA(litho_fx_apply(&d, fills, stream), error) &&
+           look(job, work.apply_flops, error);
 }
 
 // Rule 6 on bins [bin, bin + bins) of time window first + k, or of several from there on.

@@ -13,7 +13,9 @@ enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well
 
 #define FX_CHUNK_BYTES ((guint64)3 << 29) // of the filter stage's arrays
 #define FX_BATCH_SYSTEMS (1 << 17) // of several time windows at once: 20 rounds of a card's blocks
-#define FX_CHUNK_FLOPS 1.6e9 // per multiprocessor: about 10 ms between two looks at the cancel flag
+#define FX_CHUNK_FLOPS 1.6e9       // per multiprocessor: a chunk of about 10 ms
+#define FX_LAUNCH_FLOPS 0.4e9      // likewise, of one launch: about 3 ms
+#define FX_LOOK_FLOPS 0.1e9 // likewise, before a look at the cancel flag pays: 0.7 ms or more
 
 typedef struct FxPlan {
     LithoGrid grid;
