@@ -19,11 +19,11 @@ import sys
 import time
 from pathlib import Path
 
-TESTS = ["fx-cuda", "fx-cuda-memory", "patch-cuda", "patch-level-cuda", "erratic-cuda", "similarity-cuda", "wavepacket-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "peers-cuda", "cuda"]
+TESTS = ["fx-cuda", "fx-cuda-memory", "patch-cuda", "patch-level-cuda", "erratic-cuda", "similarity-cuda", "wavepacket-cuda", "wavepacket-planes-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "peers-cuda", "cuda"]
 BENCHES = [
     "fx --size 256x256x256", "fx prewhitening=10 fmax=60 --size 298x298x1001", "fx --size 298x298x1001",
     "fx --size 256x256x256 --missing 4", "fx --size 298x298x1001 --missing 4", "fx half_width=1 --size 256x512x512",
-    "patch --size 256x256x256", "patch --size 298x298x1001", "patch preset=fill --size 256x256x256 --missing 50",
+    "fx --size 512x512x512", "fx --size 512x512x512 --missing 4", "patch --size 256x256x256", "patch --size 298x298x1001", "patch preset=fill --size 256x256x256 --missing 50",
     "wavepacket --size 256x256x256", "wavepacket --size 512x512x512", "migrate nz=100 --size 256x256x512",
     "migrate nz=100 coarse=on --size 256x256x512", "twsm model=flat", "twsm model=syncline",
 ]
@@ -98,6 +98,9 @@ def bench(build, env, options):
         stages = "; ".join(f"{s['name']} {s['median_ms']:.2f}" for s in one.get("stages", []))
         print(f"| `{words}` | {one['plan_ms']:.1f} | {one['plan_again_ms']:.1f} | {one['compute']['median_ms']:.2f} | "
               f"{one.get('with_transfers', {}).get('median_ms', 0):.2f} | {stages} |", flush=True)
+        moves = "; ".join(f"{stage} {ms:.2f}, slices {one['slices_ms'].get(stage, 0):.2f}" for stage, ms in one["from_stage_ms"].items())
+        slices = "; ".join(f"{s['name']} {s['median_ms']:.2f}" for s in one["slice_stages"])
+        print(f"| ... from | | | {moves} | | {slices} |", flush=True)
 
 
 def window(build, env, options):
@@ -133,6 +136,9 @@ def window(build, env, options):
               f"{m['frames_per_s']:.0f} | "
               f"{m['longest_block_ms']:.1f} in {m.get('longest_block_in', '')} | {m['longest_busy_ms']:.1f} | {m['host_bytes']:.0f} | "
               f"{m['wrong']:.0f} of {m['compared']:.0f} |", flush=True)
+        ways = "; ".join(f"{way} {ms:.1f}" for way, ms in m.get("way_ms", {}).items())
+        stages = "; ".join(f"{stage} {ms:.1f}" for stage, ms in m.get("stages_ms", {}).items())
+        print(f"| ... the way | | | {ways} | | | {stages} | | | |", flush=True)
         if m["wrong"]:
             failed.append(f"drag {name}")
 
