@@ -319,23 +319,25 @@ static void test_rest(void)
 // does.
 static void test_screen(void)
 {
+    const double slow_s = 1.5e-3 * LITHO_SCHEDULE_LONG_MS,
+                 quick_s = 0.5e-3 * LITHO_SCHEDULE_LONG_MS;
     LithoSchedule s = {0};
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 1), ==, 0); // nothing has been published
-    litho_schedule_published(&s, 1, 0.07);
+    litho_schedule_published(&s, 1, slow_s);
     g_assert_cmpfloat_with_epsilon(litho_schedule_hold_s(&s, 1.010), 0.09, 1e-9);
     litho_schedule_drawn(&s, FALSE);
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 1.020), >, 0);
     litho_schedule_drawn(&s, TRUE);
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 1.020), ==, 0);
 
-    litho_schedule_published(&s, 2, 0.07);
+    litho_schedule_published(&s, 2, slow_s);
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 2.101), ==, 0); // too long
-    litho_schedule_published(&s, 3, 0.07);
+    litho_schedule_published(&s, 3, slow_s);
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 3), ==, 0);
     litho_schedule_drawn(&s, FALSE);
-    litho_schedule_published(&s, 4, 0.07);
+    litho_schedule_published(&s, 4, slow_s);
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 4), >, 0);
-    litho_schedule_published(&s, 5, 0.03); // quick
+    litho_schedule_published(&s, 5, quick_s); // quick
     g_assert_cmpfloat(litho_schedule_hold_s(&s, 5), ==, 0);
 }
 
