@@ -504,7 +504,7 @@ static void tell_interval(const Search *s, LithoFind *find)
                 find->gain_low_db, find->gain_high_db);
 }
 
-// How many times more samples a trial on `area` computes than one on `part`.
+// Samples that a trial on `area` computes over those of one on `part`.
 static double times_of(const Search *s, LithoBox area, LithoBox part)
 {
     const LithoGrid *grid = &s->question.in->grid;

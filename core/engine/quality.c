@@ -283,7 +283,7 @@ static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityC
     return TRUE;
 }
 
-// What of the noise passes, as the last question's probe tells it.
+// The noise that passes, as the last question's probe tells it.
 static LithoSimilarityNoise passing_noise(const LithoJudge *judge)
 {
     return (LithoSimilarityNoise){.probe = judge->probe,

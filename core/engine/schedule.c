@@ -66,7 +66,7 @@ void litho_schedule_share(LithoSchedule *s, gboolean shared)
     s->shared = shared;
 }
 
-// Of the views of the wish under way, all of which are computed.
+// Time of the views of the wish under way, all of which are computed.
 static double views_s(const LithoSchedule *s)
 {
     double sum_s = 0;

@@ -78,7 +78,7 @@ static gboolean upload_share(const Search *s, LithoErraticTask *t, GError **erro
     return TRUE;
 }
 
-// What was counted so far; the stream is at rest.
+// Counts so far; the stream is at rest.
 static gboolean fetch_counts(const Search *s, const LithoErraticTask *t, int *counts,
                              GError **error)
 {

@@ -17,7 +17,7 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
-// What a level that is measured beside a pass waits for and tells. In its thread.
+// A level that is measured beside a pass waits for these and tells them, in its thread.
 typedef struct WpLevelBeside {
     // Waits for the cube to measure and its `recorded`, of the sizes that are known; FALSE: it will
     // not come, and the level is of no use.
@@ -144,7 +144,7 @@ typedef struct WpJob {
 
     guint64 *kept; // per box: coefficients the last pass over the blocks kept
 
-    // Of the parameters of the last pass, for the next one that differs in its region only.
+    // State of the last pass, for the next one that differs in its region only.
     gboolean begun; // d of lane 0 is what the engine's begin_adjoint() has made of what is dropped
     gboolean has_result; // `result` is there
     WpKeptPlane planes[WP_MOST_PLANES];
@@ -389,7 +389,7 @@ gboolean wp_places_weigh(const WpJob *job, WpLane *lane, int block, gboolean ove
 void wp_places_forget(WpJob *job);
 // job->result times the deviation that job->volume is over.
 gboolean wp_places_end(WpJob *job, GError **error);
-// The same of a plane of it.
+// Likewise for a plane of it.
 gboolean wp_places_end_plane(WpJob *job, const WpPlane *plane, GError **error);
 // Power of the noise at frequency number `f` over all places, in units of noise->sigma[f]^2: 1
 // where it varies at no frequencies alone.

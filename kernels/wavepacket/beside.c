@@ -60,7 +60,7 @@ void wp_beside_begin(WpJob *job, const LithoPass *pass, const LithoRun *run)
 {
     const LithoWavepacketParams *p = pass->params;
     g_assert(!job->beside);
-    // Of several blocks the transform takes so long that the level hardly matters.
+    // The transform of several blocks takes so long that the level hardly matters.
     if (!job->level || job->n_blocks > 1 || p->mode != WP_DENOISE || p->sigma > 0 ||
         pass->measured || wp_noise_is_kept(job, pass))
         return;

@@ -97,7 +97,7 @@ typedef struct WpEngineClass {
     gboolean (*upload)(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                        GError **error);
     // Several pieces at once, one behind the other in `to`; of coefficients, each within one box.
-    // Of an array that has been waited for, and while other work goes on that leaves it as it is.
+    // The array has been waited for, and work that goes on leaves it as it is.
     gboolean (*fetch)(WpEngine *engine, const float *array, const WpPiece *pieces, int n, float *to,
                       GError **error);
     // Floats at .. at+n-1 of a volume of another engine of this kind, which must have been waited

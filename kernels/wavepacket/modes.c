@@ -171,7 +171,7 @@ static gboolean end_block(WpJob *job, WpLane *lane, int b, gpointer data, GError
            wp_lane_paste(job, lane, u, b, error);
 }
 
-// What is dropped, from where wp_denoise_begin() has come to. What was counted there stays.
+// Makes the part that is dropped, from where wp_denoise_begin() has come to; counts of there stay.
 static gboolean end_dropped(WpJob *job, LithoRun *run, GError **error)
 {
     const gsize bytes = job->geometry->n_boxes * sizeof *job->kept;

@@ -66,7 +66,7 @@ static gint64 place_of(const PatchFaults *of, int axis, gint64 i)
     return i < of->held.lo[axis] || i >= of->held.hi[axis] ? -1 : i - of->held.lo[axis];
 }
 
-// How many of `i` and those beside it are among `n`.
+// Number of places among `n` that are `i` or beside it.
 static int beside(int n, gint64 i)
 {
     return (int)(MIN(i + AROUND, n - 1) - MAX(i - AROUND, 0) + 1);

@@ -147,9 +147,9 @@ LITHO_INLINE int opposite(int k)
     return (W - k / W) % W * W + (W - k % W) % W;
 }
 
-// What the energy of a coefficient and its neighbours passes; FALSE: nothing. One frequency beyond
-// the bins stand the opposite wavenumbers. On either side of a wavenumber and of the one two away
-// stand the same two.
+// The share that the energy of a coefficient and its neighbours passes; FALSE: nothing. One
+// frequency beyond the bins stand the opposite wavenumbers. On either side of a wavenumber and of
+// the one two away stand the same two.
 LITHO_INLINE gboolean judge(const Room *room, int bins, int f, int part, V limit, M keep[K])
 {
     const V *own = room->power[f % 3][part];
@@ -173,7 +173,8 @@ LITHO_INLINE gboolean judge(const Room *room, int bins, int f, int part, V limit
 
 // --- back ----------------------------------------------------------------------------------------
 
-// Of a vector of windows, transformed back along crosslines: what their traces 1, 2 and 3 take.
+// A vector of windows, transformed back along crosslines, as far as their traces 1, 2 and 3 take
+// it.
 typedef struct Behind {
     Complex of[W][W];
 } Behind;

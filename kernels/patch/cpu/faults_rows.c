@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How loud the noise is in windows of 4 x 4 traces, a row of them side by side in lanes, and what
-// of it passed. Loops over lanes are told to be free of dependences: their rows are many, and a
+// Loudness of the noise in windows of 4 x 4 traces, a row of them side by side in lanes, and its
+// part that passed. Loops over lanes are told to be free of dependences: their rows are many, and a
 // compiler that cannot tell them apart leaves them to one lane at a time.
 #include "kernels/patch/cpu/faults_rows.h"
 

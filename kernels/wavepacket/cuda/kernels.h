@@ -148,8 +148,8 @@ typedef struct WpDevPlanes {
     const float2 *turn[WP_DEV_PLANES];
 } WpDevPlanes;
 
-// Of the sums of every active tile (wp_cuda_spread()) those along each plane's axis, with its
-// phases: reduced[tile][plane][side][side].
+// Sums of every active tile (wp_cuda_spread()) along each plane's axis, with its phases:
+// reduced[tile][plane][side][side].
 int wp_cuda_reduce_tiles(const WpDevGrid *grid, const WpDevPlanes *planes, const uint32_t *active,
                          int n_active, const float2 *sums, float2 *reduced, cudaStream_t stream);
 // The spectrum of plane k from those: [rows][columns] of the fine grid's other two axes, of which

@@ -49,7 +49,7 @@ typedef struct Level {
     char *tables;         // what the host knows beforehand
     cufftHandle fft;
     LithoCudaArray room, work;
-    // What all wavenumbers tell is worked out beside what the quiet ones do.
+    // The stream on which all wavenumbers are looked at, beside the quiet ones.
     cudaStream_t beside;
     cudaEvent_t powers_known;
     float *floor; // [frequency][wavenumber], and its LithoFloorJob
@@ -307,7 +307,7 @@ static gboolean select_rank(const Level *l, const WpLevelTask *task, WpSelect *s
            LITHO_CUDA(wp_level_select(task, select), error);
 }
 
-// What all wavenumbers tell: their mean, and noise_floor() of the windows.
+// Asks for the mean of all wavenumbers, and noise_floor() of the windows.
 static gboolean ask_beside(Level *l, GError **error)
 {
     const NoiseJob *job = l->job;

@@ -60,7 +60,7 @@ template <int N> __device__ double sum_of_block(double x)
 
 // --- spectra -------------------------------------------------------------------------------------
 
-// What is known of a trace: it is there, it was recorded.
+// Marks of a trace: it is there, it was recorded.
 enum { THERE = 1, COUNTS = 2 };
 
 // A trace of a window, by one warp: its tapered samples, and its flags and muted samples.
