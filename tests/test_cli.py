@@ -448,11 +448,11 @@ def figures_without_and_with_the_truth():
 @test
 def one_setting_has_one_figure():
     """run, sweep, find and report tell one expected SNR of one setting on a survey larger than the part that is judged."""
-    cli("synth", "survey", "inlines=68", "xlines=72", "samples=240", "snr=0", "-o", "one-area.npy", "--no-truth", "--force")
+    cli("synth", "survey", "inlines=124", "xlines=144", "samples=240", "snr=0", "-o", "one-area.npy", "--no-truth", "--force")
     cli("run", "fx", "half_width=2", "-i", "one-area.npy", "-o", "one-fx.npy", "--report", "one-report.json", "--force")
     cli("sweep", "fx", "half_width=2,3", "-i", "one-area.npy", "--json", "one-sweep.json", "--force")
     run, swept = json.load(open("one-report.json")), json.load(open("one-sweep.json"))
-    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one-area.npy", "--seconds", "20", "--json").stdout)
+    found = json.loads(cli("find", "fx", "half_width=2", "-i", "one-area.npy", "--seconds", "60", "--json").stdout)
     assert not run["area_is_all"] and run["area"] == swept["area"], (run["area"], swept["area"])
     cli("report", "fx", "half_width=2", "-i", "one-area.npy", "-o", "one-page.png", "--json", "one-page.json", "--force")
     figures = [run, swept["runs"][0], found["quality_now"], json.load(open("one-page.json"))]
