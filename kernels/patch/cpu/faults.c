@@ -349,10 +349,11 @@ static void run_tile(Job *job, int tile, Scratch *s)
 
 static void make_shape(Job *job, const LithoPatchLevels *levels, int bins)
 {
-    job->shape = g_malloc(sizeof *job->shape * bins);
-    litho_patch_fault_shape(levels->shape, levels->window, bins, job->shape[0]);
+    float *shape = g_new(float, (gsize)K *bins);
+    litho_patch_fault_shape(levels->shape, levels->window, bins, shape);
     for (int k = 0; k < bins * K; k++)
-        job->shape[0][k] = 1 / job->shape[0][k];
+        shape[k] = 1 / shape[k];
+    job->shape = (void *)shape;
 }
 
 static gboolean run_tiles(Job *job)
