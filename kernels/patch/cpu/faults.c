@@ -349,9 +349,10 @@ static void run_tile(Job *job, int tile, Scratch *s)
 
 static void make_shape(Job *job, const LithoPatchLevels *levels, int bins)
 {
-    float *shape = g_new(float, (gsize)K *bins);
+    const gsize n = (gsize)K * bins;
+    float *shape = g_new(float, n);
     litho_patch_fault_shape(levels->shape, levels->window, bins, shape);
-    for (int k = 0; k < bins * K; k++)
+    for (gsize k = 0; k < n; k++)
         shape[k] = 1 / shape[k];
     job->shape = (void *)shape;
 }
