@@ -35,7 +35,7 @@ static void test_as_a_whole(void)
         if (kind == 0)
             g_assert_cmpfloat(worst_slice(in, "threshold=2.75", 10.0 / 39, &b), ==, 0);
         else
-            apply(&b, in);
+            litho_cube_unref(apply(&b, in));
         clear(&b);
     }
 }
