@@ -143,16 +143,6 @@ static void test_same(void)
     }
 }
 
-typedef struct Looks {
-    int n, most; // so many looks at the cancel, and the one that finds it
-} Looks;
-
-static gboolean look(gpointer data)
-{
-    Looks *l = data;
-    return g_atomic_int_add(&l->n, 1) >= l->most;
-}
-
 // Property: a pass that is stopped, wherever, waits for the thread, takes nothing of it, and leaves
 // a plan that the next pass can use.
 static void test_stopped(void)

@@ -208,16 +208,6 @@ static void test_no_spectrum(void)
     plan_clear(&s);
 }
 
-typedef struct Looks {
-    int n, most; // so many looks at the cancel, and the one that finds it
-} Looks;
-
-static gboolean look(gpointer data)
-{
-    Looks *l = data;
-    return g_atomic_int_add(&l->n, 1) >= l->most;
-}
-
 // Reading as well.
 static void check_reading(Plan *s, Looks *looks, const char *path, double bytes)
 {

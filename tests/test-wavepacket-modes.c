@@ -11,16 +11,6 @@
 #include "core/synth/synth_parts.h"
 #include "tests/wavepacket-bench.h"
 
-static guint passes(const Bench *b, const char *stage)
-{
-    LithoStage stages[LITHO_TIMINGS_STAGES];
-    guint n = litho_timings_snapshot(b->timings, stages, LITHO_TIMINGS_STAGES);
-    for (guint k = 0; k < n; k++)
-        if (strcmp(stages[k].name, stage) == 0)
-            return stages[k].count;
-    return 0;
-}
-
 // Property: at 0 dB a hard threshold reaches 17 dB and more, the noise level is found to 3 %, and
 // moving the threshold runs neither plan nor forward transform again. A level that forgets sigma_b,
 // takes the mean over all translations, or drops the residual's real coefficients no sooner than
@@ -42,9 +32,9 @@ static void test_denoise(void)
         g_assert_cmpfloat(snr, >=, limits[i]);
         g_assert_cmpfloat(fabs(number(&b, "sigma_estimated") / sigma - 1), <, 0.03);
     }
-    g_assert_cmpuint(passes(&b, "plan"), ==, 1);
-    g_assert_cmpuint(passes(&b, "gather"), ==, 1);
-    g_assert_cmpuint(passes(&b, "spread"), ==, 3);
+    g_assert_cmpuint(count(&b, "plan"), ==, 1);
+    g_assert_cmpuint(count(&b, "gather"), ==, 1);
+    g_assert_cmpuint(count(&b, "spread"), ==, 3);
     b.p->rule = 1;
     b.p->threshold = 1.75;
     g_autoptr(LithoCube) soft = apply(&b, noisy);
@@ -72,7 +62,7 @@ static void test_levels(void)
         b.p->directions = directions;
         g_autoptr(LithoCube) out = apply(&b, noisy);
         g_autoptr(LithoCube) beside = apply(&other, judged);
-        g_assert_cmpuint(passes(&b, "noise level"), ==, 1);
+        g_assert_cmpuint(count(&b, "noise level"), ==, 1);
     }
     clear(&other);
     clear(&b);
@@ -250,13 +240,13 @@ static void test_compress(void)
     g_assert_cmpfloat(snr_plain, >, 14);
     g_assert_cmpfloat(snr, >, snr_plain + 10);
     g_assert_cmpfloat(number(&b, "snr_fourier"), >, 20);
-    g_assert_cmpuint(passes(&b, "plan"), ==, 1);
+    g_assert_cmpuint(count(&b, "plan"), ==, 1);
 
     const double bytes = number(&b, "file_bytes"), kept = number(&b, "kept");
     b.p->mode = WP_RECONSTRUCT;
-    const guint forward = passes(&b, "gather");
+    const guint forward = count(&b, "gather");
     g_autoptr(LithoCube) reopened = apply(&b, in);
-    g_assert_cmpuint(passes(&b, "gather"), ==, forward); // the input is not transformed
+    g_assert_cmpuint(count(&b, "gather"), ==, forward);  // the input is not transformed
     g_assert_cmpfloat(number(&b, "boxes"), >, 0);        // and what the file holds is shown
     g_assert_cmpmem(reopened->samples, n * sizeof(float), refit->samples, n * sizeof(float));
     g_assert_cmpfloat(number(&b, "file_bytes"), ==, bytes);
@@ -578,7 +568,7 @@ static void test_holes(void)
             g_assert_cmpmem(in->live, 64 * 64, out->live, 64 * 64);
             for (gint64 t = 0; t < 64 * 64; t++)
                 g_assert_true(in->live[t] || wp_test_energy(out->samples + t * 64, 64) == 0);
-            g_assert_cmpuint(passes(&b, "missing traces"), ==, missing[i] ? 1 : 0);
+            g_assert_cmpuint(count(&b, "missing traces"), ==, missing[i] ? 1 : 0);
             clear(&b);
         }
         g_assert_cmpfloat(snr[1], >, snr[0] - 1);

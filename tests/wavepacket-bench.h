@@ -53,6 +53,28 @@ static inline LithoCube *apply(Bench *b, const LithoCube *in)
     return out;
 }
 
+// Passes with a stage since the start.
+static inline guint count(const Bench *b, const char *stage)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(b->timings, stages, LITHO_TIMINGS_STAGES);
+    for (guint k = 0; k < n; k++)
+        if (strcmp(stages[k].name, stage) == 0)
+            return stages[k].count;
+    return 0;
+}
+
+// So many looks at the cancel, and the one that finds it: LithoRun.superseded.
+typedef struct Looks {
+    int n, most;
+} Looks;
+
+static inline gboolean look(gpointer data)
+{
+    Looks *l = data;
+    return g_atomic_int_add(&l->n, 1) >= l->most;
+}
+
 static inline double number(const Bench *b, const char *key)
 {
     double value = NAN;

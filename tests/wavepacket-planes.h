@@ -26,16 +26,6 @@ static inline LithoCube *apply_to(Bench *b, const LithoCube *in, const LithoBox 
     return out;
 }
 
-static inline double count(const Bench *b, const char *stage)
-{
-    LithoStage stages[LITHO_TIMINGS_STAGES];
-    guint n = litho_timings_snapshot(b->timings, stages, LITHO_TIMINGS_STAGES);
-    for (guint k = 0; k < n; k++)
-        if (strcmp(stages[k].name, stage) == 0)
-            return stages[k].count;
-    return 0;
-}
-
 // Relative to the slice of the whole.
 static inline double error_of(const LithoCube *view, const LithoCube *whole)
 {

@@ -3,13 +3,12 @@
 // Bursts and spikes (kernels/common/erratic.h): the pieces of erratic.c, comparison by comparison.
 // Sums of squares are of double precision and in the host's order: products of two floats are exact
 // there, so that both find the same pieces.
-#include "kernels/cuda/erratic_kernels.h"
+#include "kernels/cuda/erratic.cuh"
 
 namespace
 {
 
 enum {
-    THREADS = 256,
     PIECE = LITHO_ERRATIC_CUDA_PIECE,
     REACH = LITHO_ERRATIC_CUDA_NEAR,
     STEEP = LITHO_ERRATIC_CUDA_STEEP,
@@ -18,21 +17,6 @@ enum {
 };
 // Marks of a piece; the last one is of a piece that is not erratic itself.
 enum { FOUND = 1, WEAK = 2, GROWN = 4, NOISY = 128 };
-
-unsigned blocks_for(long long n)
-{
-    return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
-__device__ long long max_of(long long a, long long b)
-{
-    return a > b ? a : b;
-}
-
-__device__ long long min_of(long long a, long long b)
-{
-    return a < b ? a : b;
-}
 
 // One thread a piece. Floor: 4 bytes read a sample.
 __global__ void energy_kernel(const LithoErraticTask t)

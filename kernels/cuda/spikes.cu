@@ -3,32 +3,16 @@
 // Spikes (kernels/common/spikes.h): the samples of spikes.c, comparison by comparison. Distances are
 // of single precision and added in the host's order.
 #include "kernels/common/spikes_math.h"
-#include "kernels/cuda/erratic_kernels.h"
+#include "kernels/cuda/erratic.cuh"
 
 namespace
 {
 
 enum {
-    THREADS = 256,
     PIECE = LITHO_SPIKES_PIECE,
     REACH = LITHO_SPIKES_REACH,
     BESIDE = LITHO_SPIKES_BESIDE
 };
-
-unsigned blocks_for(long long n)
-{
-    return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
-__device__ long long max_of(long long a, long long b)
-{
-    return a > b ? a : b;
-}
-
-__device__ long long min_of(long long a, long long b)
-{
-    return a < b ? a : b;
-}
 
 // Sample of the held box at which piece p of its traces begins; may lie before it.
 __device__ long long start_of(const LithoErraticTask &t, long long p)
