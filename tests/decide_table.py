@@ -2,7 +2,7 @@
 """Expected SNR against the true one: 24 settings on 12 cubes of known truth, for several seeds.
 
     tests/decide_table.py build/app/lithoscope-cli [--seeds 101,102] [--jobs N] [--folder DIR]
-                          [--json FILE] [--only WORD] > table.md
+                          [--json FILE] [--only WORD] [--size 224x120x128] [--backend cuda] > table.md
 
 The cubes are generated into DIR (default: a temporary one). Prints the tables of docs/decide.md: a
 cell is expected / true SNR in dB of the first seed ("-" where the program tells none); the rows
@@ -48,9 +48,12 @@ def call(*words):
         sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
+SIZES = ("inlines=", "xlines=", "samples=")
+
+
 def name_of(cube):
     kind, words, _, varying = cube
-    parts = [w for w in words.split() if not w.startswith(("inlines", "xlines", "samples"))]
+    parts = [w for w in words.split() if not w.startswith(SIZES)]
     return f"{kind} {' '.join(parts)}{' varying' if varying else ''}"
 
 
@@ -71,21 +74,24 @@ def vary(path, truth):
         file.write(data[:head] + noisy.tobytes())
 
 
-def generate(cli, folder, cube, seed):
+def generate(cli, folder, cube, seed, size):
     path = os.path.join(folder, f"{name_of(cube).replace(' ', '_')}-{seed}.npy")
     if not os.path.exists(path):
-        call(cli, "synth", cube[0], *cube[1].split(), f"seed={seed}", "-o", path)
+        axes = zip(("inlines", "xlines", "samples"), size.split("x")) if size else ()
+        words = [w for w in cube[1].split() if not size or not w.startswith(SIZES)]
+        call(cli, "synth", cube[0], *words, *(f"{axis}={n}" for axis, n in axes), f"seed={seed}",
+             "-o", path)
         if cube[3]:
             vary(path, path.replace(".npy", "-truth.npy"))
     return path
 
 
-def measure(cli, path, setting):
+def measure(cli, path, setting, how):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as own:
         report = os.path.join(own, "report.json")
         call(cli, "run", setting[0], *setting[1].split(), "-i", path,
-             "-o", os.path.join(own, "out.npy"), "--threads", "1", "--progress", "none",
-             "--report", report, "--reference", path.replace(".npy", "-truth.npy"))
+             "-o", os.path.join(own, "out.npy"), *how, "--progress", "none", "--report", report,
+             "--reference", path.replace(".npy", "-truth.npy"))
         with open(report, encoding="utf-8") as file:
             r = json.load(file)
     low, high = r.get("expected_snr_interval_db", (None, None))
@@ -119,16 +125,20 @@ def main():
     parser.add_argument("--folder", default=None)
     parser.add_argument("--json", default=None)
     parser.add_argument("--only", default="", help="cubes whose name holds this")
+    parser.add_argument("--size", default="", help="of all cubes: inlines x crosslines x samples")
+    parser.add_argument("--backend", default="", help="as of run; the default is one thread a run")
     args = parser.parse_args()
+    how = ("--backend", args.backend) if args.backend else ("--threads", "1")
     folder = args.folder or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     cubes = [c for c in CUBES if args.only in name_of(c)]
     seeds = args.seeds.split(",")
     pool = ThreadPoolExecutor(args.jobs)
-    made = {(c, s): pool.submit(generate, args.cli, folder, c, s) for s in seeds for c in cubes}
+    made = {(c, s): pool.submit(generate, args.cli, folder, c, s, args.size)
+            for s in seeds for c in cubes}
     paths = {key: future.result() for key, future in made.items()}
     # The slow ones first, so that none is left alone at the end.
-    asked = {(c, s, w): pool.submit(measure, args.cli, path, w) for w in reversed(SETTINGS)
+    asked = {(c, s, w): pool.submit(measure, args.cli, path, w, how) for w in reversed(SETTINGS)
              for (c, s), path in paths.items()}
     runs = {}
     print("| setting | " + " | ".join(name_of(c) for c in cubes) + " |\n|---|" + "---|" * len(cubes))
