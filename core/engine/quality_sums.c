@@ -75,6 +75,8 @@ static void sum_seen(const Trace *t, LithoQualitySums *sums)
         sums->bb += t->b[k] * t->b[k];
         sums->seen_bb += w * t->b[k] * t->b[k];
         sums->seen += w;
+        sums->unseen += fabs(1 - w);
+        sums->unseen_squared += (1 - w) * (1 - w);
         sums->seen_rr += w * r * r;
         sums->seen_div += w * t->b[k] * moves;
         sums->seen_pass += w * moves * moves;
@@ -168,6 +170,8 @@ static void add(LithoQualitySums *to, const LithoQualitySums *from)
     to->bb += from->bb;
     to->seen_bb += from->seen_bb;
     to->seen += from->seen;
+    to->unseen += from->unseen;
+    to->unseen_squared += from->unseen_squared;
     to->seen_rr += from->seen_rr;
     to->seen_div += from->seen_div;
     to->seen_pass += from->seen_pass;
@@ -273,5 +277,12 @@ double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c
         for (gint64 t = 0; t < window && at + t < n; t++)
             weight[at + t] += pow(sin(G_PI * ((double)t + 0.5) / (double)window), 2);
     }
+    double sum = 0, squares = 0; // windows may lie closer than half of their length
+    for (gint64 t = 0; t < n; t++) {
+        sum += weight[t];
+        squares += weight[t] * weight[t];
+    }
+    for (gint64 t = 0; t < n; t++)
+        weight[t] *= sum / squares;
     return weight;
 }

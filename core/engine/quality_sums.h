@@ -34,8 +34,8 @@ typedef struct LithoQualitySums {
     double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
     double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
     // Where there is LithoQualityCase.weight: |b|^2; of samples by it their sum, `rr`, `div`,
-    // `pass` and `bb`.
-    double bb, seen, seen_rr, seen_div, seen_pass, seen_bb;
+    // `pass` and `bb`; of 1 - weight the sum without signs, and of squares.
+    double bb, seen, seen_rr, seen_div, seen_pass, seen_bb, unseen, unseen_squared;
     // Products of bursts: |guess|^2, |guess - f(y)|^2, guess . (guess - f(y)).
     double guessed, off, guess_off;
 } LithoQualitySums;
@@ -59,10 +59,10 @@ const float *litho_quality_row(const LithoCube *cube, gint64 i, gint64 j);
 // alone. `run` lends threads; NULL = all. Never fails.
 void litho_quality_sum(const LithoQualityCase *c, const LithoCube *probe, const LithoCube *moved,
                        const LithoRun *run, LithoQualitySums *sums);
-// How much the windows that the level was measured in see of each sample along the area's traces:
-// they end with the traces, and see less of their ends. g_free(). NULL: they are of another area,
-// the level was stated, or, where it is alike everywhere, the input bursts or traces hold fewer
-// than three windows.
+// How much the windows that the level was measured in see of each sample along the area's traces,
+// closest to 1: they end with the traces, and see less of their ends. g_free(). NULL: they are of
+// another area, the level was stated, or, where it is alike everywhere, the input bursts or traces
+// hold fewer than three windows.
 double *litho_quality_weights(const LithoNoise *noise, const LithoQualityCase *c);
 // A probe of local level has the noise's energy only nearly: windows lose some of lines, and at the
 // ends of traces its level is guessed. Its products get that energy.

@@ -11,37 +11,69 @@
 // Where a threshold jumps, the probe moves up to two thirds more than the noise that passes.
 #define PASSING 0.6
 
-// SURE with a noise level `factor` times the given one: mean squared error of the output. The level
-// is the energy of this noise as its windows see it, which end with the traces: so the error is
-// that of samples as they are seen, and of all samples by the noise that passes, which passes where
-// events are, as errors do. Of a local level the error is known less well, and its share at the
-// ends, where noise may be many times as loud, not at all: there the noise alone is added, no more
-// than there is.
-static double sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
+// Mean squared error of the output, and the variance that this estimate has by the ends of traces.
+typedef struct Error {
+    double mean, scatter;
+} Error;
+
+// The error of samples by the noise that passes them differs between the ends of traces and their
+// middle by so much of itself, and by the part of it that is no noise.
+#define FOLLOWS 0.15
+// The energy of noise that is alike in the middle of traces may differ at their ends by so much.
+#define ALIKE 0.03
+
+// Energy of the error in the samples by 1 - weight, which the level's windows do not see: the ends
+// of traces. Two witnesses count by what is known of each: SURE by the level of the samples that
+// are seen, and their error by the noise that passes, which passes where events are, as errors do,
+// unless a filter takes events away. `mse`: where samples are seen; `variance`: of `level` times
+// the noise's.
+static Error error_of_ends(const LithoQualitySums *s, double variance, double level, double mse)
 {
-    const double variance = noise->total * noise->total;
+    const double unseen = (double)s->n - s->seen, passes = s->seen_pass / s->seen;
+    const double by_level =
+        s->rr - s->seen_rr + level * 2 * (s->div - s->seen_div) - variance * unseen;
+    const double chance =
+        (2 * variance * variance + 4 * variance * fmax(mse, 0)) * s->unseen_squared;
+    const double loud = chance + pow(ALIKE * variance * s->unseen, 2);
+    if (!(passes > 0) || !(mse > 0))
+        return (Error){by_level, loud};
+    const double by_noise = mse * (s->pass - s->seen_pass) / passes;
+    const double off = pow((FOLLOWS + 1 - fmin(1, passes / mse)) * mse * s->unseen, 2);
+    return (Error){(by_level * off + by_noise * loud) / (loud + off), loud * off / (loud + off)};
+}
+
+// SURE with a noise level `factor` times the given one. The level is the energy of this noise as
+// its windows see it, which end with the traces: so the error is that of samples as they are seen,
+// and that of the others is added. Of a local level the error is known less well, and its share at
+// the ends, where noise may be many times as loud, not at all: there the noise alone is added, no
+// more than there is.
+static Error sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
+{
+    const double level = factor * factor, variance = level * noise->total * noise->total;
+    const double n = (double)s->n;
     if (!(s->seen > 0))
-        return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
-    const double mse = (s->seen_rr + factor * factor * 2 * s->seen_div) / s->seen -
-                       factor * factor * variance / noise->ends;
-    const double pass = s->pass / s->n, seen = s->seen_pass / s->seen;
-    if (noise->local)
-        return mse +
-               PASSING * fmin(pass - seen, factor * factor * variance * (1 - 1 / noise->ends));
-    return seen > 0 ? mse * pass / seen : mse;
+        return (Error){(s->rr + level * 2 * s->div) / n - variance, 0};
+    const double mse = (s->seen_rr + level * 2 * s->seen_div) / s->seen - variance / noise->ends;
+    if (noise->local) {
+        const double more = s->pass / n - s->seen_pass / s->seen;
+        return (Error){mse + PASSING * fmin(more, variance * (1 - 1 / noise->ends)), 0};
+    }
+    const Error ends = error_of_ends(s, variance, level, mse);
+    return (Error){(s->seen * mse + ends.mean) / n, ends.scatter / (n * n)};
 }
 
 // Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter
 // of the probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on
-// this noise follows |n|^2 as well as its interval says.
+// this noise follows |n|^2 as well as its interval says, but for the ends of traces.
 //
 // Noise that varies within four traces and eight samples moves the probe's products.
-static double sure_deviation(const LithoQualitySums *s, const LithoNoise *noise, double mse)
+static double sure_deviation(const LithoQualitySums *s, const LithoNoise *noise, Error e,
+                             double mse)
 {
     const double within = noise->local ? 0.04 * noise->varies * 2 * s->div / (double)s->n : 0;
     const double energy = noise->high > noise->low ? 0 : 2 * litho_noise_fourth(noise);
     const double own = energy + 4 * noise->total * noise->total * mse;
-    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n) + within * within);
+    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n) + within * within + e.scatter);
 }
 
 // The error n - (y - f) is no smaller than what its two parts differ by.
@@ -85,7 +117,7 @@ static void tell_ends(const LithoQualitySums *s, const LithoNoise *noise, double
     for (int k = 0; k < 2; k++) {
         const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
         const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
-        const double error = sure(s, noise, level);
+        const double error = sure(s, noise, level).mean;
         const double end = MAX(error_at_least(s, level * noise->total), least);
         q->mse_ends[k] = MAX(error, end);
         low = MIN(low, litho_quality_decibel(left / MAX(error + 2 * deviation, end)));
@@ -130,8 +162,9 @@ void litho_quality_expect(const LithoQualitySums *s, const LithoNoise *noise, Li
 {
     const double variance = noise->total * noise->total;
     const double signal = s->yy / s->n - variance, bound = error_at_least(s, noise->total);
-    const double mse = sure(s, noise, 1);
-    const double deviation = sure_deviation(s, noise, MAX(mse, bound));
+    const Error error = sure(s, noise, 1);
+    const double mse = error.mean;
+    const double deviation = sure_deviation(s, noise, error, MAX(mse, bound));
     const double told = MAX(MAX(mse, bound), deviation), least = least_error(s, told);
     q->mse = mse;
     q->input_snr_db = litho_quality_decibel(signal / variance);
