@@ -294,7 +294,7 @@ static void test_pieces(void)
         Looks looks = {0, G_MAXINT};
         LithoRun run = {.threads = i ? 3 : 1, .superseded = look, .superseded_data = &looks};
         g_assert_true(k->begin(engine, &run, NULL));
-        g_assert_true(k->stats(engine, c, stats + i * g->n_boxes, NULL));
+        g_assert_true(k->stats(engine, c, stats + i * g->n_boxes, NULL, NULL));
         g_assert_cmpint(looks.n, >=, pieces);
         looks.n = 0;
         g_assert_true(k->histogram(engine, c, h, NULL));

@@ -131,7 +131,9 @@ typedef struct WpEngineClass {
     gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
                        const WpRule *rule, guint64 *kept, GError **error);
     gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram, GError **error);
-    gboolean (*stats)(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error);
+    // Per box, and the histogram with them where it is not NULL.
+    gboolean (*stats)(WpEngine *engine, const float *c, WpBoxStats *per_box, WpHistogram *histogram,
+                      GError **error);
 
     // y = a x + b y over n floats.
     gboolean (*blend)(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,

@@ -484,7 +484,7 @@ gboolean wp_job_look(WpJob *job, WpLane *lane, int block, const float *c, GError
                                 (g->boxes[b].kind == WP_RESIDUAL ? job->real : 1)));
     h->scale = scale;
     h->prefix = -1;
-    if (!k->stats(lane->engine, c, stats, error) || !k->histogram(lane->engine, c, h, error))
+    if (!k->stats(lane->engine, c, stats, h, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
         lane->stats[b].energy += stats[b].energy;

@@ -241,7 +241,8 @@ static WpBoxStats stats_of(const BoxPiece *p, const float *v)
     return s;
 }
 
-static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, WpHistogram *h,
+                          GError **error)
 {
     const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
@@ -258,7 +259,7 @@ static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box,
         to->energy += of_piece[i].energy;
         to->peak = MAX(to->peak, of_piece[i].peak);
     }
-    return goes_on(engine, error);
+    return goes_on(engine, error) && (!h || cpu_histogram(engine, c, h, error));
 }
 
 // --- volumes, and arrays as a whole --------------------------------------------------------------

@@ -267,52 +267,58 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
     return TRUE;
 }
 
-static gboolean cuda_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
+// Pieces of all boxes.
+static gint64 count_pieces(const WpCuda *cuda)
 {
-    WpCuda *cuda = (WpCuda *)engine;
-    const WpGeometry *g = engine->geometry;
-    g_autofree guint32 *bins = g_new(guint32, WP_BINS);
-    void *device;
-    if (!send_per_box(cuda, h->scale, WP_BINS * sizeof *bins, &device, error))
+    const int n = cuda->engine.geometry->n_boxes;
+    const WpDevBox *last = cuda->host_boxes + n - 1;
+    return n > 0 ? last->first_piece + wp_pieces_of(last->floats) : 0;
+}
+
+// One reading of the coefficients: `h` NULL = no histogram, `per_box` NULL = no sums. In `small`
+// lie the scales, the bins, sums of the boxes, and those of the pieces.
+static gboolean look_at(WpCuda *cuda, const float *c, WpBoxStats *per_box, WpHistogram *h,
+                        GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    const gint64 pieces = count_pieces(cuda);
+    const size_t bins = h ? WP_BINS * sizeof(guint32) : 0, sums = 2 * g->n_boxes * sizeof(double);
+    const size_t fetched = bins + (per_box ? sums : 0);
+    const size_t all = fetched + (per_box ? 2 * (size_t)pieces * sizeof(double) : 0);
+    g_autofree char *host = g_malloc(fetched);
+    g_autofree float *none = h ? NULL : g_new0(float, g->n_boxes);
+    void *tail;
+    if (!send_per_box(cuda, h ? h->scale : none, all, &tail, error))
         return FALSE;
+    double *of_box = per_box ? (void *)((char *)tail + bins) : NULL;
     litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE, 4.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_histogram(cuda->boxes.data, g->n_boxes, cuda->small.data, h->prefix, c,
-                                      device, stream_of(cuda)),
+    if (!LITHO_CUDA(wp_cuda_look(cuda->boxes.data, g->n_boxes, pieces, cuda->small.data,
+                                 h ? h->prefix : -1, c, h ? tail : NULL,
+                                 per_box ? of_box + 2 * g->n_boxes : NULL, of_box, stream_of(cuda)),
                     error))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
-    if (!LITHO_CUDA(cudaMemcpyAsync(bins, device, WP_BINS * sizeof *bins, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)),
+    if (!LITHO_CUDA(cudaMemcpyAsync(host, tail, fetched, cudaMemcpyDeviceToHost, stream_of(cuda)),
                     error) ||
         !wait_for(cuda, error))
         return FALSE;
-    for (int i = 0; i < WP_BINS; i++)
-        h->bins[i] = bins[i];
+    for (int i = 0; h && i < WP_BINS; i++)
+        h->bins[i] = ((const guint32 *)(void *)host)[i];
+    const double *sum = (const void *)(host + bins);
+    for (int b = 0; per_box && b < g->n_boxes; b++)
+        per_box[b] = (WpBoxStats){.energy = sum[2 * b], .peak = sqrt(sum[2 * b + 1])};
     return TRUE;
 }
 
-static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+static gboolean cuda_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
 {
-    WpCuda *cuda = (WpCuda *)engine;
-    const int n = engine->geometry->n_boxes;
-    g_autofree double *host = g_new(double, 2 * n);
-    if (!litho_cuda_reserve(cuda->context, &cuda->small, 2 * n * (1 + WP_BOX_PARTS) * sizeof *host,
-                            error))
-        return FALSE;
-    double *sums = cuda->small.data, *parts = sums + 2 * n;
-    litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE,
-                    4.0 * (double)engine->geometry->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_stats(cuda->boxes.data, n, c, parts, sums, stream_of(cuda)), error))
-        return FALSE;
-    litho_cuda_mark_end(cuda->context);
-    if (!LITHO_CUDA(cudaMemcpyAsync(host, sums, 2 * n * sizeof *host, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)),
-                    error) ||
-        !wait_for(cuda, error))
-        return FALSE;
-    for (int b = 0; b < n; b++)
-        per_box[b] = (WpBoxStats){.energy = host[2 * b], .peak = sqrt(host[2 * b + 1])};
-    return TRUE;
+    return look_at((WpCuda *)engine, c, NULL, h, error);
+}
+
+static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, WpHistogram *h,
+                           GError **error)
+{
+    return look_at((WpCuda *)engine, c, per_box, h, error);
 }
 
 static gboolean cuda_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,

@@ -64,7 +64,12 @@ typedef struct WpDevBox {
     uint32_t at; // complex index of its first coefficient
     int64_t at_float, floats;
     int64_t first_row; // its first row (j1, j2) among those of all complex boxes
+    int64_t first_piece; // of WP_PIECE floats, among those of all boxes
 } WpDevBox;
+
+// Pieces of a box that statistics go by.
+enum { WP_PIECE = 1 << 13 };
+#define wp_pieces_of(floats) (((floats) + WP_PIECE - 1) / WP_PIECE)
 
 typedef struct WpDevGrid {
     int nf[3], half; // half = nf[2]/2 + 1 complex points stored along axis 3
@@ -239,12 +244,12 @@ typedef struct WpLocalRows {
 int wp_cuda_local(const int n[3], const int count[3], const WpLocalRows *rows, const float *taper,
                   const float *x, float *out, const float *limit, int soft, int drops,
                   unsigned long long *kept, cudaStream_t stream);
-int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
-                      const float *c, uint32_t *bins, cudaStream_t stream);
-enum { WP_BOX_PARTS = 128 };
-// per_box[box][2] = energy, largest |c|^2; parts: room for WP_BOX_PARTS times as many.
-int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *parts,
-                  double *per_box, cudaStream_t stream);
+// One reading of all coefficients, whose boxes have n_pieces pieces. bins (cleared; NULL = none):
+// of |c| scale[box] as WpHistogram has them, with its prefix. pieces (room for two a piece; NULL =
+// none): per_box[box][2] = energy, largest |c|^2.
+int wp_cuda_look(const WpDevBox *boxes, int n_boxes, int64_t n_pieces, const float *scale,
+                 int prefix, const float *c, uint32_t *bins, double *pieces, double *per_box,
+                 cudaStream_t stream);
 
 #ifdef __cplusplus
 }

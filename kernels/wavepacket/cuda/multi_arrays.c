@@ -297,52 +297,55 @@ static gboolean multi_shrink(WpEngine *engine, const float *key, const float *x,
 
 typedef struct Looking {
     const float *c;
-    const WpHistogram *asked;
-    WpHistogram *part; // per part
-    WpBoxStats *per_box;
+    const WpHistogram *asked; // NULL = none
+    WpHistogram *part;        // per part
+    WpBoxStats *per_box;      // NULL = none
 } Looking;
 
-static gboolean histogram_part(WpMulti *m, int k, gpointer data, GError **error)
+static gboolean look_at_part(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Looking *l = data;
     WpEngine *part = &m->part[k]->engine;
-    g_autofree float *scale = own_values(m, k, l->asked->scale);
-    l->part[k].scale = scale;
-    l->part[k].prefix = l->asked->prefix;
-    return part->class->histogram(part, wp_part_of(l->c, k), &l->part[k], error);
-}
-
-static gboolean multi_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
-{
-    WpMulti *m = (WpMulti *)engine;
-    g_autofree WpHistogram *parts = g_new0(WpHistogram, m->n);
-    Looking l = {.c = c, .asked = h, .part = parts};
-    if (!wp_each_part(m, histogram_part, &l, NULL, error))
-        return FALSE;
-    memset(h->bins, 0, sizeof h->bins);
-    for (int k = 0; k < m->n; k++)
-        for (int i = 0; i < WP_BINS; i++)
-            h->bins[i] += parts[k].bins[i];
-    return TRUE;
-}
-
-static gboolean stats_part(WpMulti *m, int k, gpointer data, GError **error)
-{
-    const Looking *l = data;
-    WpEngine *part = &m->part[k]->engine;
+    WpHistogram *h = l->asked ? &l->part[k] : NULL;
+    g_autofree float *scale = h ? own_values(m, k, l->asked->scale) : NULL;
     g_autofree WpBoxStats *own = g_new0(WpBoxStats, m->geometry[k].n_boxes);
-    if (!part->class->stats(part, wp_part_of(l->c, k), own, error))
+    if (h) {
+        h->scale = scale;
+        h->prefix = l->asked->prefix;
+    }
+    if (!(l->per_box ? part->class->stats(part, wp_part_of(l->c, k), own, h, error)
+                     : part->class->histogram(part, wp_part_of(l->c, k), h, error)))
         return FALSE;
-    for (int b = 0; b < m->engine.geometry->n_boxes; b++)
+    for (int b = 0; l->per_box && b < m->engine.geometry->n_boxes; b++)
         if (m->owner[b] == k)
             l->per_box[b] = own[m->local[b]];
     return TRUE;
 }
 
-static gboolean multi_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+static gboolean look_at(WpMulti *m, const float *c, WpBoxStats *per_box, WpHistogram *h,
+                        GError **error)
 {
-    Looking l = {.c = c, .per_box = per_box};
-    return wp_each_part((WpMulti *)engine, stats_part, &l, NULL, error);
+    g_autofree WpHistogram *parts = h ? g_new0(WpHistogram, m->n) : NULL;
+    Looking l = {.c = c, .asked = h, .part = parts, .per_box = per_box};
+    if (!wp_each_part(m, look_at_part, &l, NULL, error))
+        return FALSE;
+    for (int i = 0; h && i < WP_BINS; i++) {
+        h->bins[i] = 0;
+        for (int k = 0; k < m->n; k++)
+            h->bins[i] += parts[k].bins[i];
+    }
+    return TRUE;
+}
+
+static gboolean multi_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
+{
+    return look_at((WpMulti *)engine, c, NULL, h, error);
+}
+
+static gboolean multi_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, WpHistogram *h,
+                            GError **error)
+{
+    return look_at((WpMulti *)engine, c, per_box, h, error);
 }
 
 typedef struct Linear {

@@ -135,11 +135,13 @@ static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
 WpDevBox *wp_cuda_describe_boxes(const WpGeometry *g)
 {
     WpDevBox *boxes = g_new0(WpDevBox, MAX(g->n_boxes, 1));
-    gint64 rows = 0;
+    gint64 rows = 0, pieces = 0;
     for (int b = 0; b < g->n_boxes; b++) {
         describe_box(g, &g->boxes[b], &boxes[b]);
         boxes[b].first_row = rows;
+        boxes[b].first_piece = pieces;
         rows += (gint64)g->boxes[b].n[0] * g->boxes[b].n[1];
+        pieces += wp_pieces_of(g->boxes[b].floats);
     }
     return boxes;
 }
