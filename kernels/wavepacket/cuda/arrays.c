@@ -122,15 +122,15 @@ static gboolean cuda_fetch(WpEngine *engine, const float *array, const WpPiece *
     gint64 all = 0, at = 0;
     for (int i = 0; i < n; i++)
         all += pieces[i].n;
-    if (!litho_cuda_reserve(cuda->context, &cuda->foreign, all * sizeof *to, error))
+    if (!litho_cuda_reserve(cuda->context, &cuda->fetched, all * sizeof *to, error))
         return FALSE;
     for (int i = 0; i < n; at += pieces[i++].n)
-        if (!LITHO_CUDA(cudaMemcpyAsync((float *)cuda->foreign.data + at, array + pieces[i].at,
+        if (!LITHO_CUDA(cudaMemcpyAsync((float *)cuda->fetched.data + at, array + pieces[i].at,
                                         pieces[i].n * sizeof *to, cudaMemcpyDeviceToDevice,
                                         cuda->fetching),
                         error))
             return FALSE;
-    return LITHO_CUDA(cudaMemcpyAsync(to, cuda->foreign.data, all * sizeof *to,
+    return LITHO_CUDA(cudaMemcpyAsync(to, cuda->fetched.data, all * sizeof *to,
                                       cudaMemcpyDeviceToHost, cuda->fetching),
                       error) &&
            LITHO_CUDA(cudaStreamSynchronize(cuda->fetching), error);

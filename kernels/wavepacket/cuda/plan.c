@@ -354,7 +354,7 @@ void wp_cuda_free_plan(WpCuda *cuda)
         &cuda->residual_weight, &cuda->work[0],  &cuda->work[1],  &cuda->work[2],
         &cuda->small,           &cuda->mask,     &cuda->taper[0], &cuda->taper[1],
         &cuda->taper[2],        &cuda->places,   &cuda->table,    &cuda->dense,
-        &cuda->foreign,         &cuda->fft_list};
+        &cuda->foreign,         &cuda->fetched,  &cuda->fft_list};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
     litho_cuda_erratic_release(cuda->context, &cuda->erratic);

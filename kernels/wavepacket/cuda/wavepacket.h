@@ -78,7 +78,8 @@ typedef struct WpCuda {
     LithoCudaArray turns, reduced; // of single planes; `reduced` where `u` is too small for it
     LithoCudaArray spectrum, plane_work;
     cufftHandle plane_inverse[3]; // by axis; 0 = not made yet
-    LithoCudaArray foreign;      // what came from another card, or is to be fetched together
+    LithoCudaArray foreign;      // what came from another card
+    LithoCudaArray fetched;      // what is to be fetched together, while others use `foreign`
     int n_active;                // tiles with points
     gint64 n_steps;              // of 32 points, idle lanes included
 } WpCuda;
