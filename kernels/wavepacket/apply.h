@@ -417,8 +417,10 @@ void wp_noise_take_times(LithoNoise *noise, const LithoNoise *shorter);
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
 gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
-// Up to begin_adjoint() of what wp_denoise() drops, which goes on from there; its report.
-gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// Up to begin_adjoint() and planes() of what wp_denoise() drops, which goes on from there; its
+// report.
+gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, const WpPlane *planes, int n,
+                          LithoRun *run, GError **error);
 void wp_denoise_report(WpJob *job, const LithoPass *pass, LithoRun *run);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                         GError **error);

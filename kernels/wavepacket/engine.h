@@ -117,8 +117,7 @@ typedef struct WpEngineClass {
     gboolean (*begin_adjoint)(WpEngine *engine, float *c, LithoRun *run, GError **error);
     gboolean (*planes)(WpEngine *engine, const float *c, const WpPlane *planes, int n,
                        LithoRun *run, GError **error);
-    gboolean (*end_adjoint)(WpEngine *engine, const float *c, float *u, LithoRun *run,
-                            GError **error);
+    gboolean (*end_adjoint)(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error);
     // A plane of a volume of n[], less that of a block which lies in it; part NULL: of the volume.
     gboolean (*drop_plane)(WpEngine *engine, const float *volume, const gint64 n[3],
                            const WpBlock *block, const float *part, const WpPlane *plane,

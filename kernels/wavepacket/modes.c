@@ -144,21 +144,33 @@ void wp_denoise_report(WpJob *job, const LithoPass *pass, LithoRun *run)
     wp_report_kept(job, run);
 }
 
+typedef struct Begin {
+    const WpRule *rule;
+    const WpPlane *planes;
+    int n;
+} Begin;
+
+// The planes are asked for with it: they do not wait until the host has seen its end.
 static gboolean begin_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
+    const Begin *begin = data;
+    const WpEngineClass *k = lane->engine->class;
     const float *c = wp_lane_coefficients(job, lane, b, error);
-    return c && shrink_block(lane, c, data, error) &&
+    return c && shrink_block(lane, c, begin->rule, error) &&
            wp_places_weigh(job, lane, b, FALSE, lane->d, error) &&
-           lane->engine->class->begin_adjoint(lane->engine, lane->d, lane->run, error);
+           k->begin_adjoint(lane->engine, lane->d, lane->run, error) &&
+           k->planes(lane->engine, lane->d, begin->planes, begin->n, lane->run, error);
 }
 
-gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+gboolean wp_denoise_begin(WpJob *job, const LithoPass *pass, const WpPlane *planes, int n,
+                          LithoRun *run, GError **error)
 {
     g_auto(Dropping) d = {0};
     if (!make_rule(job, pass, run, &d, error))
         return FALSE;
+    Begin begin = {&d.rule, planes, n};
     const WpWork work = {
-        .stage = "inverse", .from = job->volume, .each = begin_block, .data = &d.rule};
+        .stage = "inverse", .from = job->volume, .each = begin_block, .data = &begin};
     job->begun = wp_lanes_work(job, &work, run, error);
     return job->begun;
 }

@@ -162,8 +162,8 @@ static gboolean compute(WpJob *job, const LithoPass *pass, const WpPlane *first,
         parts[i] = (WpPlane){views[i].axis, views[i].at - job->blocks[0].at[views[i].axis],
                              rooms[i]->part};
     }
-    gboolean ok = (job->begun || wp_denoise_begin(job, pass, run, error)) &&
-                  k->planes(job->engine, job->lanes[0].d, parts, n, run, error);
+    gboolean ok = job->begun ? k->planes(job->engine, job->lanes[0].d, parts, n, run, error)
+                             : wp_denoise_begin(job, pass, parts, n, run, error);
     for (int i = 0; i < n; i++)
         rooms[i]->known = FALSE;
     for (int i = 0; i < n && ok; i++)

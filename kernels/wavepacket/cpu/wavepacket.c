@@ -423,8 +423,7 @@ static gboolean cpu_begin_adjoint(WpEngine *engine, float *c, LithoRun *run, GEr
     return TRUE;
 }
 
-static gboolean cpu_end_adjoint(WpEngine *engine, const float *c, float *u, LithoRun *run,
-                                GError **error)
+static gboolean cpu_end_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
 {
     WpCpu *cpu = (WpCpu *)engine;
     const WpGeometry *g = engine->geometry;

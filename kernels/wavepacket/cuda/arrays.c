@@ -22,6 +22,7 @@ static gboolean cuda_begin(WpEngine *engine, LithoRun *run, GError **error)
         return FALSE;
     cuda->counts_to = NULL;
     // A pass that failed half way may have left work beside the context's stream.
+    cuda->residual_due = FALSE;
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (!LITHO_CUDA(cudaStreamSynchronize(cuda->beside[i]), error))
             return FALSE;

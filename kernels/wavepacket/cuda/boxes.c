@@ -23,20 +23,41 @@ gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error)
            LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(cuda->context), event, 0), error);
 }
 
+gboolean wp_cuda_join_residual(WpCuda *cuda, GError **error)
+{
+    const gboolean due = cuda->residual_due;
+    cuda->residual_due = FALSE;
+    return !due || wp_cuda_join(cuda, 0, cuda->residual_done, error);
+}
+
 // --- the residual box: a plain real FFT, on stream 1 ---------------------------------------------
 
-gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error)
+gboolean wp_cuda_residual_spectrum(WpCuda *cuda, float *c, GError **error)
 {
     const WpBox *box = wp_residual(cuda->engine.geometry);
     if (!box)
         return TRUE;
     const gint64 half = (gint64)box->n[0] * box->n[1] * (box->n[2] / 2 + 1);
-    c += box->at;
-    return LITHO_CUFFT(cufftExecR2C(cuda->residual_forward, c, cuda->residual.data), error) &&
+    cuda->residual_due = TRUE;
+    return LITHO_CUFFT(cufftExecR2C(cuda->residual_forward, c + box->at, cuda->residual.data),
+                       error) &&
            LITHO_CUDA(wp_cuda_scale_complex(cuda->residual.data, cuda->residual_weight.data, half,
                                             cuda->beside[0]),
-                      error) &&
-           LITHO_CUFFT(cufftExecC2R(cuda->residual_inverse, cuda->residual.data, c), error);
+                      error);
+}
+
+gboolean wp_cuda_residual_samples(WpCuda *cuda, float *c, GError **error)
+{
+    const WpBox *box = wp_residual(cuda->engine.geometry);
+    cuda->residual_due |= box != NULL;
+    return !box ||
+           LITHO_CUFFT(cufftExecC2R(cuda->residual_inverse, cuda->residual.data, c + box->at),
+                       error);
+}
+
+gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error)
+{
+    return wp_cuda_residual_spectrum(cuda, c, error) && wp_cuda_residual_samples(cuda, c, error);
 }
 
 gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error)

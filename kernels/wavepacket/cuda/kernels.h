@@ -146,11 +146,12 @@ int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 // --- single planes (cuda/planes.cu) --------------------------------------------------------------
 
 // Planes across axes of the fine grid; turn[k][q]: phase of plane k at grid point q along its axis,
-// counted from the first tile's first one.
+// counted from the first tile's first one. residual_turn: likewise of the residual box's half
+// spectrum.
 enum { WP_DEV_PLANES = 6 };
 typedef struct WpDevPlanes {
     int n, axis[WP_DEV_PLANES];
-    const float2 *turn[WP_DEV_PLANES];
+    const float2 *turn[WP_DEV_PLANES], *residual_turn[WP_DEV_PLANES];
 } WpDevPlanes;
 
 // Sums of every active tile (wp_cuda_spread()) along each plane's axis, with its phases:
@@ -162,10 +163,14 @@ int wp_cuda_reduce_tiles(const WpDevGrid *grid, const WpDevPlanes *planes, const
 int wp_cuda_collect_plane(const WpDevGrid *grid, const WpDevPlanes *planes, int k,
                           const float2 *reduced, const int32_t *slot, float2 *spectrum,
                           cudaStream_t stream);
-// The plane's samples, over the roll-off, and those of a padded volume m2[] without (NULL = none).
+// Likewise of the residual box of n[], from the half spectrum u: [rows][columns] of n[].
+int wp_cuda_sum_residual(const int n[3], const WpDevPlanes *planes, int k, const float2 *u,
+                         float2 *spectrum, cudaStream_t stream);
+// The plane's samples out of values that are padded to m[], over the roll-off; scale NULL: added to
+// what is there, as they are.
 int wp_cuda_crop_plane(const int n[3], const int m[3], int axis, int at,
-                       const float *const scale[3], const float2 *from, const int m2[3],
-                       const float *second, float *to, cudaStream_t stream);
+                       const float *const scale[3], const float2 *from, float *to,
+                       cudaStream_t stream);
 // to = plane `at` of a volume of n[], less a plane of a block of m[] that begins at first[] (part
 // NULL: of the volume).
 int wp_cuda_drop_plane(const int n[3], int axis, int at, const float *volume, const int m[3],

@@ -167,6 +167,76 @@ int wp_cuda_collect_plane(const WpDevGrid *g, const WpDevPlanes *planes, int k,
     return (int)cudaGetLastError();
 }
 
+// --- the residual box ----------------------------------------------------------------------------
+
+enum { SUM_THREADS = 128 };
+
+// Of real values half the spectrum is stored: what stands for two counts twice in the real part.
+DEV float times_counted(int k, int n)
+{
+    return k == 0 || 2 * k == n ? 1 : 2;
+}
+
+// Across axis 1 or 2, a thread a value: numbers m = 0 .. across-1 lie `step` apart, rows `row`.
+// What lies beyond the half stays empty.
+static __global__ void __launch_bounds__(SUM_THREADS)
+    sum_residual(int n, int across, int64_t step, int64_t row, const float2 *__restrict__ u,
+                 const float2 *__restrict__ turn, float2 *__restrict__ spectrum)
+{
+    const int k = blockIdx.x * SUM_THREADS + threadIdx.x, half = n / 2 + 1;
+    float2 sum = make_float2(0, 0);
+    if (k >= n)
+        return;
+    if (k < half) {
+        const float2 *from = u + blockIdx.y * row + k;
+#pragma unroll 8
+        for (int m = 0; m < across; m++)
+            add_turned(sum, from[m * step], turn[m]);
+        sum.x *= times_counted(k, n);
+        sum.y *= times_counted(k, n);
+    }
+    spectrum[(int64_t)blockIdx.y * n + k] = sum;
+}
+
+// Across axis 3, a warp a row.
+static __global__ void __launch_bounds__(SUM_THREADS)
+    sum_residual_rows(int n, int64_t rows, const float2 *__restrict__ u,
+                      const float2 *__restrict__ turn, float2 *__restrict__ spectrum)
+{
+    const int lane = threadIdx.x % WP_WARP, half = n / 2 + 1;
+    const int64_t at = (int64_t)blockIdx.x * (SUM_THREADS / WP_WARP) + threadIdx.x / WP_WARP;
+    float2 sum = make_float2(0, 0);
+    if (at >= rows)
+        return;
+    for (int k = lane; k < half; k += WP_WARP) {
+        const float2 t = turn[k];
+        const float f = times_counted(k, n);
+        add_turned(sum, u[at * half + k], make_float2(f * t.x, f * t.y));
+    }
+    for (int d = WP_WARP / 2; d > 0; d /= 2) {
+        sum.x += __shfl_down_sync(~0u, sum.x, d);
+        sum.y += __shfl_down_sync(~0u, sum.y, d);
+    }
+    if (lane == 0)
+        spectrum[at] = sum;
+}
+
+int wp_cuda_sum_residual(const int n[3], const WpDevPlanes *planes, int k, const float2 *u,
+                         float2 *spectrum, cudaStream_t stream)
+{
+    const int a = planes->axis[k], half = n[2] / 2 + 1;
+    const int64_t rows = (int64_t)n[0] * n[1], plane = (int64_t)n[1] * half;
+    const int warps = SUM_THREADS / WP_WARP;
+    if (a == 2)
+        sum_residual_rows<<<(unsigned)((rows + warps - 1) / warps), SUM_THREADS, 0, stream>>>(
+            n[2], rows, u, planes->residual_turn[k], spectrum);
+    else
+        sum_residual<<<dim3((n[2] + SUM_THREADS - 1) / SUM_THREADS, n[1 - a]), SUM_THREADS, 0,
+                       stream>>>(n[2], n[a], a == 0 ? plane : half, a == 0 ? half : plane, u,
+                                 planes->residual_turn[k], spectrum);
+    return (int)cudaGetLastError();
+}
+
 // --- samples -------------------------------------------------------------------------------------
 
 typedef struct Sizes {
@@ -189,25 +259,20 @@ DEV int columns_of(int axis)
 }
 
 static __global__ void crop_plane(Sizes s, int axis, int at, Scales scale,
-                                  const float2 *__restrict__ from, Sizes t,
-                                  const float *__restrict__ second, float *__restrict__ to)
+                                  const float2 *__restrict__ from, float *__restrict__ to)
 {
     const int rows = rows_of(axis), columns = columns_of(axis);
     const int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
     if (j >= s.n[columns])
         return;
-    const int64_t place = (int64_t)padded_index(i, s.n[rows], s.m[rows]) * s.m[columns] +
-                          padded_index(j, s.n[columns], s.m[columns]);
-    float v = from[place].x * scale.axis[axis][at] * scale.axis[rows][i] * scale.axis[columns][j];
-    if (second) {
-        const int x[3] = {axis == 0 ? at : i, axis == 1 ? at : axis == 0 ? i : j,
-                          axis == 2 ? at : j};
-        v += second[((int64_t)padded_index(x[0], t.n[0], t.m[0]) * t.m[1] +
-                     padded_index(x[1], t.n[1], t.m[1])) *
-                        t.m[2] +
-                    padded_index(x[2], t.n[2], t.m[2])];
-    }
-    to[(int64_t)i * s.n[columns] + j] = v;
+    const float v = from[(int64_t)padded_index(i, s.n[rows], s.m[rows]) * s.m[columns] +
+                         padded_index(j, s.n[columns], s.m[columns])]
+                        .x;
+    const int64_t place = (int64_t)i * s.n[columns] + j;
+    if (scale.axis[0])
+        to[place] = v * scale.axis[axis][at] * scale.axis[rows][i] * scale.axis[columns][j];
+    else
+        to[place] += v;
 }
 
 static Sizes sizes_of(const int n[3], const int m[3])
@@ -222,12 +287,14 @@ static dim3 blocks_of_plane(const int n[3], int axis)
 }
 
 int wp_cuda_crop_plane(const int n[3], const int m[3], int axis, int at,
-                       const float *const scale[3], const float2 *from, const int m2[3],
-                       const float *second, float *to, cudaStream_t stream)
+                       const float *const scale[3], const float2 *from, float *to,
+                       cudaStream_t stream)
 {
-    const Scales scales = {{scale[0], scale[1], scale[2]}};
-    crop_plane<<<blocks_of_plane(n, axis), CROP_THREADS, 0, stream>>>(
-        sizes_of(n, m), axis, at, scales, from, sizes_of(n, second ? m2 : n), second, to);
+    Scales scales = {{0, 0, 0}};
+    for (int a = 0; a < 3 && scale; a++)
+        scales.axis[a] = scale[a];
+    crop_plane<<<blocks_of_plane(n, axis), CROP_THREADS, 0, stream>>>(sizes_of(n, m), axis, at,
+                                                                      scales, from, to);
     return (int)cudaGetLastError();
 }
 

@@ -76,8 +76,7 @@ gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **er
                                       cuda->points.data, (float2 *)c,
                                       litho_cuda_stream(cuda->context)),
                        error)) &&
-           wp_cuda_box_ffts(cuda, c, CUFFT_INVERSE, error) &&
-           wp_cuda_join(cuda, 0, cuda->residual_done, error);
+           wp_cuda_box_ffts(cuda, c, CUFFT_INVERSE, error) && wp_cuda_join_residual(cuda, error);
 }
 
 static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRun *run,
@@ -205,7 +204,7 @@ gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, Lith
         return FALSE;
     const gboolean ok = cuda->form == WP_GATHER ? add_as_in_papers(cuda, c, run, error)
                                                 : add_by_tiles(cuda, c, spans, error);
-    return ok && wp_cuda_join(cuda, 0, cuda->residual_done, error);
+    return ok && wp_cuda_join_residual(cuda, error);
 }
 
 gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r, float *u,
@@ -238,25 +237,27 @@ static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run
     return ok;
 }
 
-// In steps: the tiles' sums stay for the planes and for the rest.
+// In steps: the tiles' sums and the residual box's spectrum stay for the planes and for the rest.
 static gboolean cuda_begin_adjoint(WpEngine *engine, float *c, LithoRun *run, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
     g_assert(cuda->form == WP_TILES);
     const gboolean ok =
         litho_run_step(run, 0, 0, error) && wp_cuda_box_ffts(cuda, c, CUFFT_FORWARD, error) &&
-        wp_cuda_branch_off(cuda, error) && wp_cuda_filter_residual(cuda, c, error) &&
-        spread_to_tiles(cuda, c, error) && wp_cuda_join(cuda, 0, cuda->residual_done, error);
+        wp_cuda_branch_off(cuda, error) && wp_cuda_residual_spectrum(cuda, c, error) &&
+        spread_to_tiles(cuda, c, error);
     litho_cuda_mark_end(cuda->context);
     return ok;
 }
 
-static gboolean cuda_end_adjoint(WpEngine *engine, const float *c, float *u, LithoRun *run,
+static gboolean cuda_end_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run,
                                  GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
     const WpBox *residual = wp_residual(engine->geometry);
-    if (!litho_run_step(run, 0, 0, error) || !collect_tiles(cuda, NULL, error))
+    if (!litho_run_step(run, 0, 0, error) || !wp_cuda_branch_off(cuda, error) ||
+        !wp_cuda_residual_samples(cuda, c, error) || !collect_tiles(cuda, NULL, error) ||
+        !wp_cuda_join_residual(cuda, error))
         return FALSE;
     wp_cuda_mark_fine(cuda, "fine ifft", TRUE);
     const gboolean ok =

@@ -66,6 +66,7 @@ typedef struct WpCuda {
     LithoCudaArray points, first_step, rounds, active, slot, sums;
     LithoCudaArray scale[3]; // 1/p_a
     LithoCudaArray residual, residual_weight;
+    gboolean residual_due; // what the residual box has left on beside[0] is to be waited for
     LithoCudaArray work[WP_STREAMS]; // shared by the FFTs of a stream
     LithoCudaArray small;            // levels, bins, partial sums
     LithoCudaArray mask;             // live traces
@@ -77,8 +78,8 @@ typedef struct WpCuda {
     LithoCudaErratic erratic;    // scratch memory of the search for bursts
     LithoCudaArray turns, reduced; // of single planes; `reduced` where `u` is too small for it
     LithoCudaArray spectrum, plane_work;
-    cufftHandle plane_inverse[3]; // by axis; 0 = not made yet
-    LithoCudaArray foreign;      // what came from another card
+    cufftHandle plane_inverse[3], residual_plane[3]; // by axis; 0 = not made yet
+    LithoCudaArray foreign;                          // what came from another card
     LithoCudaArray fetched;      // what is to be fetched together, while others use `foreign`
     int n_active;                // tiles with points
     gint64 n_steps;              // of 32 points, idle lanes included
@@ -114,8 +115,12 @@ void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
 gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error);
 // The context's stream waits for what stream `i` beside it has so far.
 gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
-// The residual box, if there is one: c = irfft(phi rfft(c)), and the same from a volume. On
-// beside[0].
+// It waits for what the residual box has left there, if anything.
+gboolean wp_cuda_join_residual(WpCuda *cuda, GError **error);
+// The residual box, if there is one: its spectrum phi rfft(c) in cuda->residual, and c = irfft() of
+// it, which uses it up; both; both from a volume. On beside[0].
+gboolean wp_cuda_residual_spectrum(WpCuda *cuda, float *c, GError **error);
+gboolean wp_cuda_residual_samples(WpCuda *cuda, float *c, GError **error);
 gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
 gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
 
