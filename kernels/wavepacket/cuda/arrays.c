@@ -9,8 +9,10 @@
 #include "kernels/wavepacket/cuda/wavepacket.h"
 #include "kernels/wavepacket/local.h"
 
-static cudaStream_t stream_of(const WpCuda *cuda)
+// The context's stream, behind what a threshold has left. A failure is told by the next call.
+static cudaStream_t stream_of(WpCuda *cuda)
 {
+    wp_cuda_settle(cuda, NULL);
     return litho_cuda_stream(cuda->context);
 }
 
@@ -20,9 +22,10 @@ static gboolean cuda_begin(WpEngine *engine, LithoRun *run, GError **error)
     WpCuda *cuda = (WpCuda *)engine;
     if (!litho_cuda_enter(cuda->context, error))
         return FALSE;
-    cuda->counts_to = NULL;
-    // A pass that failed half way may have left work beside the context's stream.
     cuda->residual_due = FALSE;
+    cuda->counts_to = NULL;
+    cuda->due = (WpDue){0};
+    // A pass that failed half way may have left work beside the context's stream.
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (!LITHO_CUDA(cudaStreamSynchronize(cuda->beside[i]), error))
             return FALSE;
@@ -31,7 +34,8 @@ static gboolean cuda_begin(WpEngine *engine, LithoRun *run, GError **error)
 
 static gboolean cuda_finish(WpEngine *engine, LithoRun *run, GError **error)
 {
-    return litho_cuda_finish(((WpCuda *)engine)->context, run, error);
+    WpCuda *cuda = (WpCuda *)engine;
+    return wp_cuda_settle(cuda, error) && litho_cuda_finish(cuda->context, run, error);
 }
 
 static guint64 cuda_available(WpEngine *engine)
@@ -83,26 +87,9 @@ static gboolean cuda_attach(WpEngine *engine, GError **error)
     return litho_cuda_use(litho_cuda_device(((WpCuda *)engine)->context), error);
 }
 
-// Adds what the last shrink() counted to its `kept`.
-static gboolean settle_counts(WpCuda *cuda, GError **error)
-{
-    const int n = cuda->engine.geometry->n_boxes;
-    guint64 *kept = cuda->counts_to;
-    cuda->counts_to = NULL;
-    if (!kept)
-        return TRUE;
-    if (!wait_for(cuda, error))
-        return FALSE;
-    for (int b = 0; b < n; b++)
-        kept[b] += cuda->counted[b];
-    if (cuda->counts_of)
-        kept[n - 1] += wp_local_share(cuda->counts_of, cuda->counted[n]);
-    return TRUE;
-}
-
 static gboolean cuda_wait(WpEngine *engine, GError **error)
 {
-    return wait_for((WpCuda *)engine, error) && settle_counts((WpCuda *)engine, error);
+    return wait_for((WpCuda *)engine, error) && wp_cuda_settle_counts((WpCuda *)engine, error);
 }
 
 static gboolean cuda_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
@@ -137,14 +124,18 @@ static gboolean cuda_fetch(WpEngine *engine, const float *array, const WpPiece *
            LITHO_CUDA(cudaStreamSynchronize(cuda->fetching), error);
 }
 
+// The boxes that a threshold leaves to the FFTs are not waited for where others are written.
 static gboolean cuda_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                             GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    return LITHO_CUDA(cudaMemcpyAsync(array + at, from, n * sizeof *from, cudaMemcpyHostToDevice,
-                                      stream_of(cuda)),
-                      error) &&
-           wait_for(cuda, error);
+    cudaStream_t stream = array == cuda->due.to && at + n <= wp_cuda_first_due(cuda)
+                              ? litho_cuda_stream(cuda->context)
+                              : stream_of(cuda);
+    return LITHO_CUDA(
+               cudaMemcpyAsync(array + at, from, n * sizeof *from, cudaMemcpyHostToDevice, stream),
+               error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
 // Direct between cards that can, through the host between others: CUDA sees to it.
@@ -165,12 +156,19 @@ static gboolean cuda_take(WpEngine *engine, float *to, const WpEngine *other, co
            (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error));
 }
 
+// A threshold that is due has its levels in `small`.
+static gboolean reserve_small(WpCuda *cuda, size_t bytes, GError **error)
+{
+    return wp_cuda_settle(cuda, error) &&
+           litho_cuda_reserve(cuda->context, &cuda->small, bytes, error);
+}
+
 // `small` = [n_boxes floats][rest], all set by the caller's copies in stream order.
 static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, void **tail,
                              GError **error)
 {
     const size_t bytes = (cuda->engine.geometry->n_boxes * sizeof(float) + 255) / 256 * 256;
-    if (!litho_cuda_reserve(cuda->context, &cuda->small, bytes + rest, error) ||
+    if (!reserve_small(cuda, bytes + rest, error) ||
         !LITHO_CUDA(cudaMemcpyAsync(cuda->small.data, values,
                                     cuda->engine.geometry->n_boxes * sizeof(float),
                                     cudaMemcpyHostToDevice, stream_of(cuda)),
@@ -178,94 +176,6 @@ static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, voi
         return FALSE;
     *tail = (char *)cuda->small.data + bytes;
     return LITHO_CUDA(cudaMemsetAsync(*tail, 0, rest, stream_of(cuda)), error);
-}
-
-// The share's rows of the residual box; `limit`, `kept`: room on the device.
-static gboolean shrink_local(WpCuda *cuda, const WpLocalShare *share, const WpRule *rule,
-                             float *limit, unsigned long long *kept, GError **error)
-{
-    const int *n = share->box->n;
-    const gint64 row = (gint64)n[1] * n[2], rows = share->rows.to - share->rows.from;
-    const int count[3] = {wp_local_windows(n[0]), wp_local_windows(n[1]), wp_local_pairs(n[2])};
-    const gint64 first = share->rows.from * row;
-    const size_t bytes = (size_t)(rows * row) * sizeof *share->out;
-    float taper[3 * WP_LOCAL];
-    for (int a = 0; a < 3; a++)
-        wp_local_taper(n[a], taper + a * WP_LOCAL);
-    litho_cuda_mark(cuda->context, "local windows", LITHO_STAGE_COMPUTE,
-                    24.0 * (double)(rows * row), 8 * 2 * 3 * 5 * 4.0 * (double)(rows * row));
-    return (!share->beside || wp_cuda_join(cuda, 1, cuda->joined[1], error)) &&
-           LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,
-                                      cudaMemcpyHostToDevice, stream_of(cuda)),
-                      error) &&
-           LITHO_CUDA(rule->drops ? cudaMemcpyAsync(share->out + first, share->x + first, bytes,
-                                                    cudaMemcpyDeviceToDevice, stream_of(cuda))
-                                  : cudaMemsetAsync(share->out + first, 0, bytes, stream_of(cuda)),
-                      error) &&
-           LITHO_CUDA(wp_cuda_local(n, count, &share->rows, taper, share->x, share->out, limit,
-                                    rule->soft, rule->drops, kept, stream_of(cuda)),
-                      error);
-}
-
-static size_t shrink_counts(const WpGeometry *g)
-{
-    return (g->n_boxes + 1) * sizeof(unsigned long long);
-}
-
-gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, float *out,
-                            const WpRule *rule, const WpLocalShare *share,
-                            unsigned long long **counts, GError **error)
-{
-    const WpGeometry *g = cuda->engine.geometry;
-    const size_t limits = (shrink_counts(g) + 255) / 256 * 256; // behind the counts
-    const WpBox *residual = wp_residual(g);
-    const int last = g->n_boxes - (residual != NULL);
-    void *tail;
-    if (!send_per_box(cuda, rule->level, limits + WP_LOCAL_LIMITS * sizeof(float), &tail, error))
-        return FALSE;
-    *counts = tail;
-    litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, last, residual && !rule->local,
-                                   cuda->small.data, rule->soft, rule->drops, key, x, out, tail,
-                                   stream_of(cuda)),
-                    error) ||
-        (share && !shrink_local(cuda, share, rule, (void *)((char *)tail + limits),
-                                *counts + g->n_boxes, error)))
-        return FALSE;
-    litho_cuda_mark_end(cuda->context);
-    return TRUE;
-}
-
-gboolean wp_cuda_ask_counts(WpCuda *cuda, const unsigned long long *counts, GError **error)
-{
-    const size_t bytes = shrink_counts(cuda->engine.geometry);
-    return (cuda->counted || LITHO_CUDA(cudaMallocHost((void **)&cuda->counted, bytes), error)) &&
-           LITHO_CUDA(cudaMemcpyAsync(cuda->counted, counts, bytes, cudaMemcpyDeviceToHost,
-                                      stream_of(cuda)),
-                      error);
-}
-
-static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, float *out,
-                            const WpRule *rule, guint64 *kept, GError **error)
-{
-    WpCuda *cuda = (WpCuda *)engine;
-    const WpGeometry *g = engine->geometry;
-    const WpBox *windows = rule->local ? wp_residual(g) : NULL;
-    WpLocalShare whole = {.box = windows};
-    if (windows)
-        whole = (WpLocalShare){windows, {0, windows->n[0]}, x + windows->at, out + windows->at,
-                                FALSE};
-    unsigned long long *counts;
-    if (!settle_counts(cuda, error) ||
-        !wp_cuda_ask_shrink(cuda, key, x, out, rule, windows ? &whole : NULL, &counts, error))
-        return FALSE;
-    if (!kept)
-        return TRUE;
-    if (!wp_cuda_ask_counts(cuda, counts, error))
-        return FALSE;
-    cuda->counts_to = kept;
-    cuda->counts_of = windows;
-    return TRUE;
 }
 
 // Pieces of all boxes.
@@ -351,7 +261,7 @@ static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint6
                          GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+    return reserve_small(cuda, WP_PARTS * sizeof(double), error) &&
            LITHO_CUDA(wp_cuda_dot(x, y, count_of(engine, n), cuda->small.data, stream_of(cuda)),
                       error) &&
            sum_parts(cuda, result, error);
@@ -361,7 +271,7 @@ static gboolean cuda_distance(WpEngine *engine, const float *x, const float *y, 
                               gint64 traces, gint64 n3, double *result, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+    return reserve_small(cuda, WP_PARTS * sizeof(double), error) &&
            LITHO_CUDA(wp_cuda_distance(x, y, m, traces, n3, cuda->small.data, stream_of(cuda)),
                       error) &&
            sum_parts(cuda, result, error);
@@ -469,7 +379,7 @@ static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume
     const float *in = litho_cuda_input(cuda->context, cube, run, error);
     unsigned bad = 0;
     if (!in || !wp_cuda_send(cuda, &cuda->mask, cube->live, traces, error) ||
-        !litho_cuda_reserve(cuda->context, &cuda->small, 16, error) ||
+        !reserve_small(cuda, 16, error) ||
         !LITHO_CUDA(cudaMemsetAsync(cuda->small.data, 0, 16, stream_of(cuda)), error) ||
         !LITHO_CUDA(wp_cuda_load(in, cuda->mask.data, traces, cube->grid.axis[2].n, volume,
                                  cuda->small.data, stream_of(cuda)),
@@ -584,7 +494,7 @@ const WpEngineClass wp_cuda_arrays = {
     .download = cuda_download,
     .upload = cuda_upload,
     .fetch = cuda_fetch,
-    .shrink = cuda_shrink,
+    .shrink = wp_cuda_shrink_boxes,
     .histogram = cuda_histogram,
     .stats = cuda_stats,
     .blend = cuda_blend,

@@ -3,6 +3,7 @@
 // Volumes and coefficient arrays on the device. All of these move memory and compute next to
 // nothing: their floor is their bytes.
 #include "kernels/wavepacket/cuda/padding.cuh"
+#include "kernels/wavepacket/cuda/threshold.cuh"
 
 enum { THREADS = 256 };
 enum { RESIDUAL = 2 }; // WpBoxKind
@@ -420,29 +421,29 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, float scale, cudaS
 
 // --- coefficients: 8 bytes read per complex one, and as many written -----------------------------
 
-enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
-
 // Factor of a coefficient; `count` those that stay and are not zero, however small their squares.
-DEV float factor_of(float re, float im, float t, int soft, unsigned *count)
+DEV float share_left(float re, float im, float t, int soft, unsigned *count)
 {
-    const float m2 = re * re + im * im;
-    const float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
+    const bool here = stays(re, im, t);
+    const float f = !here ? 0.0f : soft && t > 0 ? 1 - t / sqrtf(re * re + im * im) : 1.0f;
     *count += f != 0 && (re != 0 || im != 0);
     return f;
 }
+
+enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
 
 // Two complex or four real coefficients.
 DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, int drops, unsigned *count)
 {
     float4 f;
     if (step == 2) {
-        f.x = f.y = factor_of(k.x, k.y, t, soft, count);
-        f.z = f.w = factor_of(k.z, k.w, t, soft, count);
+        f.x = f.y = share_left(k.x, k.y, t, soft, count);
+        f.z = f.w = share_left(k.z, k.w, t, soft, count);
     } else {
-        f.x = factor_of(k.x, 0, t, soft, count);
-        f.y = factor_of(k.y, 0, t, soft, count);
-        f.z = factor_of(k.z, 0, t, soft, count);
-        f.w = factor_of(k.w, 0, t, soft, count);
+        f.x = share_left(k.x, 0, t, soft, count);
+        f.y = share_left(k.y, 0, t, soft, count);
+        f.z = share_left(k.z, 0, t, soft, count);
+        f.w = share_left(k.w, 0, t, soft, count);
     }
     if (drops)
         f = make_float4(1 - f.x, 1 - f.y, 1 - f.z, 1 - f.w);

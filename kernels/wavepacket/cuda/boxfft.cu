@@ -9,6 +9,7 @@
 // kernel reads device memory and the last one writes it; what lies between passes lies in one of
 // two pieces of shared memory in turn.
 #include "kernels/wavepacket/cuda/dft.cuh"
+#include "kernels/wavepacket/cuda/threshold.cuh"
 
 namespace
 {
@@ -87,15 +88,36 @@ struct Ends {
     End from, to;
 };
 
+// A threshold of what is read from the device: its level (less than 0: none), and how many have
+// stayed of what this thread has read.
+struct Threshold {
+    float level;
+    bool drops;
+    unsigned kept;
+};
+
+DEV float2 thresholded(float2 v, Threshold *t)
+{
+    const bool here = stays(v.x, v.y, t->level);
+    t->kept += here && (v.x != 0 || v.y != 0);
+    return here != t->drops ? v : make_float2(0, 0);
+}
+
 // R numbers, step_from from one to the next, turned by multiples of `root` and transformed.
-template <int R, int SIGN>
-DEV void butterfly(const Ends &e, int from, int step_from, int to, int step_to, int roots, int root)
+template <int R, int SIGN, bool RULE>
+DEV void butterfly(const Ends &e, int from, int step_from, int to, int step_to, int roots, int root,
+                   Threshold *t)
 {
     float2 x[R];
     if (e.from.memory) {
 #pragma unroll
         for (int r = 0; r < R; r++)
             x[r] = e.from.memory[from + r * step_from];
+        if (RULE && t->level >= 0) {
+#pragma unroll
+            for (int r = 0; r < R; r++)
+                x[r] = thresholded(x[r], t);
+        }
     } else {
 #pragma unroll
         for (int r = 0; r < R; r++)
@@ -118,13 +140,14 @@ DEV void butterfly(const Ends &e, int from, int step_from, int to, int step_to, 
     }
 }
 
-// The ends of pass k of `passes` over what begins at `here` with rows of `length`, through two
-// pieces of `size` at `at`.
-DEV Ends ends_of(int k, int passes, float2 *here, int length, int at, int size, int pitch)
+// The ends of pass k of `passes` from `source` to `here` with rows of `length`, through two pieces
+// of `size` at `at`.
+DEV Ends ends_of(int k, int passes, float2 *source, float2 *here, int length, int at, int size,
+                 int pitch)
 {
     Ends e = {{NULL, at + (k + 1) % 2 * size, pitch}, {NULL, at + k % 2 * size, pitch}};
     if (k == 0)
-        e.from = {here, 0, length};
+        e.from = {source, 0, length};
     if (k == passes - 1)
         e.to = {here, 0, length};
     return e;
@@ -140,8 +163,8 @@ struct Planes {
 };
 
 // Along axis 2: lanes take neighbouring samples of a row.
-template <int R, int SIGN>
-DEV void pass_down(const Planes &p, const Ends &e, const Pass &pass, int roots)
+template <int R, int SIGN, bool RULE>
+DEV void pass_down(const Planes &p, const Ends &e, const Pass &pass, int roots, Threshold *t)
 {
     const int each = pass.each, done = pass.done, items = p.planes * each * p.n3;
     for (int b = threadIdx.x; b < items; b += blockDim.x) {
@@ -149,16 +172,16 @@ DEV void pass_down(const Planes &p, const Ends &e, const Pass &pass, int roots)
         const int plane = quotient(at, pass.by_each), j = at - plane * each;
         const int k = j - quotient(j, pass.by_done) * done;
         const int row = plane * p.n2;
-        butterfly<R, SIGN>(e, (row + j) * e.from.pitch + column, each * e.from.pitch,
-                           (row + (j - k) * R + k) * e.to.pitch + column, done * e.to.pitch, roots,
-                           k * pass.turn);
+        butterfly<R, SIGN, RULE>(e, (row + j) * e.from.pitch + column, each * e.from.pitch,
+                                 (row + (j - k) * R + k) * e.to.pitch + column, done * e.to.pitch,
+                                 roots, k * pass.turn, t);
     }
 }
 
 // Along axis 3. Lanes take neighbouring rows, in the last pass neighbouring samples: those of a
 // butterfly lie apart there before and after it.
-template <int R, int SIGN>
-DEV void pass_along(const Planes &p, const Ends &e, const Pass &pass, int roots)
+template <int R, int SIGN, bool RULE>
+DEV void pass_along(const Planes &p, const Ends &e, const Pass &pass, int roots, Threshold *t)
 {
     const int rows = p.planes * p.n2, each = pass.each, done = pass.done;
     const int inner = each == done ? each : rows;
@@ -167,23 +190,24 @@ DEV void pass_along(const Planes &p, const Ends &e, const Pass &pass, int roots)
         const int slow = quotient(b, by), fast = b - slow * inner;
         const int row = each == done ? slow : fast, j = each == done ? fast : slow;
         const int k = j - quotient(j, pass.by_done) * done;
-        butterfly<R, SIGN>(e, row * e.from.pitch + j, each, row * e.to.pitch + (j - k) * R + k,
-                           done, roots, k * pass.turn);
+        butterfly<R, SIGN, RULE>(e, row * e.from.pitch + j, each,
+                                 row * e.to.pitch + (j - k) * R + k, done, roots, k * pass.turn, t);
     }
 }
 
-template <int R, int SIGN>
-DEV void plane_pass(const Planes &p, bool down, const Ends &e, const Pass &pass)
+template <int R, int SIGN, bool RULE>
+DEV void plane_pass(const Planes &p, bool down, const Ends &e, const Pass &pass, Threshold *t)
 {
     if (down)
-        pass_down<R, SIGN>(p, e, pass, 0);
+        pass_down<R, SIGN, RULE>(p, e, pass, 0, t);
     else
-        pass_along<R, SIGN>(p, e, pass, p.n2);
+        pass_along<R, SIGN, RULE>(p, e, pass, p.n2, t);
 }
 
-template <int SIGN>
+template <int SIGN, bool RULE>
 __global__ void __launch_bounds__(512, 2)
-    planes_kernel(const WpDevFft *list, int n_list, float2 *data)
+    planes_kernel(const WpDevFft *list, int n_list, float2 *data,
+                  const __grid_constant__ WpDevRule rule)
 {
     __shared__ Pass pass[MOST_PASSES];
     __shared__ unsigned factors[2];
@@ -192,7 +216,11 @@ __global__ void __launch_bounds__(512, 2)
     const int first = (block - box * f.blocks) * f.share, down = f.passes[1];
     const int passes = down + f.passes[2], pitch = f.n[2] | 1, size = f.share * f.n[1] * pitch;
     Planes p = {f.n[1], f.n[2], min(f.share, f.n[0] - first), 0, 0};
-    float2 *here = data + f.at + (int64_t)box * f.distance + (int64_t)first * p.n2 * p.n3;
+    const int64_t offset = f.at + (int64_t)box * f.distance + (int64_t)first * p.n2 * p.n3;
+    const int number = f.first_box + box;
+    const bool ruled = RULE && number >= rule.first;
+    Threshold t = {ruled ? fmaxf(rule.level[number], 0) : -1, rule.drops != 0, 0};
+    float2 *here = data + offset, *source = ruled ? const_cast<float2 *>(rule.x) + offset : here;
     make_roots<SIGN>(space, p.n2);
     make_roots<SIGN>(space + p.n2, p.n3);
     describe_passes(f.radices[1], down, p.n2, threadIdx.x, pass);
@@ -200,18 +228,24 @@ __global__ void __launch_bounds__(512, 2)
     if (threadIdx.x < 2)
         factors[threadIdx.x] = factor_of(threadIdx.x ? p.planes * p.n2 : p.n3);
     for (int k = 0; k < passes; k++) {
-        const Ends e = ends_of(k, passes, here, p.n3, p.n2 + p.n3, size, pitch);
+        const Ends e = ends_of(k, passes, source, here, p.n3, p.n2 + p.n3, size, pitch);
         __syncthreads();
         p.by_n3 = factors[0];
         p.by_rows = factors[1];
         switch (pass[k].radix) {
 #define PASS(R)                                                                                    \
     case R:                                                                                        \
-        plane_pass<R, SIGN>(p, k < down, e, pass[k]);                                              \
+        plane_pass<R, SIGN, RULE>(p, k < down, e, pass[k], &t);                                    \
         break;
             FOR_EACH_RADIX(PASS)
 #undef PASS
         }
+    }
+    if (RULE) {
+        for (int d = WP_WARP / 2; d > 0; d /= 2)
+            t.kept += __shfl_down_sync(~0u, t.kept, d);
+        if (threadIdx.x % WP_WARP == 0 && t.kept > 0)
+            atomicAdd(&rule.kept[number], (unsigned long long)t.kept);
     }
 }
 
@@ -227,15 +261,16 @@ template <int R, int SIGN> DEV void column_pass(const Column &c, const Ends &e, 
     const int each = pass.each, done = pass.done;
     for (int j = c.j; j < each; j += c.step) {
         const int k = j - quotient(j, pass.by_done) * done;
-        butterfly<R, SIGN>(e, j * e.from.pitch + c.at, each * e.from.pitch,
-                           ((j - k) * R + k) * e.to.pitch + c.at, done * e.to.pitch, 0,
-                           k * pass.turn);
+        butterfly<R, SIGN, false>(e, j * e.from.pitch + c.at, each * e.from.pitch,
+                                  ((j - k) * R + k) * e.to.pitch + c.at, done * e.to.pitch, 0,
+                                  k * pass.turn, NULL);
     }
 }
 
 template <int SIGN>
 __global__ void __launch_bounds__(512, 2)
-    columns_kernel(const WpDevFft *list, int n_list, float2 *data)
+    columns_kernel(const WpDevFft *list, int n_list, float2 *data,
+                   const __grid_constant__ WpDevRule)
 {
     __shared__ Pass pass[MOST_PASSES];
     const WpDevFft &f = find_boxes(list, n_list, blockIdx.x);
@@ -247,7 +282,7 @@ __global__ void __launch_bounds__(512, 2)
     make_roots<SIGN>(space, n);
     describe_passes(f.radices[0], f.passes[0], n, threadIdx.x, pass);
     for (int k = 0; k < f.passes[0]; k++) {
-        const Ends e = ends_of(k, f.passes[0], here, all, n, n * width, width);
+        const Ends e = ends_of(k, f.passes[0], here, here, all, n, n * width, width);
         __syncthreads();
         switch (first + at < all ? pass[k].radix : 0) {
 #define PASS(R)                                                                                    \
@@ -261,26 +296,30 @@ __global__ void __launch_bounds__(512, 2)
 }
 
 template <typename Kernel> int launch(Kernel kernel, const WpFftLaunch *l, const WpDevFft *list,
-                                      float2 *c, cudaStream_t stream)
+                                      const WpDevRule *rule, float2 *c, cudaStream_t stream)
 {
+    const WpDevRule none = {NULL, NULL, NULL, 0, 0};
     if (l->shared > 48 * 1024) {
         const cudaError_t status =
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, l->shared);
         if (status != cudaSuccess)
             return (int)status;
     }
-    kernel<<<l->blocks, l->threads, l->shared, stream>>>(list + l->first, l->n, c);
+    kernel<<<l->blocks, l->threads, l->shared, stream>>>(list + l->first, l->n, c,
+                                                         rule ? *rule : none);
     return (int)cudaGetLastError();
 }
 
 } // namespace
 
-int wp_cuda_box_fft(const WpFftLaunch *l, const WpDevFft *list, int sign, float2 *c,
-                    cudaStream_t stream)
+int wp_cuda_box_fft(const WpFftLaunch *l, const WpDevFft *list, int sign, const WpDevRule *rule,
+                    float2 *c, cudaStream_t stream)
 {
     if (l->columns)
-        return sign < 0 ? launch(columns_kernel<-1>, l, list, c, stream)
-                        : launch(columns_kernel<1>, l, list, c, stream);
-    return sign < 0 ? launch(planes_kernel<-1>, l, list, c, stream)
-                    : launch(planes_kernel<1>, l, list, c, stream);
+        return sign < 0 ? launch(columns_kernel<-1>, l, list, NULL, c, stream)
+                        : launch(columns_kernel<1>, l, list, NULL, c, stream);
+    if (rule && sign < 0)
+        return launch(planes_kernel<-1, true>, l, list, rule, c, stream);
+    return sign < 0 ? launch(planes_kernel<-1, false>, l, list, NULL, c, stream)
+                    : launch(planes_kernel<1, false>, l, list, NULL, c, stream);
 }

@@ -21,6 +21,7 @@ typedef struct WpDevFft {
     uint32_t radices[3]; // less 1, of the passes along each axis: 4 bits each, the first one lowest
     int passes[3];
     int first_block, blocks; // among the launch's; for each box
+    int first_box;           // number of the first one
     int share;               // planes, or columns (a power of two), of a block
 } WpDevFft;
 
@@ -30,9 +31,20 @@ typedef struct WpFftLaunch {
     int blocks, threads, shared;
 } WpFftLaunch;
 
-// c = transform of c, exp(sign 2 pi i ...), along the axes of one launch.
-int wp_cuda_box_fft(const WpFftLaunch *launch, const WpDevFft *list, int sign, float2 *c,
-                    cudaStream_t stream);
+// A hard threshold that a launch applies to what it reads: coefficients x of the boxes from number
+// `first` on, device pointers; those of the boxes before it are read from c as they are. kept[box]
+// grows.
+typedef struct WpDevRule {
+    const float2 *x;
+    const float *level;
+    unsigned long long *kept;
+    int first, drops;
+} WpDevRule;
+
+// c = transform of c, exp(sign 2 pi i ...), along the axes of one launch; of what `rule` leaves
+// where it is not NULL, of planes forward.
+int wp_cuda_box_fft(const WpFftLaunch *launch, const WpDevFft *list, int sign,
+                    const WpDevRule *rule, float2 *c, cudaStream_t stream);
 
 // --- the fine grid and its tiles -----------------------------------------------------------------
 //

@@ -220,6 +220,7 @@ gboolean wp_cuda_list_box_ffts(WpCuda *cuda, GError **error)
         n = boxes_of_size(g, b);
         if (!make_items(&g->boxes[b], n, most, &plane, &column))
             continue;
+        plane.fft.first_box = b;
         g_array_append_val(planes, plane);
         g_array_append_val(columns, column);
     }
@@ -246,14 +247,19 @@ static gboolean launch_large(WpCuda *cuda, float *c, int direction, GError **err
 gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
+    const WpDevRule due = cuda->due.rule;
+    const gboolean ruled = due.x && cuda->due.to == c && direction == CUFFT_FORWARD;
     const gint64 reals = wp_residual(g) ? wp_residual(g)->floats : 0;
     const double points = (double)(g->n_points - reals);
+    if (due.x && !ruled && !wp_cuda_settle(cuda, error))
+        return FALSE;
     wp_cuda_mark(cuda, direction == CUFFT_FORWARD ? "box fft" : "box ifft", 32 * points,
                  5 * points * log2(1e5));
     for (int i = 0; i < cuda->n_launches; i++)
         if (!LITHO_CUDA(wp_cuda_box_fft(&cuda->launches[i], cuda->fft_list.data, direction,
-                                        (float2 *)c, litho_cuda_stream(cuda->context)),
+                                        ruled ? &due : NULL, (float2 *)c,
+                                        litho_cuda_stream(cuda->context)),
                         error))
             return FALSE;
-    return launch_large(cuda, c, direction, error);
+    return (!ruled || wp_cuda_ruled(cuda, error)) && launch_large(cuda, c, direction, error);
 }

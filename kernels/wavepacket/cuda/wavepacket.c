@@ -50,6 +50,8 @@ gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **
 {
     const WpGeometry *g = cuda->engine.geometry;
     const gint64 complex_floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
+    if (!wp_cuda_settle(cuda, error))
+        return FALSE;
     wp_cuda_mark(cuda, "pad", 4 * (samples(g) + grid_points(cuda)) / cuda->share.of, 0);
     // Beside: clearing the lattice points that lie under no window.
     if (!wp_cuda_branch_off(cuda, error) ||

@@ -41,6 +41,13 @@ typedef struct WpPlanes {
 
 enum { WP_MOST_LAUNCHES = 16 };
 
+// What the last shrink() has left to others, cuda/shrink.c.
+typedef struct WpDue {
+    WpDevRule rule; // of the complex boxes, for their FFTs; x NULL: nothing is left
+    float *to;      // all coefficients, to which it goes
+    const unsigned long long *counts; // to be fetched when all is counted; NULL: they are
+} WpDue;
+
 typedef struct WpCuda {
     WpEngine engine;
     int form; // enum LithoWavepacketAdjoint
@@ -59,6 +66,7 @@ typedef struct WpCuda {
     size_t fft_work[WP_STREAMS]; // bytes of work area the FFTs of each stream need
     cudaStream_t beside[WP_LANES_BESIDE], fetching;
     cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
+    gboolean residual_due; // what the residual box has left on beside[0] is to be waited for
 
     WpDevBox *host_boxes;
     LithoCudaArray boxes, u; // descriptors; the fine grid's half spectrum
@@ -66,12 +74,12 @@ typedef struct WpCuda {
     LithoCudaArray points, first_step, rounds, active, slot, sums;
     LithoCudaArray scale[3]; // 1/p_a
     LithoCudaArray residual, residual_weight;
-    gboolean residual_due; // what the residual box has left on beside[0] is to be waited for
     LithoCudaArray work[WP_STREAMS]; // shared by the FFTs of a stream
     LithoCudaArray small;            // levels, bins, partial sums
     LithoCudaArray mask;             // live traces
     LithoCudaArray taper[3], places;
     LithoCudaArray table, dense; // the papers' adjoint only
+    WpDue due;
     guint64 *counted;            // what the last shrink() counted, in pinned memory
     guint64 *counts_to;          // shrink()'s `kept`, until they are added to it; NULL: they are
     const WpBox *counts_of;      // the residual box, where its windows are counted
@@ -129,7 +137,8 @@ gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError
 // The boxes that are too large for our own kernels get plans of cuFFT; then the others are listed.
 gboolean wp_cuda_make_large_box_ffts(WpCuda *cuda, GError **error);
 gboolean wp_cuda_list_box_ffts(WpCuda *cuda, GError **error);
-// The FFTs of the complex boxes, unnormalised.
+// The FFTs of the complex boxes, unnormalised; forward of what a threshold leaves that is due for
+// c.
 gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error);
 
 // --- cuda/ffts.c ---------------------------------------------------------------------------------
@@ -208,10 +217,8 @@ gboolean wp_cuda_level(const LithoCube *cube, const guint8 *recorded, const int 
 gboolean wp_cuda_rivals(const LithoGrid *in, const void *params, int repeat, LithoRun *run,
                         GArray *rows, GError **error);
 
-// --- elsewhere -----------------------------------------------------------------------------------
+// --- cuda/shrink.c -------------------------------------------------------------------------------
 
-// cuda/arrays.c: all of the table but free, forward, adjoint.
-extern const WpEngineClass wp_cuda_arrays;
 // Rows of the residual box that an engine thresholds in local windows; x and out are where the box's
 // first sample lies, or would lie.
 typedef struct WpLocalShare {
@@ -227,8 +234,25 @@ gboolean wp_cuda_ask_shrink(WpCuda *cuda, const float *key, const float *x, floa
                             const WpRule *rule, const WpLocalShare *share,
                             unsigned long long **counts, GError **error);
 // Brings the counts, n_boxes + 1 of them, to cuda->counted; they are there when the engine has been
-// waited for.
+// waited for, behind wp_cuda_settle().
 gboolean wp_cuda_ask_counts(WpCuda *cuda, const unsigned long long *counts, GError **error);
+// Asks for what is due, so that the context's stream has all coefficients: before anything but the
+// adjoint of these goes on.
+gboolean wp_cuda_settle(WpCuda *cuda, GError **error);
+// The FFTs of the complex boxes have applied what was due.
+gboolean wp_cuda_ruled(WpCuda *cuda, GError **error);
+// First float of the coefficients that shrink() has left to the FFTs.
+gint64 wp_cuda_first_due(const WpCuda *cuda);
+gboolean wp_cuda_settle_counts(WpCuda *cuda, GError **error); // adds them to shrink()'s `kept`
+// WpEngineClass.shrink. A hard threshold of the complex boxes waits for their FFTs, which read them
+// anyhow.
+gboolean wp_cuda_shrink_boxes(WpEngine *engine, const float *key, const float *x, float *out,
+                              const WpRule *rule, guint64 *kept, GError **error);
+
+// --- elsewhere -----------------------------------------------------------------------------------
+
+// cuda/arrays.c: all of the table but free, forward, adjoint.
+extern const WpEngineClass wp_cuda_arrays;
 // cuda/multi.c: boxes spread over `devices` from run->device on, as many of them as are linked.
 WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
                           GError **error);
