@@ -21,19 +21,21 @@ enum { FOUND = 1, WEAK = 2, GROWN = 4, NOISY = 128 };
 // One thread a piece. Floor: 4 bytes read a sample.
 __global__ void energy_kernel(const LithoErraticTask t)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
     if (k >= t.n[0] * t.n[1])
         return;
-    const long long p = t.first + at % t.pieces;
-    const long long lo = max_of(p * PIECE - t.t0, 0), hi = min_of((p + 1) * PIECE - t.t0, t.n[2]);
-    long long n = 0;
+    const long long start = start_of(t, at - k * t.pieces);
+    int n = 0;
     double sum = 0;
-    for (long long s = lo; t.live[k] && s < hi; s++) {
-        const float x = t.in[k * t.n[2] + s];
-        if (x - x == 0) {
-            sum += (double)x * x;
-            n++;
-        }
+    if (t.live[k]) {
+        float x[PIECE];
+        load_piece<0>(t.in + k * t.n[2], t.n[2], start, x);
+#pragma unroll
+        for (int i = 0; i < PIECE; i++)
+            if (start + i >= 0 && start + i < t.n[2] && x[i] - x[i] == 0) {
+                sum += (double)x[i] * x[i];
+                n++;
+            }
     }
     t.energy[at] = n > 0 ? (float)(sum / n) : 0;
 }
@@ -41,18 +43,22 @@ __global__ void energy_kernel(const LithoErraticTask t)
 // One thread a piece, out of its energy. Floor: likewise.
 __global__ void bend_kernel(const LithoErraticTask t)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
     if (k >= t.n[0] * t.n[1])
         return;
-    const float *trace = t.in + k * t.n[2];
-    const long long p = t.first + at % t.pieces;
-    const long long lo = max_of(p * PIECE - t.t0, 1);
-    const long long hi = min_of((p + 1) * PIECE - t.t0, t.n[2] - 1);
+    const long long start = start_of(t, at - k * t.pieces);
     const float energy = t.energy[at];
     float most = energy / 4;
-    for (long long s = lo; energy > 0 && s < hi; s++) {
-        const float bend = (trace[s - 1] - trace[s]) + (trace[s + 1] - trace[s]);
-        most = fmaxf(most, bend - bend == 0 ? bend * bend : 0);
+    if (energy > 0) {
+        float x[PIECE + 2];
+        load_piece<1>(t.in + k * t.n[2], t.n[2], start, x);
+#pragma unroll
+        for (int i = 1; i <= PIECE; i++) {
+            const float bend = (x[i - 1] - x[i]) + (x[i + 1] - x[i]);
+            const long long s = start + i - 1;
+            if (s >= 1 && s < t.n[2] - 1)
+                most = fmaxf(most, bend - bend == 0 ? bend * bend : 0);
+        }
     }
     t.energy[at] = most;
 }
@@ -118,11 +124,11 @@ __device__ bool is_event(const LithoErraticTask &t, long long il, long long xl, 
 // One thread a piece. `again`: it has marks by another measure.
 __global__ void judge_kernel(const LithoErraticTask t, bool again)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
-    const long long p = at % t.pieces, n0 = t.n[0], n1 = t.n[1];
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
+    const long long p = at - k * t.pieces, n0 = t.n[0], n1 = t.n[1];
     if (k >= n0 * n1)
         return;
-    const long long il = k / n1, xl = k % n1;
+    const long long il = quotient(k, n1), xl = k - il * n1;
     const float own = t.energy[at], lower = t.ratio / 4;
     int neighbours = 0, weaker = 0, below = 0;
     for (long long i = max_of(il - REACH, 0); i <= min_of(il + REACH, n0 - 1); i++)

@@ -14,23 +14,23 @@ enum {
     BESIDE = LITHO_SPIKES_BESIDE
 };
 
-// Sample of the held box at which piece p of its traces begins; may lie before it.
-__device__ long long start_of(const LithoErraticTask &t, long long p)
-{
-    return (t.first + p) * PIECE - t.t0;
-}
-
 // Sums of the distances in a piece, in place of energies; one thread a piece. Floor: 4 bytes read a
 // sample.
 __global__ void sums_kernel(const LithoErraticTask t)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
     if (k >= t.n[0] * t.n[1])
         return;
-    const long long start = start_of(t, at % t.pieces), end = t.n[2] - BESIDE;
+    const long long start = start_of(t, at - k * t.pieces), end = t.n[2] - BESIDE;
     float sum = 0;
-    for (long long s = max_of(start, BESIDE); t.live[k] && s < min_of(start + PIECE, end); s++)
-        sum += litho_spikes_distance(t.in + k * t.n[2] + s);
+    if (t.live[k]) {
+        float x[PIECE + 2 * BESIDE];
+        load_piece<BESIDE>(t.in + k * t.n[2], t.n[2], start, x);
+#pragma unroll
+        for (int i = 0; i < PIECE; i++)
+            if (start + i >= BESIDE && start + i < end)
+                sum += litho_spikes_distance(x + BESIDE + i);
+    }
     t.energy[at] = sum;
 }
 
@@ -53,20 +53,30 @@ __device__ bool exceeds_neighbours(const LithoErraticTask &t, long long k, long 
 // One thread a piece; few look at their neighbours. Floor: likewise.
 __global__ void mark_kernel(const LithoErraticTask t)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
     if (k >= t.n[0] * t.n[1])
         return;
-    const long long p = at % t.pieces, start = start_of(t, p);
+    const long long p = at - k * t.pieces, start = start_of(t, p), end = t.n[2] - BESIDE;
     const float before = p > 0 ? t.energy[at - 1] : 0;
     const float behind = p + 1 < t.pieces ? t.energy[at + 1] : 0;
     const float least = LITHO_SPIKES_OWN * ((before + t.energy[at] + behind) / (3 * PIECE));
-    const long long lo = max_of(start, BESIDE), hi = min_of(start + PIECE, t.n[2] - BESIDE);
     unsigned marks = 0;
-    for (long long s = lo; t.live[k] && s < hi; s++) {
-        const float *x = t.in + k * t.n[2] + s, distance = litho_spikes_distance(x);
-        if (distance > least && litho_spikes_has_beside(x, distance) &&
-            exceeds_neighbours(t, k, s, distance))
-            marks |= 1u << (s - start);
+    if (t.live[k]) {
+        float x[PIECE + 2 * BESIDE];
+        load_piece<BESIDE>(t.in + k * t.n[2], t.n[2], start, x);
+#pragma unroll
+        for (int i = 0; i < PIECE; i++) {
+            const float distance = litho_spikes_distance(x + BESIDE + i);
+            if (start + i >= BESIDE && start + i < end && distance > least &&
+                litho_spikes_has_beside(x + BESIDE + i, distance))
+                marks |= 1u << i;
+        }
+        for (unsigned left = marks; left; left &= left - 1) {
+            const int i = __ffs(left) - 1;
+            const long long s = start + i;
+            if (!exceeds_neighbours(t, k, s, litho_spikes_distance(t.in + k * t.n[2] + s)))
+                marks &= ~(1u << i);
+        }
     }
     t.marks[at] = (unsigned short)marks;
 }
@@ -74,10 +84,10 @@ __global__ void mark_kernel(const LithoErraticTask t)
 // One thread a piece, of which next to none has a mark.
 __global__ void alone_kernel(const LithoErraticTask t)
 {
-    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = at / t.pieces;
+    const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
     if (k >= t.n[0] * t.n[1])
         return;
-    const long long p = at % t.pieces, start = start_of(t, p);
+    const long long p = at - k * t.pieces, start = start_of(t, p);
     const unsigned marks = t.marks[at];
     unsigned spikes = 0;
     for (int bit = 0; marks && bit < PIECE; bit++) {
