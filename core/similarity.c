@@ -239,6 +239,21 @@ static void add_shifted(const LithoSimilarityKernel *k, const float *from, gint6
                 MIN(n, tall - shift - m));
 }
 
+// The sum of add_noise() around one sample.
+static float noise_at(const Job *job, gint64 i, gint64 j, gint64 lo, gint64 n, const float *w)
+{
+    const float step = (float)(1 / job->noise->step), passing = (float)job->noise->passing;
+    const float *o = row_of(job->out, i, j, lo), *b = row_of(job->noise->probe, i, j, lo);
+    const float *moved = row_of(job->noise->moved, i, j, lo);
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (gint64 m = 0; m < n; m++) {
+        const float passes = step * (moved[m] - o[m]);
+        sum += fabsf(passes) <= G_MAXFLOAT ? w[m] * passes * (b[m] - passing * passes) : 0;
+    }
+    return sum;
+}
+
 // Products of one trace, summed along it around one sample: what a time slice needs.
 static void products_at(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
 {
@@ -260,6 +275,8 @@ static void products_at(const Job *job, gint64 i, gint64 j, gint64 at, Sums *to)
     to->at[OO][at] = oo;
     to->at[RR][at] = rr;
     to->at[OR][at] = or ;
+    if (job->noise)
+        to->at[NOISE][at] = noise_at(job, i, j, lo, n, w);
 }
 
 // Products of one trace, summed along it.
@@ -305,12 +322,12 @@ static void sum_products(const Job *job, int axis, Sums *to)
         const gint64 i = to->box.lo[0] + x / n1, j = to->box.lo[1] + x % n1;
         if (!litho_run_checkpoint(job->run))
             continue;
-        if (axis == LITHO_SAMPLE && n2 == 1 && !job->noise && is_present(job, i, j))
-            products_at(job, i, j, x, to);
-        else if (axis == LITHO_SAMPLE && (n2 > 1 || job->noise))
-            products_down(job, i, j, x * n2, to);
-        else if (axis != LITHO_SAMPLE)
+        if (axis != LITHO_SAMPLE)
             products_across(job, axis, i, j, x * n2, to);
+        else if (n2 > 1)
+            products_down(job, i, j, x * n2, to);
+        else if (is_present(job, i, j))
+            products_at(job, i, j, x, to);
     }
 }
 

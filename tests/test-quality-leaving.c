@@ -179,6 +179,62 @@ static void test_map(void)
     litho_noise_clear(&noise);
 }
 
+// The largest difference of a map from the samples of `all` that lie `shift` before it.
+static double map_off(const LithoCube *map, const LithoCube *all, const gint64 shift[3])
+{
+    double off = 0;
+    for (gint64 i = map->held.lo[0]; i < map->held.hi[0]; i++)
+        for (gint64 j = map->held.lo[1]; j < map->held.hi[1]; j++)
+            for (gint64 t = map->held.lo[2]; t < map->held.hi[2]; t++) {
+                const float *a = litho_cube_trace(map, i, j) - map->held.lo[2];
+                const float *b =
+                    litho_cube_trace(all, i - shift[0], j - shift[1]) - all->held.lo[2] - shift[2];
+                off = MAX(off, fabs((double)a[t] - b[t]));
+            }
+    return off;
+}
+
+// Property: the maps of slices that are made after a question are those of the question, on the
+// survey's grid, as far as they were judged, whatever the judge does since; of a slice beside the
+// judged part there is none.
+static void test_beside(gconstpointer key)
+{
+    const LithoBox area = {{4, 10, 16}, {28, 36, 64}};
+    g_auto(Cubes) c = quality_make("conflict", "inlines=40 xlines=44 samples=96 snr=0 seed=9");
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find(key), "threshold=1.5");
+    LithoJudge *judge = litho_judge_new(litho_device_cpu());
+    LithoQualityAsk ask = {.flow = flow, .in = c.noisy, .area = area, .seed = 1};
+    LithoNoise noise = litho_noise_white(1, 0.99, 1.01);
+    LithoQuality q;
+    g_autoptr(LithoCube) all = NULL;
+    gboolean is_beside;
+    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+    g_assert_null(litho_judge_beside(judge));
+    ask.noise = &noise;
+    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL));
+    g_assert_true(litho_judge_similarity(judge, NULL, NULL, &all, &is_beside, NULL));
+    g_autoptr(LithoBeside) beside = litho_judge_beside(judge);
+    ask.noise = NULL;
+    g_assert_true(litho_judge_run(judge, &ask, NULL, &q, NULL)); // drops its own
+    const gboolean own = litho_box_equal(all->held, litho_box_full(&all->grid));
+    const gint64 none[3] = {0}, at[3] = {20, 30, 40};
+    for (int axis = 0; axis < 3; axis++) {
+        g_autoptr(LithoCube) map = NULL;
+        const LithoBox slice = litho_box_slice(&c.noisy->grid, axis, at[axis]);
+        g_assert_true(litho_beside_map(beside, slice, NULL, NULL, &map, NULL));
+        g_assert_true(litho_grid_same_shape(&map->grid, &c.noisy->grid));
+        g_assert_true(litho_box_equal(map->held, litho_box_intersect(slice, area)));
+        const double off = map_off(map, all, own ? area.lo : none);
+        g_test_message("%s, axis %d: off by %g", (const char *)key, axis, off);
+        g_assert_cmpfloat(off, <, 1e-3); // sums in another order
+    }
+    g_assert_true(litho_box_empty(
+        litho_beside_part(beside, litho_box_slice(&c.noisy->grid, LITHO_INLINE, 30))));
+    g_assert_true(litho_box_empty(litho_beside_part(NULL, area)));
+    litho_noise_clear(&noise);
+    litho_judge_free(judge);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -191,5 +247,7 @@ int main(int argc, char **argv)
     g_test_add_func("/quality-leaving/reading", test_reading);
     g_test_add_func("/quality-leaving/ends", test_ends);
     g_test_add_func("/leaving/map", test_map);
+    g_test_add_data_func("/leaving/beside/local", "patch", test_beside);
+    g_test_add_data_func("/leaving/beside/whole", "wavepacket", test_beside);
     return g_test_run();
 }

@@ -30,6 +30,8 @@ struct LithoJudge {
     LithoCube *moved;    // f(y + e b) of the last question, as much of it counts as noise that
     double passing;      // passes; NULL = it had no noise level
     LithoBox area;
+    LithoGrid survey; // of the last question
+    gint64 shift[3];  // from the judged grid to that one
     guint64 timed;  // serial of the output that took `seconds`; 0 = none
     double seconds; // a question asked again finds its output ready
 };
@@ -397,6 +399,19 @@ gboolean litho_judge_similarity(LithoJudge *judge, const LithoSimilarityWidths *
     return *map != NULL;
 }
 
+LithoBeside *litho_judge_beside(const LithoJudge *judge)
+{
+    if (!judge->moved)
+        return NULL;
+    return litho_beside_new(
+        &(LithoBesideMaker){.survey = &judge->survey,
+                            .in = judge->in,
+                            .out = judge->out,
+                            .area = judge->area,
+                            .shift = {judge->shift[0], judge->shift[1], judge->shift[2]},
+                            .noise = passing_noise(judge)});
+}
+
 gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error)
 {
     const LithoSimilarityNoise noise = passing_noise(judge);
@@ -442,8 +457,8 @@ static LithoCube *run_plain(LithoJudge *judge, LithoQualityCase *c, Runs *runs, 
 }
 
 // Takes `out` over; it and the input of `c` stay for litho_judge_output() and _losses().
-static gboolean keep_result(LithoJudge *judge, const LithoQualityCase *c, LithoCube *out,
-                            GError **error)
+static gboolean keep_result(LithoJudge *judge, const LithoGrid *survey, const LithoQualityCase *c,
+                            LithoCube *out, GError **error)
 {
     litho_cube_ref(c->in);
     g_clear_pointer(&judge->in, litho_cube_unref);
@@ -453,6 +468,8 @@ static gboolean keep_result(LithoJudge *judge, const LithoQualityCase *c, LithoC
     judge->in = c->in;
     judge->out = out;
     judge->area = c->area;
+    judge->survey = *survey;
+    memcpy(judge->shift, c->shift, sizeof judge->shift);
     judge->shown = region_of(c) || litho_box_equal(c->area, out->held)
                        ? litho_cube_ref(out)
                        : litho_quality_cut(out, c->area, error);
@@ -498,7 +515,7 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     judge->timed = out->serial;
     q.seconds = judge->seconds;
     c.out = out;
-    if (!keep_result(judge, &c, out, error))
+    if (!keep_result(judge, &ask->in->grid, &c, out, error))
         return FALSE;
     LithoQualitySums sums;
     if (!expected) { // else with the sums of the expected SNR

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/engine/beside.h"
 #include "core/engine/engine.h"
 #include "core/engine/losses.h"
 #include "core/qc_noise.h"
@@ -140,6 +141,10 @@ LithoCube *litho_judge_output(const LithoJudge *judge);
 gboolean litho_judge_similarity(LithoJudge *judge, const LithoSimilarityWidths *widths,
                                 LithoRun *run, LithoCube **map, gboolean *is_beside,
                                 GError **error);
+
+// The cubes of the last question that tell the noise's part of the similarity, for maps made later
+// and elsewhere; NULL where it had no level. litho_beside_unref().
+LithoBeside *litho_judge_beside(const LithoJudge *judge);
 
 // Events that leave in the last question's area, by bands of time. FALSE: cancelled, no memory.
 gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error);
