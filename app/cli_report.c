@@ -155,7 +155,7 @@ static gboolean draw(Report *r, LithoSurvey *survey, LithoRun *run, GError **err
     g_autofree char *file = g_utf8_make_valid(litho_survey_path(survey), -1);
     LithoReportPage page = {.in = r->in,
                             .out = r->out,
-                            .beside = r->beside,
+                            .beside = {r->beside, r->beside, r->beside},
                             .flow = r->flow,
                             .quality = &r->quality,
                             .slice = {r->slice[0] - r->drawn.lo[0], r->slice[1] - r->drawn.lo[1],

@@ -185,10 +185,11 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
     LithoBox box = litho_box_slice(grid, axis, index);
     box = litho_box_intersect(litho_box_intersect(box, page->in->held), page->out->held);
     g_autoptr(LithoCube) map = NULL;
-    if (!page->beside &&
+    const LithoCube *beside = page->beside[axis];
+    if (!beside &&
         !litho_similarity(page->in, page->out, box, &page->quality->widths, run, &map, error))
         return FALSE;
-    const LithoCube *similar = page->beside ? page->beside : map;
+    const LithoCube *similar = beside ? beside : map;
     for (int k = 0; k < COLUMNS; k++) {
         LithoSheetCell *cell = &sheet->cells[row * COLUMNS + k];
         const LithoLook look = look_of(page, k);
@@ -203,7 +204,7 @@ static gboolean draw_row(const LithoReportPage *page, LithoSheet *sheet, guint r
                 : picture(sheet, page->in, page->out, axis, index, &look, shows[k], error);
         if (!cell->picture)
             return FALSE;
-        cell->lines[0] = cell_title(grid, page->beside != NULL, k, axis, index);
+        cell->lines[0] = cell_title(grid, beside != NULL, k, axis, index);
         cell->axes = axes_of(grid, axis, fk, &look);
     }
     return TRUE;
@@ -253,6 +254,37 @@ static char *input_note(const LithoReportPage *page)
                : g_strdup_printf(_("Input: %s, %.6g %s"), shape, step, is_time ? "ms" : a[2].unit);
 }
 
+// The first axis that slices are drawn across, and how many follow it: of a line its only section.
+static guint rows_of(const LithoGrid *grid, int *first)
+{
+    const gboolean is_cube = grid->axis[0].n > 1 && grid->axis[1].n > 1;
+    *first = !is_cube && grid->axis[0].n > 1 ? LITHO_XLINE : LITHO_INLINE;
+    return is_cube ? 3 : 1;
+}
+
+// The sentence on sections whose similarity counts more than what leaves, or tells less of them;
+// NULL = there are none. Static.
+static const char *similarity_note(const LithoReportPage *page)
+{
+    const LithoGrid *grid = &page->in->grid;
+    int first;
+    const guint n = rows_of(grid, &first);
+    guint plain = 0, parts = 0;
+    for (guint k = 0; k < n; k++) {
+        const int axis = first + (int)k;
+        const LithoCube *map = page->beside[axis];
+        const LithoBox both = litho_box_intersect(page->in->held, page->out->held);
+        const LithoBox slice = litho_box_slice(grid, axis, slice_of(page, axis));
+        plain += !map;
+        parts += map && !litho_box_contains(map->held, litho_box_intersect(slice, both));
+    }
+    return plain == n  ? _("The similarity counts noise that stays in the output, too")
+           : plain > 0 ? _("The similarity counts noise that stays in the output, too, where the "
+                           "noise was not judged")
+           : parts > 0 ? _("The similarity is told of the part that was judged")
+                       : NULL;
+}
+
 static char **notes_of(const LithoReportPage *page)
 {
     const LithoQuality *q = page->quality;
@@ -282,8 +314,9 @@ static char **notes_of(const LithoReportPage *page)
         add(notes, g_strdup_printf(_("True SNR %.2f dB, gain %.2f dB"), q->snr_db, q->gain_db));
     if (*q->why)
         add(notes, g_strdup_printf(_("Note: %s"), q->why));
-    if (!page->beside)
-        add(notes, g_strdup(_("The similarity counts noise that stays in the output, too")));
+    const char *similarity = similarity_note(page);
+    if (similarity)
+        add(notes, g_strdup(similarity));
     add(notes, input_note(page));
     add(notes, flow_note(page->flow));
     if (page->command)
@@ -294,20 +327,15 @@ static char **notes_of(const LithoReportPage *page)
 
 LithoSheet *litho_report_page_draw(const LithoReportPage *page, LithoRun *run, GError **error)
 {
-    const LithoGrid *grid = &page->in->grid;
-    const gboolean is_cube = grid->axis[0].n > 1 && grid->axis[1].n > 1;
-    g_autoptr(LithoSheet) sheet = litho_sheet_new(COLUMNS, is_cube ? 3 : 1);
+    int first;
+    const guint n = rows_of(&page->in->grid, &first);
+    g_autoptr(LithoSheet) sheet = litho_sheet_new(COLUMNS, n);
     sheet->with_axes = TRUE;
     sheet->title = g_strdup(page->title);
     sheet->caption = g_strdup(page->caption);
     sheet->notes = notes_of(page);
-    if (!is_cube)
-        return draw_row(page, sheet, 0, grid->axis[0].n > 1 ? LITHO_XLINE : LITHO_INLINE, run,
-                        error)
-                   ? g_steal_pointer(&sheet)
-                   : NULL;
-    for (int axis = 0; axis < 3; axis++)
-        if (!draw_row(page, sheet, (guint)axis, axis, run, error))
+    for (guint row = 0; row < n; row++)
+        if (!draw_row(page, sheet, row, first + (int)row, run, error))
             return NULL;
     return g_steal_pointer(&sheet);
 }

@@ -10,8 +10,10 @@
 // All borrowed. Input and output are host cubes on one grid that hold the slices.
 typedef struct LithoReportPage {
     const LithoCube *in, *out;
-    const LithoCube *beside; // map of their similarity beside the noise (litho_judge_similarity()),
-                             // that holds the slices; NULL = similarity as it is, made here
+    // Maps of their similarity beside the noise (litho_judge_similarity(), litho_beside_map()), of
+    // the slice across each axis: they hold it, or as much of it as was judged. NULL = similarity
+    // as it is, made here.
+    const LithoCube *beside[3];
     const LithoFlow *flow;
     const LithoQuality *quality;
     gint64 slice[3]; // grid indices; outside what is held = the middle of it

@@ -102,6 +102,21 @@ static void maps(Subject *s, int number)
     }
 }
 
+// On the host, of what the last question judged.
+static void maps_beside(Subject *s, int number)
+{
+    GError *error = NULL;
+    g_autoptr(LithoBeside) beside = litho_judge_beside(s->judge);
+    for (int axis = 0; axis < 3; axis++) {
+        const LithoBox box =
+            litho_box_slice(&s->in->grid, axis, s->in->grid.axis[axis].n / 2 + number);
+        LithoCube *map;
+        if (!litho_beside_map(beside, box, NULL, NULL, &map, &error))
+            fail(error);
+        litho_cube_unref(map);
+    }
+}
+
 static void spectra(Subject *s, int number)
 {
     (void)number;
@@ -208,6 +223,7 @@ int main(int argc, char **argv)
     time_figure("expected SNR and removed energy", NULL, expected, &s);
     time_figure("the same with leakage", NULL, figures, &s);
     time_figure("similarity of the three slices", compute, maps, &s);
+    time_figure("the same beside the noise", expected, maps_beside, &s);
     time_figure("spectra of input and output", NULL, spectra, &s);
     time_figure("f-k of input, output, removed", NULL, fk, &s);
     time_figure("statistics of the output", NULL, statistics, &s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The page of `report`: its f-k picture.
+// The page of `report`: its f-k picture, and what it says of the similarity.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "render/report_page.h"
 #include "tests/quality_cubes.h"
 
-enum { FK = 4 }; // its column
+enum { SIMILAR = 3, FK = 4 }; // columns
 
 static LithoSheet *page_of(const LithoCube *cube)
 {
@@ -76,11 +76,64 @@ static void test_fk_axes(void)
     g_assert_cmpfloat_with_epsilon((rows - 1) * row, litho_grid_nyquist(&c.noisy->grid), 1e-6);
 }
 
+// The notes of a page of `cube` less `out` with maps beside the noise across the first `n` axes.
+static char *notes_with(LithoCube *cube, LithoCube *out, int n, LithoBox judged, char **title)
+{
+    LithoQuality quality = litho_quality_unknown();
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    LithoReportPage page = {.in = cube,
+                            .out = out,
+                            .flow = flow,
+                            .quality = &quality,
+                            .slice = {8, 9, 20},
+                            .look = litho_look_default(),
+                            .title = "cube",
+                            .caption = "",
+                            .survey = &cube->grid};
+    LithoCube *maps[3] = {NULL};
+    for (int axis = 0; axis < n; axis++)
+        page.beside[axis] = maps[axis] = litho_cube_new_box(
+            &cube->grid,
+            litho_box_intersect(judged, litho_box_slice(&cube->grid, axis, page.slice[axis])),
+            NULL);
+    g_autoptr(LithoSheet) sheet = litho_report_page_draw(&page, NULL, NULL);
+    g_assert_nonnull(sheet);
+    *title = g_strdup(sheet->cells[SIMILAR].lines[0]);
+    for (int axis = 0; axis < n; axis++)
+        litho_cube_unref(maps[axis]);
+    return g_strjoinv("\n", sheet->notes);
+}
+
+// Property: a page says of which sections the similarity counts noise that stays, and that it is of
+// a part where no more was judged; a section's title says which it is.
+static void test_similarity_note(void)
+{
+    g_auto(Cubes) c = quality_make("planes", "inlines=16 xlines=18 samples=64 snr=6");
+    const LithoBox all = c.noisy->held, part = {{4, 4, 8}, {12, 16, 40}};
+    const struct {
+        int n; // sections beside the noise
+        LithoBox judged;
+        const char *says, *title;
+    } cases[] = {{0, all, "noise that stays in the output, too\n", "similarity, inline"},
+                 {2, all, "where the noise was not judged", "similarity beside the noise, inline"},
+                 {3, part, "of the part that was judged", "similarity beside the noise, inline"},
+                 {3, all, NULL, "similarity beside the noise, inline"}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *title = NULL;
+        g_autofree char *notes = notes_with(c.noisy, c.truth, cases[k].n, cases[k].judged, &title);
+        g_test_message("%s: %s", title, notes);
+        g_assert_true(g_str_has_prefix(title, cases[k].title));
+        g_assert_true(cases[k].says ? strstr(notes, cases[k].says) != NULL
+                                    : strstr(notes, "The similarity") == NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/report-page/gaps", test_gaps);
     g_test_add_func("/report-page/fk-axes", test_fk_axes);
+    g_test_add_func("/report-page/similarity-note", test_similarity_note);
     return g_test_run();
 }

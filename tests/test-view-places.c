@@ -267,6 +267,84 @@ static void test_sweep_fills(void)
     g_assert_cmpfloat(told[1], >, told[0]);
 }
 
+// Mean distance of a picture's colours from that of 0, over that of 1 from it.
+static double brightness(cairo_surface_t *picture)
+{
+    LithoLook look = litho_look_default();
+    const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+    litho_look_set_range(&look, &range);
+    const guint8 *zero = look.map->rgba[0], *one = look.map->rgba[255];
+    const double all = abs(one[0] - zero[0]) + abs(one[1] - zero[1]) + abs(one[2] - zero[2]);
+    const int w = cairo_image_surface_get_width(picture);
+    const int h = cairo_image_surface_get_height(picture);
+    double sum = 0;
+    cairo_surface_flush(picture);
+    for (int y = 0; y < h; y++) {
+        const guint32 *row =
+            (const guint32 *)(gconstpointer)(cairo_image_surface_get_data(picture) +
+                                             y * cairo_image_surface_get_stride(picture));
+        for (int x = 0; x < w; x++)
+            sum += abs((int)(row[x] >> 16 & 255) - zero[0]) +
+                   abs((int)(row[x] >> 8 & 255) - zero[1]) + abs((int)(row[x] & 255) - zero[2]);
+    }
+    return sum / (all * w * h);
+}
+
+typedef struct Similar {
+    double bright;
+    gboolean is_beside;
+} Similar;
+
+static void take_similar(LithoSweepShot *shot, gpointer data)
+{
+    Similar *similar = data;
+    g_assert_cmpstr(shot->refused, ==, NULL);
+    similar->bright = brightness(shot->picture[LITHO_SWEEP_SIMILARITY]);
+    similar->is_beside = shot->is_beside;
+    litho_sweep_shot_free(shot);
+}
+
+// Property: where the question knows the noise, the similarity of a low threshold, of which half of
+// the noise stays, is dark and is said to be beside the noise; without a question it is bright, and
+// is not said to be so.
+static void test_sweep_beside(void)
+{
+    const LithoSynth *synth = litho_synth_find("conflict");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    const char *const words[][2] = {
+        {"inlines", "32"}, {"xlines", "32"}, {"samples", "96"}, {"snr", "0"}, {"seed", "9"}};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        g_assert_true(litho_param_parse(&synth->params, params, words[k][0], words[k][1], NULL));
+    g_autoptr(LithoCube) cube = NULL;
+    g_assert_true(synth->make(params, NULL, &cube, NULL, NULL, NULL));
+    const LithoOperator *op = litho_operator_find("patch");
+    Similar told[2] = {0};
+    LithoRun run = {.threads = 1};
+    for (int judged = 0; judged < 2; judged++) {
+        LithoSweepTask *task = g_new0(LithoSweepTask, 1);
+        task->flow = litho_flow_new();
+        litho_flow_append(task->flow, op);
+        litho_sweep_axis_fill(&task->axis[0], litho_param_find(&op->params, "threshold"), 1, 1, 1,
+                              NAN);
+        task->in = litho_cube_ref(cube);
+        task->device = litho_device_cpu();
+        task->look = litho_look_default();
+        task->view = litho_slice_view(&cube->grid, LITHO_INLINE, 12);
+        task->view.keep_aspect = FALSE;
+        task->width = task->height = 60;
+        litho_look_set_clip(&task->look, 1);
+        task->judged = judged;
+        task->area = litho_box_full(&cube->grid);
+        g_assert_true(litho_sweep_run(task, &run, take_similar, &told[judged], NULL));
+        litho_sweep_task_free(task);
+    }
+    g_test_message("brightness %.3f, beside the noise %.3f", told[0].bright, told[1].bright);
+    g_assert_true(!told[0].is_beside && told[1].is_beside);
+    g_assert_cmpfloat(told[0].bright, >, 0.3);
+    g_assert_cmpfloat(told[1].bright, <, 0.15);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -279,5 +357,6 @@ int main(int argc, char **argv)
     g_test_add_func("/view-places/sweep-removed", test_sweep_removed);
     g_test_add_func("/view-places/sweep-named", test_sweep_named);
     g_test_add_func("/view-places/sweep-fills", test_sweep_fills);
+    g_test_add_func("/view-places/sweep-beside", test_sweep_beside);
     return g_test_run();
 }

@@ -95,6 +95,119 @@ static void test_level(void)
     g_assert_cmpfloat(litho_judgement_sigma(judgement), ==, 0);
 }
 
+static gboolean is_beside(Gui *g)
+{
+    return gui_is_judged(g) && litho_judgement_map_is_beside(g->window->judgement, LITHO_INLINE) &&
+           litho_judgement_map_is_beside(g->window->judgement, LITHO_SAMPLE);
+}
+
+static gboolean has_plain_map(Gui *g)
+{
+    return litho_judgement_map(g->window->judgement, LITHO_INLINE) &&
+           !litho_judgement_map_is_beside(g->window->judgement, LITHO_INLINE);
+}
+
+static double map_mean(void)
+{
+    const LithoCube *map = litho_judgement_map(gui.window->judgement, LITHO_INLINE);
+    const gint64 n = litho_box_count(map->held);
+    double sum = 0;
+    for (gint64 k = 0; k < n; k++)
+        sum += map->samples[k];
+    return sum / (double)n;
+}
+
+// |c| of the similarity as it is, on the inline in front.
+static double plain_mean(void)
+{
+    const LithoCube *in = litho_session_input(gui.session);
+    const LithoBox slice = litho_box_slice(&in->grid, LITHO_INLINE,
+                                           litho_session_display(gui.session)->slice[LITHO_INLINE]);
+    g_autoptr(LithoCube) map = NULL;
+    double sum = 0;
+    g_assert_true(
+        litho_similarity(in, litho_session_output(gui.session), slice, NULL, NULL, &map, NULL));
+    for (gint64 k = 0; k < litho_box_count(slice); k++)
+        sum += map->samples[k] / (double)litho_box_count(slice);
+    return sum;
+}
+
+// Property: once the figures know the noise, the overlay is beside it: a threshold that lets half
+// of the noise stay is dark, where the similarity as it is would paint the section; another setting
+// is shown as it is until its own figures are there, and agrees with them: the place that they name
+// is marked.
+static void test_similarity(void)
+{
+    open_made("conflict", "inlines=32 xlines=32 samples=96 snr=0 seed=9");
+    gui_use_flow(&gui, "patch", (const char *[]){"threshold=1", NULL});
+    LithoJudgement *judgement = gui.window->judgement;
+    gui_activate(&gui, "win.similarity");
+    g_assert_true(gui_wait(is_beside, &gui, 60));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "judged-similarity");
+    g_test_message("mean %.3f, as it is %.3f", map_mean(), plain_mean());
+    g_assert_cmpfloat(plain_mean(), >, 0.3);
+    g_assert_cmpfloat(map_mean(), <, 0.15);
+
+    gui_set_param(&gui, litho_operator_find("patch"), "threshold", 9);
+    g_assert_true(gui_wait(has_plain_map, &gui, 60));
+    g_assert_null(litho_judgement_beside(judgement));
+    g_assert_true(gui_wait(is_beside, &gui, 60));
+    const LithoQuality *q = litho_judgement_figures(judgement, NULL);
+    const gint64 *worst = q->leak.worst;
+    g_assert_cmpfloat(q->leak.beside_noise, >, 0);
+    for (int a = 0; a < 3; a++)
+        litho_session_set_slice(gui.session, a, worst[a]);
+    const gint64 at[3] = {worst[0], worst[1], worst[2]};
+    g_assert_true(gui_wait(is_beside, &gui, 60));
+    for (int a = 0; a < 3; a++) {
+        const LithoCube *map = litho_judgement_map(judgement, a);
+        const double c = litho_cube_trace(map, at[0], at[1])[at[2] - map->held.lo[2]];
+        g_test_message("at %d %d %d, across axis %d: %.3f", (int)at[0], (int)at[1], (int)at[2], a,
+                       c);
+        g_assert_cmpfloat(c, >, LITHO_SIMILAR);
+    }
+    gui_activate(&gui, "win.similarity");
+    g_assert_null(litho_judgement_map(judgement, LITHO_INLINE));
+}
+
+// Mean brightness, 0 to 1, of the pixels of a report's fourth column, the similarity's.
+static double similar_column(const char *path)
+{
+    cairo_surface_t *page = cairo_image_surface_create_from_png(path);
+    g_assert_cmpint(cairo_surface_status(page), ==, CAIRO_STATUS_SUCCESS);
+    const int w = cairo_image_surface_get_width(page), h = cairo_image_surface_get_height(page);
+    double sum = 0, n = 0;
+    for (int y = h / 5; y < 4 * h / 5; y++) {
+        const guint8 *row = cairo_image_surface_get_data(page) +
+                            (gsize)y * (gsize)cairo_image_surface_get_stride(page);
+        for (int x = 63 * w / 100; x < 77 * w / 100; x++, n++)
+            sum += (row[4 * x] + row[4 * x + 1] + row[4 * x + 2]) / 765.0;
+    }
+    cairo_surface_destroy(page);
+    return sum / n;
+}
+
+// Property: the report's similarity is that of the overlay: a threshold that lets half of the noise
+// stay is darker than one that takes events, which it is not as it is.
+static void test_report(void)
+{
+    double bright[2];
+    open_made("conflict", "inlines=32 xlines=32 samples=96 snr=0 seed=9");
+    for (int k = 0; k < 2; k++) {
+        g_autofree char *path = gui_path(&gui, k ? "nine.png" : "one.png");
+        gui_use_flow(&gui, "patch", (const char *[]){k ? "threshold=9" : "threshold=1", NULL});
+        g_assert_true(gui_wait(gui_is_judged, &gui, 60));
+        gui_settle(&gui);
+        litho_window_report(gui.window, path);
+        g_assert_true(gui_wait(gui_is_free, &gui, 60));
+        bright[k] = similar_column(path);
+    }
+    g_test_message("similarity %.3f where noise stays, %.3f where events leave", bright[0],
+                   bright[1]);
+    g_assert_cmpfloat(bright[0], <, bright[1]);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -102,6 +215,8 @@ int main(int argc, char **argv)
     g_test_add_func("/judged/noise-stays", test_noise_stays);
     g_test_add_func("/judged/best", test_best);
     g_test_add_func("/judged/level", test_level);
+    g_test_add_func("/judged/similarity", test_similarity);
+    g_test_add_func("/judged/report", test_report);
     int status = g_test_run();
     gui_close(&gui);
     return status;

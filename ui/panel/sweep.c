@@ -11,6 +11,7 @@
 #include "ui/panel/parts.h"
 #include "ui/panel/sweep_axis.h"
 #include "ui/session/job.h"
+#include "ui/view/similarity_layer.h"
 #include "ui/window/dialog.h"
 
 // Cards are smaller where more than three stand in a row; the large picture always has ZOOM times
@@ -34,7 +35,7 @@ guint litho_sweep_values(const LithoParam *row, guint n, double *values)
 
 typedef struct Sweep {
     gint refs; // window and job
-    GtkWidget *dialog, *line[2], *show, *box, *legend, *status;
+    GtkWidget *dialog, *line[2], *show, *box, *legend, *kind, *status;
     int thumb_w, thumb_h; // of the sheet's cards
     LithoWindow *window;
     const LithoOperator *op; // whose parameters are swept
@@ -386,6 +387,8 @@ static gboolean show_shot(gpointer data)
     if (!sweep->dialog || sweep->again) // of a sheet that is not wanted any more
         return G_SOURCE_REMOVE;
     gtk_flow_box_insert(GTK_FLOW_BOX(sweep->box), make_card(sweep, d->shot), -1);
+    if (d->shot->picture[LITHO_SWEEP_SIMILARITY])
+        gtk_label_set_text(GTK_LABEL(sweep->kind), litho_similarity_words(d->shot->is_beside));
     g_autofree char *text = g_strdup_printf(_("%u of %u"), ++sweep->shots, sweep->wanted);
     gtk_label_set_text(GTK_LABEL(sweep->status), text);
     return G_SOURCE_REMOVE;
@@ -551,7 +554,7 @@ static void draw_legend(GtkDrawingArea *area, cairo_t *cr, int width, int height
     }
 }
 
-static GtkWidget *make_legend(void)
+static GtkWidget *make_legend(Sweep *sweep)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *bar = gtk_drawing_area_new();
     gtk_drawing_area_set_content_width(GTK_DRAWING_AREA(bar), 90);
@@ -559,6 +562,8 @@ static GtkWidget *make_legend(void)
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(bar), draw_legend, NULL, NULL);
     gtk_widget_set_valign(bar, GTK_ALIGN_CENTER);
     litho_name_widget(bar, _("Colours of the similarity, from 0 to 1"));
+    sweep->kind = litho_label_new(NULL, NULL);
+    gtk_box_append(GTK_BOX(line), sweep->kind);
     gtk_box_append(GTK_BOX(line), gtk_label_new("|c| 0"));
     gtk_box_append(GTK_BOX(line), bar);
     gtk_box_append(GTK_BOX(line), gtk_label_new("1"));
@@ -587,7 +592,7 @@ static GtkWidget *make_head(Sweep *sweep, const LithoStep *step)
     }
     litho_sweep_lines_align(LITHO_SWEEP_LINE(sweep->line[0]), LITHO_SWEEP_LINE(sweep->line[1]));
     g_signal_connect_swapped(sweep->line[1], "chosen", G_CALLBACK(on_second), sweep);
-    sweep->legend = make_legend();
+    sweep->legend = make_legend(sweep);
     sweep->show = gtk_drop_down_new_from_strings(kinds);
     litho_name_choice(sweep->show, _("Pictures"),
                       _("Output, what was removed, or where both are alike"));

@@ -185,9 +185,25 @@ static cairo_surface_t *draw(const LithoSweepTask *task, const LithoCube *in, co
     return litho_raster_slice(&raster, task->width, task->height, error);
 }
 
+// The similarity of the slice: beside the noise where the question that `judge` has answered tells
+// it there, else as it is.
+static LithoCube *similarity_of(const LithoSweepTask *task, const LithoCube *out, LithoBox slice,
+                                const LithoJudge *judge, LithoRun *run, LithoSweepShot *shot,
+                                GError **error)
+{
+    LithoCube *map = NULL;
+    g_autoptr(LithoBeside) beside = shot->judged ? litho_judge_beside(judge) : NULL;
+    shot->is_beside = !litho_box_empty(litho_beside_part(beside, slice));
+    const gboolean ok =
+        shot->is_beside ? litho_beside_map(beside, slice, &task->widths, run, &map, error)
+                        : litho_similarity(task->in, out, slice, &task->widths, run, &map, error);
+    return ok ? map : NULL;
+}
+
 // Draws the output; on the input's grid there is a removed part, too, and its similarity.
 static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, LithoBox slice,
-                         LithoRun *run, LithoSweepShot *shot, GError **error)
+                         const LithoJudge *judge, LithoRun *run, LithoSweepShot *shot,
+                         GError **error)
 {
     shot->picture[LITHO_SWEEP_OUTPUT] =
         draw(task, task->in, out, &task->look, LITHO_SHOW_OUTPUT, error);
@@ -195,12 +211,14 @@ static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, Litho
         return FALSE;
     if (!task->in || !litho_grid_matches(&task->in->grid, &out->grid))
         return TRUE;
-    shot->removed = removed_energy(task->in, out, slice);
+    if (!shot->judged) // beside the leakage: of the same samples
+        shot->removed = removed_energy(task->in, out, slice);
     shot->picture[LITHO_SWEEP_REMOVED] =
         draw(task, task->in, out, &task->look, LITHO_SHOW_REMOVED, error);
-    g_autoptr(LithoCube) map = NULL;
-    if (!shot->picture[LITHO_SWEEP_REMOVED] ||
-        !litho_similarity(task->in, out, slice, &task->widths, run, &map, error))
+    g_autoptr(LithoCube) map = shot->picture[LITHO_SWEEP_REMOVED]
+                                   ? similarity_of(task, out, slice, judge, run, shot, error)
+                                   : NULL;
+    if (!map)
         return FALSE;
     LithoLook look = task->look;
     const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
@@ -224,7 +242,7 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
                                  .widths = task->widths};
     shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);
     if (shot->judged)
-        shot->removed = shot->quality.removed; // beside the leakage: of the same samples
+        shot->removed = shot->quality.removed;
     return shot->judged;
 }
 
@@ -247,8 +265,9 @@ static gboolean try_setting(LithoSweepTask *task, LithoEngine *engine, LithoJudg
     g_autoptr(LithoCube) out = litho_engine_run(
         engine, task->flow, task->in, litho_flow_is_local(task->flow) ? &slice : NULL, run, error);
     shot->ms = litho_now_ms() - start;
-    return out && litho_cube_host(out, error) && draw_all(task, out, slice, run, shot, error) &&
-           (!task->judged || judge(task, judges, run, shot, error));
+    return out && litho_cube_host(out, error) &&
+           (!task->judged || judge(task, judges, run, shot, error)) &&
+           draw_all(task, out, slice, judges, run, shot, error);
 }
 
 static gboolean is_now(const LithoSweepTask *task, const LithoSweepShot *shot)

@@ -70,6 +70,7 @@ typedef struct LithoSweepShot {
     double ms; // of the slice
     LithoQuality quality;
     gboolean judged;
+    gboolean is_beside; // the similarity is beside the noise, of as much of the slice as was judged
     double removed; // part of the energy: of the area where it is judged, else of the slice; NAN =
                     // cannot be compared
     cairo_surface_t *picture[LITHO_SWEEP_PICTURES]; // NULL = there is none

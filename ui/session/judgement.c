@@ -53,6 +53,7 @@ struct _LithoJudgement {
 
     gboolean maps_wanted;
     LithoSimilarityMaps *maps; // NULL once disposed
+    LithoBeside *beside;       // of the present parameters, their newest question; NULL = not known
 };
 
 G_DEFINE_TYPE(LithoJudgement, litho_judgement, G_TYPE_OBJECT)
@@ -107,6 +108,7 @@ typedef struct Question {
 typedef struct Answer {
     LithoQuality quality;
     LithoNoise noise;
+    LithoBeside *beside; // or NULL
 } Answer;
 
 static void question_free(gpointer data)
@@ -122,8 +124,10 @@ static void question_free(gpointer data)
 
 static void answer_free(Answer *answer)
 {
-    if (answer)
+    if (answer) {
         litho_noise_clear(&answer->noise);
+        litho_beside_unref(answer->beside);
+    }
     g_free(answer);
 }
 
@@ -160,10 +164,12 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
         answer_free(answer);
         return NULL;
     }
+    answer->beside = q->hide > 0 ? NULL : litho_judge_beside(self->judge);
     return answer;
 }
 
 static void look_soon(LithoJudgement *self);
+static void map_look(LithoJudgement *self, double wish_ms);
 
 static void on_progress(const LithoProgress *progress, gpointer data)
 {
@@ -191,7 +197,7 @@ static void remember_best(LithoJudgement *self, const Question *q, const LithoQu
 }
 
 // Hidden traces keep what they said: they have a question of their own.
-static void take_figures(LithoJudgement *self, const Answer *answer, const GError *error)
+static void take_figures(LithoJudgement *self, Answer *answer, const GError *error)
 {
     if (answer && !self->again) {
         const LithoQuality before = self->figures;
@@ -201,6 +207,9 @@ static void take_figures(LithoJudgement *self, const Answer *answer, const GErro
         self->figures.hidden_traces = before.hidden_traces;
         self->known = self->fresh = TRUE;
         g_clear_pointer(&self->why, g_free);
+        litho_beside_unref(self->beside);
+        self->beside = g_steal_pointer(&answer->beside);
+        map_look(self, litho_now_ms());
     } else if (error && !litho_error_is_cancelled(error)) {
         self->known = FALSE;
         g_free(self->why);
@@ -309,7 +318,7 @@ static void map_look(LithoJudgement *self, double wish_ms)
         out[a] = slice[a] < in->grid.axis[a].n
                      ? litho_session_holding(self->session, litho_box_slice(&in->grid, a, slice[a]))
                      : NULL;
-    litho_similarity_maps_ask(self->maps, in, out, slice, wish_ms);
+    litho_similarity_maps_ask(self->maps, in, out, self->beside, slice, wish_ms);
 }
 
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
@@ -319,6 +328,16 @@ LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
         return NULL;
     LithoBox slice = litho_box_slice(grid, axis, litho_session_display(self->session)->slice[axis]);
     return litho_similarity_maps_get(self->maps, axis, slice);
+}
+
+gboolean litho_judgement_map_is_beside(LithoJudgement *self, int axis)
+{
+    return litho_judgement_map(self, axis) && litho_similarity_maps_is_beside(self->maps, axis);
+}
+
+LithoBeside *litho_judgement_beside(LithoJudgement *self)
+{
+    return self->beside;
 }
 
 void litho_judgement_map_drawn(LithoJudgement *self)
@@ -350,11 +369,12 @@ gboolean litho_judgement_wants_maps(LithoJudgement *self)
 // --- what the session tells ---------------------------------------------------------------------
 
 // Other parameters: the figures and the maps stay on show as those of before until their own are
-// there. So does the section below the map.
+// there. So does the section below the map. The noise that passes is another one.
 static void on_changed_flow(LithoJudgement *self)
 {
     gboolean applies = litho_judgement_applies(self->session);
     self->fresh = self->hidden_fresh = FALSE;
+    g_clear_pointer(&self->beside, litho_beside_unref);
     drop_question(self);
     if (!applies)
         litho_similarity_maps_forget(self->maps);
@@ -416,7 +436,8 @@ static void on_result(LithoJudgement *self)
     map_look(self, result ? result->wish_ms : litho_now_ms());
 }
 
-// Another area is in view, or other slices of it.
+// Another area is in view, or other slices of it. The noise that passes stays as it is, where it
+// was told, until it is told of the new area.
 static void on_slices(LithoJudgement *self)
 {
     LithoBox area = litho_judgement_area(self->session);
@@ -580,6 +601,7 @@ static void dispose(GObject *object)
     litho_job_cancel(self->job);
     self->again = FALSE;
     g_clear_pointer(&self->maps, litho_similarity_maps_free);
+    g_clear_pointer(&self->beside, litho_beside_unref);
     forget_truth(self);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_judgement_parent_class)->dispose(object);

@@ -61,9 +61,15 @@ void litho_judgement_set_truth(LithoJudgement *self, LithoCube *truth, const cha
 // Borrowed; `name` (may be NULL) likewise.
 LithoCube *litho_judgement_truth(LithoJudgement *self, const char **name);
 
-// |c| of output and removed on the slice of `axis` that is shown, in a cube that holds the slice;
-// NULL = not wanted, or not there (yet). Borrowed until the next signal.
+// |c| of output and removed on the slice of `axis` that is shown; NULL = not wanted, or not there
+// (yet). Borrowed until the next signal. Once the figures have told the noise the map is beside it,
+// of the same run, and holds the part of the slice that was judged; before, as while a slider
+// moves, it holds the slice as it is, and noise that stays in the output is bright.
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis);
+gboolean litho_judgement_map_is_beside(LithoJudgement *self, int axis); // FALSE without a map
+// What maps beside the noise are made from, of the parameters as they stand; NULL = the figures are
+// not there yet, or know no level. Borrowed until the next signal.
+LithoBeside *litho_judgement_beside(LithoJudgement *self);
 // A view has drawn a map. And: how many new ones have been drawn so far, and the time from the wish
 // to the last one's drawing.
 void litho_judgement_map_drawn(LithoJudgement *self);

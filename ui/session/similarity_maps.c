@@ -7,7 +7,8 @@
 
 // Cubes and slice of a map.
 typedef struct Subject {
-    guint64 in, out; // serials of the cubes
+    guint64 in, out; // serials of the cubes; `out` 0 where the run of `beside` has its own
+    guint64 beside;  // litho_beside_serial(); 0 = noise counts
     gint64 slice;
     LithoSimilarityWidths widths;
 } Subject;
@@ -18,6 +19,7 @@ struct LithoSimilarityMaps {
     LithoNewest *question;
     LithoSimilarityWidths widths;
     LithoCube *map[3]; // across each axis, or NULL
+    LithoBox whole[3]; // the slices that they are of, beyond what was judged as well
     Subject of[3];
     double wish_ms; // of the newest answer; 0 = drawn
     double last_ms;
@@ -26,6 +28,7 @@ struct LithoSimilarityMaps {
 
 typedef struct Question {
     LithoCube *in, *out[3]; // out: NULL = nothing is asked for
+    LithoBeside *beside;    // or NULL
     Subject of[3];
     LithoBox box[3];
     double wish_ms;
@@ -39,6 +42,7 @@ static void question_free(gpointer data)
 {
     Question *q = data;
     litho_cube_unref(q->in);
+    litho_beside_unref(q->beside);
     for (int a = 0; a < 3; a++)
         litho_cube_unref(q->out[a]);
     g_free(q);
@@ -52,6 +56,13 @@ static void answer_free(gpointer data)
     g_free(answer);
 }
 
+static gboolean make_map(const Question *q, int a, LithoRun *run, LithoCube **map, GError **error)
+{
+    const LithoSimilarityWidths *widths = &q->of[a].widths;
+    return q->of[a].beside ? litho_beside_map(q->beside, q->box[a], widths, run, map, error)
+                           : litho_similarity(q->in, q->out[a], q->box[a], widths, run, map, error);
+}
+
 static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
 {
     Question *q = data;
@@ -59,8 +70,7 @@ static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
     gboolean ok = TRUE;
     for (int a = 0; ok && a < 3; a++)
         if (q->out[a])
-            ok = litho_similarity(q->in, q->out[a], q->box[a], &q->of[a].widths, run,
-                                  &answer->map[a], error);
+            ok = make_map(q, a, run, &answer->map[a], error);
     if (ok)
         return answer;
     answer_free(answer);
@@ -79,24 +89,38 @@ static void maps_made(gpointer result, const GError *error, gpointer data, gpoin
         litho_cube_unref(maps->map[a]);
         maps->map[a] = g_steal_pointer(&answer->map[a]);
         maps->of[a] = q->of[a];
+        maps->whole[a] = q->box[a];
         maps->wish_ms = q->wish_ms;
     }
     answer_free(answer);
     maps->changed(maps->owner);
 }
 
+// A slice that the judged part does not reach has nothing beside which it can be told.
+static Subject subject_of(const LithoSimilarityMaps *maps, const Question *q, const LithoCube *out,
+                          gint64 slice, LithoBox box)
+{
+    const gboolean beside = !litho_box_empty(litho_beside_part(q->beside, box));
+    return (Subject){.in = q->in->serial,
+                     .out = beside ? 0 : out->serial,
+                     .beside = beside ? litho_beside_serial(q->beside) : 0,
+                     .slice = slice,
+                     .widths = maps->widths};
+}
+
 void litho_similarity_maps_ask(LithoSimilarityMaps *maps, LithoCube *in, LithoCube *const out[3],
-                               const gint64 slice[3], double wish_ms)
+                               LithoBeside *beside, const gint64 slice[3], double wish_ms)
 {
     Question *q = g_new0(Question, 1);
     gboolean any = FALSE;
     q->in = litho_cube_ref(in);
+    q->beside = beside ? litho_beside_ref(beside) : NULL;
     q->wish_ms = wish_ms;
     for (int a = 0; a < 3; a++) {
         if (!out[a])
             continue;
         q->box[a] = litho_box_slice(&in->grid, a, slice[a]);
-        q->of[a] = (Subject){in->serial, out[a]->serial, slice[a], maps->widths};
+        q->of[a] = subject_of(maps, q, out[a], slice[a], q->box[a]);
         if (maps->map[a] && memcmp(&q->of[a], &maps->of[a], sizeof q->of[a]) == 0)
             continue;
         q->out[a] = litho_cube_ref(out[a]);
@@ -138,7 +162,12 @@ void litho_similarity_maps_forget(LithoSimilarityMaps *maps)
 LithoCube *litho_similarity_maps_get(const LithoSimilarityMaps *maps, int axis, LithoBox slice)
 {
     LithoCube *map = maps->map[axis];
-    return map && litho_box_contains(map->held, slice) ? map : NULL;
+    return map && litho_box_contains(maps->whole[axis], slice) ? map : NULL;
+}
+
+gboolean litho_similarity_maps_is_beside(const LithoSimilarityMaps *maps, int axis)
+{
+    return maps->map[axis] && maps->of[axis].beside != 0;
 }
 
 LithoSimilarityMaps *litho_similarity_maps_new(void (*changed)(gpointer owner), gpointer owner)

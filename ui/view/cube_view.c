@@ -273,7 +273,10 @@ static void append_maps(LithoCubeView *self, GtkSnapshot *snapshot)
         if (!picture)
             continue;
         litho_similarity_append(snapshot, picture, &panel->grid, &panel->map);
-        litho_similarity_append_legend(snapshot, &style, panel->frame.data);
+        litho_similarity_append_edges(snapshot, litho_judgement_map(self->judgement, self->axis),
+                                      &panel->map);
+        litho_similarity_append_legend(snapshot, &style, panel->frame.data,
+                                       litho_judgement_map_is_beside(self->judgement, self->axis));
         litho_judgement_map_drawn(self->judgement);
     }
 }

@@ -54,20 +54,23 @@ GdkTexture *litho_similarity_picture(LithoCube *map, const LithoSliceMap *place)
 {
     const int h = place->h_axis, v = place->v_axis;
     const gint64 w = map->grid.axis[h].n, n = map->grid.axis[v].n;
-    const LithoBox held = map->held, slice = litho_box_slice(&map->grid, place->axis, place->index);
-    if (!litho_box_contains(held, slice))
+    const LithoBox held = map->held;
+    const LithoBox part =
+        litho_box_intersect(held, litho_box_slice(&map->grid, place->axis, place->index));
+    if (litho_box_empty(part))
         return NULL;
     const gint64 stride[3] = {litho_box_size(held, 1) * litho_box_size(held, 2),
                               litho_box_size(held, 2), 1};
     const gint64 step[2] = {stride[h], stride[v]};
-    const float *first = map->samples;
+    const float *first = map->samples; // of the whole slice, were it held
     for (int axis = 0; axis < 3; axis++)
-        first += (slice.lo[axis] - held.lo[axis]) * stride[axis];
-    guint8 *rgba = g_malloc(4 * (gsize)w * n);
+        first += ((axis == place->axis ? place->index : 0) - held.lo[axis]) * stride[axis];
+    guint8 *rgba = g_malloc0(4 * (gsize)w * n);
     // In tiles: along one of the two axes neighbours lie far apart in memory.
-    for (gint64 y = 0; y < n; y += TILE)
-        for (gint64 x = 0; x < w; x += TILE)
-            paint_tile(first, step, x, MIN(x + TILE, w), y, MIN(y + TILE, n), w, rgba);
+    for (gint64 y = part.lo[v]; y < part.hi[v]; y += TILE)
+        for (gint64 x = part.lo[h]; x < part.hi[h]; x += TILE)
+            paint_tile(first, step, x, MIN(x + TILE, part.hi[h]), y, MIN(y + TILE, part.hi[v]), w,
+                       rgba);
     g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, 4 * (gsize)w * n);
     return gdk_memory_texture_new((int)w, (int)n, GDK_MEMORY_R8G8B8A8, bytes, 4 * (gsize)w);
 }
@@ -96,24 +99,52 @@ void litho_similarity_append(GtkSnapshot *snapshot, GdkTexture *picture, const L
     gtk_snapshot_pop(snapshot);
 }
 
-// "similarity |c|  0 [bar] 1", with a tick where two signals begin to count as alike; without the
-// word where the panel has no room for it.
-void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle *style,
-                                    LithoRect data)
+// Edges of the part of a section that was judged, where that is not all of it: beyond them nothing
+// is known, which would look as if nothing left.
+void litho_similarity_append_edges(GtkSnapshot *snapshot, const LithoCube *map,
+                                   const LithoSliceMap *place)
 {
-    const double size = style->font_size, line = 1.6 * size, rest = 4 * size;
-    const gboolean wide = data.w >= 90 + 10.5 * size + rest;
-    const double words = (wide ? 10.5 : 4.2) * size;
-    const double bar = floor(CLAMP(data.w - words - rest, 1, 90));
+    const LithoBox slice = litho_box_slice(&map->grid, place->axis, place->index);
+    const LithoRect r = place->rect;
+    double lo[3], hi[3], x0, y0, x1, y1;
+    if (litho_box_contains(map->held, slice))
+        return;
+    for (int a = 0; a < 3; a++) {
+        lo[a] = (double)map->held.lo[a] - 0.5;
+        hi[a] = (double)map->held.hi[a] - 0.5;
+    }
+    litho_slice_map_to_pixel(place, lo, &x0, &y0);
+    litho_slice_map_to_pixel(place, hi, &x1, &y1);
+    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h));
+    for (int pass = 0; pass < 2;
+         pass++) { // the colour of the map around black: seen on any colours
+        const guint8 *rgba = &shades()[4 * (SHADES - 1)];
+        cairo_set_line_width(cr, pass ? 1 : 3);
+        cairo_set_source_rgba(cr, pass * rgba[0] / 255.0, pass * rgba[1] / 255.0,
+                              pass * rgba[2] / 255.0, pass ? 1 : 0.6);
+        cairo_rectangle(cr, MIN(x0, x1), MIN(y0, y1), fabs(x1 - x0), fabs(y1 - y0));
+        cairo_stroke(cr);
+    }
+    cairo_destroy(cr);
+}
+
+static double width_of(const LithoAxesStyle *style, const char *text)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cr = cairo_create(surface);
+    cairo_text_extents_t e;
+    litho_axes_set_font(cr, style, 1, FALSE);
+    cairo_text_extents(cr, text, &e);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    return e.x_advance;
+}
+
+// The colours from `from` on, `bar` wide, in a line that begins at `y`, with a tick where two
+// signals begin to count as alike.
+static void draw_bar(cairo_t *cr, double from, double bar, double y, double line)
+{
     const LithoColormap *colours = litho_colormap_find(overlay);
-    const double w = MIN(data.w, words + bar + rest), x = data.x, y = data.y + data.h - line;
-    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(x, y, w, line));
-    cairo_set_source_rgba(cr, 0.08, 0.08, 0.08, 0.85);
-    cairo_rectangle(cr, x, y, w, line);
-    cairo_fill(cr);
-    litho_axes_draw_caption(cr, style, (LithoRect){x + 6, y, words, line},
-                            wide ? _("similarity |c|   0") : "|c|  0");
-    const double from = x + words + 0.1 * size;
     for (int k = 0; k < (int)bar; k++) {
         guint8 rgba[4];
         colour_of(colours, k / bar, rgba);
@@ -129,6 +160,34 @@ void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle 
     cairo_set_source_rgba(cr, 1, 1, 1, 0.9);
     cairo_rectangle(cr, from + LITHO_SIMILAR * bar, y + 0.2 * line, 1, 0.65 * line);
     cairo_fill(cr);
-    litho_axes_draw_caption(cr, style, (LithoRect){from + bar + 6, y, 2 * size, line}, "1");
+}
+
+const char *litho_similarity_words(gboolean is_beside)
+{
+    return is_beside ? _("similarity beside the noise") : _("similarity, noise not taken off");
+}
+
+void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle *style,
+                                    LithoRect data, gboolean is_beside)
+{
+    const char *what = litho_similarity_words(is_beside), *zero = "|c|  0";
+    const double size = style->font_size, line = 1.6 * size, gap = size, edge = 6;
+    const double words = width_of(style, what), number = width_of(style, zero) + 0.5 * size;
+    const double ends = edge + number + edge + 1.5 * size; // beside the bar
+    const gboolean wide = data.w >= words + gap + ends + 90;
+    const double before = wide ? words + gap : 0, lines = wide ? 1 : 2;
+    const double bar = floor(CLAMP(data.w - before - ends, 1, 90));
+    const double w = MIN(data.w, MAX(before + bar + ends, wide ? 0 : words + 2 * edge));
+    const double x = data.x, y = data.y + data.h - line, top = y - (lines - 1) * line;
+    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(x, top, w, lines * line));
+    cairo_set_source_rgba(cr, 0.08, 0.08, 0.08, 0.85);
+    cairo_rectangle(cr, x, top, w, lines * line);
+    cairo_fill(cr);
+    litho_axes_draw_caption(cr, style, (LithoRect){x + edge, top, MIN(words + 1, w - edge), line},
+                            what);
+    litho_axes_draw_caption(cr, style, (LithoRect){x + edge + before, y, number, line}, zero);
+    const double from = x + edge + before + number;
+    draw_bar(cr, from, bar, y, line);
+    litho_axes_draw_caption(cr, style, (LithoRect){from + bar + edge, y, 2 * size, line}, "1");
     cairo_destroy(cr);
 }

@@ -17,6 +17,7 @@ typedef struct Report {
     LithoFlow *flow;
     LithoDevice device;
     LithoQuality quality;
+    LithoBeside *beside; // of these figures; NULL = they know no noise level
     gboolean known; // the figures are those of the panel; else they are made here
     LithoBox area;
     LithoNoise noise; // n 0 = not known
@@ -37,6 +38,7 @@ static void report_free(gpointer data)
     litho_cube_unref(r->input);
     litho_cube_unref(r->output);
     litho_cube_unref(r->truth);
+    litho_beside_unref(r->beside);
     litho_flow_free(r->flow);
     litho_noise_clear(&r->noise);
     litho_inputs_free(r->inputs);
@@ -65,11 +67,26 @@ static gboolean judge(Report *r, LithoRun *run, GError **error)
                                  .similarity = TRUE,
                                  .widths = r->widths};
     const gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error);
+    if (ok)
+        r->beside = litho_judge_beside(judge);
     litho_judge_free(judge);
     return ok;
 }
 
-static LithoSheet *draw(const Report *r, LithoRun *run, GError **error)
+// The maps beside the noise of the slices that were judged; the page makes the others.
+static gboolean make_maps(const Report *r, LithoRun *run, LithoCube *maps[3], GError **error)
+{
+    gboolean ok = TRUE;
+    for (int axis = 0; ok && axis < 3; axis++) {
+        const LithoBox slice = litho_box_slice(&r->input->grid, axis, r->slice[axis]);
+        if (!litho_box_empty(litho_beside_part(r->beside, slice)))
+            ok = litho_beside_map(r->beside, slice, &r->quality.widths, run, &maps[axis], error);
+    }
+    return ok;
+}
+
+static LithoSheet *draw_page(const Report *r, LithoCube *const maps[3], LithoRun *run,
+                             GError **error)
 {
     const LithoGrid *grid = &r->input->grid;
     g_autofree char *area = litho_quality_area_text(grid, r->area);
@@ -80,6 +97,7 @@ static LithoSheet *draw(const Report *r, LithoRun *run, GError **error)
                                                LITHO_VERSION, area);
     const LithoReportPage page = {.in = r->input,
                                   .out = r->output,
+                                  .beside = {maps[0], maps[1], maps[2]},
                                   .flow = r->flow,
                                   .quality = &r->quality,
                                   .slice = {r->slice[0], r->slice[1], r->slice[2]},
@@ -90,6 +108,15 @@ static LithoSheet *draw(const Report *r, LithoRun *run, GError **error)
                                   .survey = grid,
                                   .command = r->command};
     return litho_report_page_draw(&page, run, error);
+}
+
+static LithoSheet *draw(const Report *r, LithoRun *run, GError **error)
+{
+    LithoCube *maps[3] = {NULL};
+    LithoSheet *sheet = make_maps(r, run, maps, error) ? draw_page(r, maps, run, error) : NULL;
+    for (int axis = 0; axis < 3; axis++)
+        litho_cube_unref(maps[axis]);
+    return sheet;
 }
 
 static gboolean save_json(const Report *r, GError **error)
@@ -157,8 +184,11 @@ static void take_figures(Report *r)
     const char *name = NULL;
     LithoCube *truth = litho_judgement_truth(self->judgement, &name);
     r->known = q && fresh && !litho_judgement_is_hiding(self->judgement);
-    if (r->known)
+    if (r->known) {
+        LithoBeside *beside = litho_judgement_beside(self->judgement);
         r->quality = *q;
+        r->beside = beside ? litho_beside_ref(beside) : NULL;
+    }
     if (noise)
         r->noise = litho_noise_copy(noise);
     if (truth) {
