@@ -419,17 +419,18 @@ static float similarity_at(const Sums *means, gint64 k)
     return energy > 0 ? (float)MIN(fabs(means->at[OR][k]) / sqrt(energy), 1.0) : 0;
 }
 
-// The part of |c| that noise does not explain.
+// The part of |c| that noise does not explain: none of it where noise explains more than there is,
+// as where its level is told too high, and never more than all.
 static float beside_noise(const Sums *means, gint64 k, float c)
 {
     const double product = means->at[OR][k], noise = means->at[NOISE] ? means->at[NOISE][k] : 0;
-    return product != 0 ? c * (float)fabs(1 - noise / product) : 0;
+    return product != 0 ? c * (float)CLAMP(1 - noise / product, 0, 1) : 0;
 }
 
 // A sample of the map: beside the noise where it is known.
 static float shown_at(const Sums *means, gint64 k)
 {
-    return MIN(beside_noise(means, k, similarity_at(means, k)), 1);
+    return beside_noise(means, k, similarity_at(means, k));
 }
 
 // A sample of a mute: nothing there, before and after.

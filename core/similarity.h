@@ -84,8 +84,9 @@ typedef struct LithoSimilarityNoise {
 } LithoSimilarityNoise;
 
 // litho_similarity() of what is alike beyond the noise, on the host: |c| times the part of <o r>
-// that noise does not explain, at most 1. A low threshold's map is bright wherever noise stays in
-// the output; this one is where events leave. `noise` must hold the box.
+// that noise does not explain, from 0, where it explains more than there is, to 1. A low
+// threshold's map is bright wherever noise stays in the output; this one is where events leave.
+// `noise` must hold the box.
 gboolean litho_similarity_beside(const LithoCube *in, const LithoCube *out, LithoBox box,
                                  const LithoSimilarityWidths *widths,
                                  const LithoSimilarityNoise *noise, LithoRun *run, LithoCube **map,

@@ -97,7 +97,7 @@ gboolean litho_quality_leak_has_place(const LithoQuality *q)
 
 double litho_quality_leaving(const LithoQuality *q)
 {
-    return isfinite(q->lost) ? MAX(q->lost, 0) : q->leak.count > 0 ? q->leak.share : NAN;
+    return isfinite(q->lost) ? MAX(q->lost, 0) : q->leak.count > 0 ? q->leak.beside_noise : NAN;
 }
 
 char *litho_quality_leaving_text(const LithoQuality *q)
