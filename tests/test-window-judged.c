@@ -171,6 +171,34 @@ static void test_similarity(void)
     g_assert_null(litho_judgement_map(judgement, LITHO_INLINE));
 }
 
+static gboolean says_level(Gui *g)
+{
+    return gui_label_says(GTK_WIDGET(gui_quality_panel(g)), "noise level ");
+}
+
+// Property: of a survey larger than what is judged the panel says how far its first figures have
+// come, and then that they are of the middle, or of what is in view; of all of a survey it says
+// nothing.
+static void test_area(void)
+{
+    GtkWidget *quality = GTK_WIDGET(gui_quality_panel(&gui));
+    open_made("planes", "inlines=160 xlines=168 samples=160");
+    gui_use_operator(&gui, litho_operator_find("template"));
+    g_assert_true(gui_wait(says_level, &gui, 60));
+    g_assert_true(gui_wait(gui_is_judged, &gui, 120));
+    g_assert_true(gui_label_says(quality, "of the middle of the area in view"));
+    gui_screenshot(&gui, "judged-area");
+    open_made("planes", "inlines=40 xlines=40 samples=160");
+    gui_use_operator(&gui, litho_operator_find("template"));
+    g_assert_true(gui_wait(gui_is_judged, &gui, 60));
+    g_assert_false(gui_label_says(quality, "area in view"));
+    const double lo[3] = {-0.5, -0.5, -0.5}, hi[3] = {39.5, 39.5, 129.5};
+    litho_session_set_window(gui.session, lo, hi);
+    g_assert_true(gui_wait(gui_is_judged, &gui, 60));
+    g_assert_true(gui_label_says(quality, "of the area in view"));
+    g_assert_false(gui_label_says(quality, "of the middle"));
+}
+
 // Mean brightness, 0 to 1, of the pixels of a report's fourth column, the similarity's.
 static double similar_column(const char *path)
 {
@@ -217,6 +245,7 @@ int main(int argc, char **argv)
     g_test_add_func("/judged/level", test_level);
     g_test_add_func("/judged/similarity", test_similarity);
     g_test_add_func("/judged/report", test_report);
+    g_test_add_func("/judged/area", test_area);
     int status = g_test_run();
     gui_close(&gui);
     return status;

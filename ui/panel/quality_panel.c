@@ -308,19 +308,53 @@ static char *words_of_before(LithoQualityPanel *self)
                        : g_strdup_printf(_("from before; the new ones: %.0f %%"), 100 * part);
 }
 
+// Where the first figures come from takes seconds of a large survey: the level, then two runs.
+static char *words_of_first(LithoQualityPanel *self)
+{
+    const double part = litho_judgement_part(self->judgement);
+    const char *doing = litho_judgement_doing(self->judgement);
+    const gboolean comes =
+        litho_session_output(self->session) || litho_session_progress(self->session, NULL);
+    if (!comes) // a pass that was stopped gives none
+        return g_strdup(_("no result yet"));
+    return doing ? litho_text_printf("%s %.0f %%", litho_text(doing), 100 * part)
+                 : g_strdup(_("being computed"));
+}
+
+// What the figures are of where that is not the survey, whose numbers are its tooltip's; "" = it
+// is.
+static const char *words_of_area(LithoSession *session)
+{
+    LithoCube *in = litho_session_input(session);
+    const LithoBox area = litho_judgement_area(session);
+    if (!in || litho_box_equal(area, in->held))
+        return "";
+    return litho_box_equal(area, litho_judgement_view(session))
+               ? _("of the area in view")
+               : _("of the middle of the area in view");
+}
+
+// One line, as the note of figures from before is: rows below stay where they are.
+static void show_note(LithoQualityPanel *self, const char *before, const char *why)
+{
+    const char *area = words_of_area(self->session);
+    const char *note = before ? before : why ? why : area;
+    LithoCube *in = litho_session_input(self->session);
+    g_autofree char *numbers =
+        note == area && *area
+            ? litho_quality_area_text(&in->grid, litho_judgement_area(self->session))
+            : NULL;
+    gtk_label_set_text(GTK_LABEL(self->note), note);
+    gtk_widget_set_tooltip_text(self->note, numbers);
+}
+
 // The rows that will hold the first figures, so that nothing below moves when these come.
 static void show_pending(LithoQualityPanel *self)
 {
-    // A pass that was stopped gives none.
-    const gboolean comes =
-        litho_session_output(self->session) || litho_session_progress(self->session, NULL);
+    g_autofree char *words = words_of_first(self);
     for (int k = 0; k < FIGURES; k++) {
         gtk_widget_set_visible(self->figure[k].row, k <= REMOVED);
-        show(&self->figure[k], k <= REMOVED ? "–" : "",
-             k != SNR ? " "
-             : comes  ? _("being computed")
-                      : _("no result yet"),
-             MARK_NONE);
+        show(&self->figure[k], k <= REMOVED ? "–" : "", k == SNR ? words : " ", MARK_NONE);
     }
 }
 
@@ -344,8 +378,7 @@ static void refresh(LithoQualityPanel *self)
     follow_test(self);
     g_autofree char *why = q && *q->why ? litho_text_begin(q->why) : NULL;
     g_autofree char *before = q && !fresh ? words_of_before(self) : NULL;
-    const char *note = before ? before : why;
-    gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
+    show_note(self, before, why);
     gtk_widget_set_visible(self->note, q || pending);
     if (pending)
         show_pending(self);

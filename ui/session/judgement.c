@@ -26,6 +26,7 @@ struct _LithoJudgement {
     LithoDevice device;
     LithoJob *job;
     double part;    // of the job that is done; NAN = it has not run for long, or there is none
+    const char *doing; // the stage that it is a part of, a literal
     double told_ms; // when that was told, or when the job began
     double left_s;  // until the job ends, as told then
     gboolean again; // something changed while the job ran
@@ -72,7 +73,7 @@ gboolean litho_judgement_applies(LithoSession *session)
            !litho_session_is_paged(session) && litho_session_comparable(session);
 }
 
-static LithoBox area_in_view(LithoSession *session)
+LithoBox litho_judgement_view(LithoSession *session)
 {
     const LithoDisplay *d = litho_session_display(session);
     LithoCube *in = litho_session_input(session);
@@ -86,7 +87,7 @@ static LithoBox area_in_view(LithoSession *session)
 
 LithoBox litho_judgement_area(LithoSession *session)
 {
-    return litho_quality_area(litho_session_flow(session), area_in_view(session));
+    return litho_quality_area(litho_session_flow(session), litho_judgement_view(session));
 }
 
 // --- figures ------------------------------------------------------------------------------------
@@ -179,6 +180,7 @@ static void on_progress(const LithoProgress *progress, gpointer data)
         return;
     self->part = CLAMP((double)progress->done / progress->total, 0, 1);
     self->left_s = progress->seconds_left;
+    self->doing = progress->what;
     self->told_ms = litho_now_ms();
     tell(self);
 }
@@ -489,6 +491,11 @@ gboolean litho_judgement_is_pending(LithoJudgement *self)
 double litho_judgement_part(LithoJudgement *self)
 {
     return self->part;
+}
+
+const char *litho_judgement_doing(LithoJudgement *self)
+{
+    return isnan(self->part) ? NULL : self->doing;
 }
 
 const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area)

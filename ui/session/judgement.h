@@ -25,9 +25,11 @@ double litho_judgement_best_db(LithoJudgement *self);
 const char *litho_judgement_missing(LithoJudgement *self);
 // TRUE while there are none, and they are about to come.
 gboolean litho_judgement_is_pending(LithoJudgement *self);
-// Part (0 to 1) of the present question that is answered; NAN = it takes no time worth telling. Told
-// twice a second by "changed".
+// Part (0 to 1) of the present question's stage that is done; NAN = it takes no time worth telling.
+// Told twice a second by "changed".
 double litho_judgement_part(LithoJudgement *self);
+// That stage, as "noise level", for litho_text(); NULL = none is told. Static.
+const char *litho_judgement_doing(LithoJudgement *self);
 // Seconds until it is answered, as its progress tells; NAN or below 1: not known, or at once.
 double litho_judgement_left_s(LithoJudgement *self);
 // Noise of that area of the input, once it is known; NULL before. Borrowed until the next signal.
@@ -36,6 +38,8 @@ const LithoNoise *litho_judgement_noise(LithoJudgement *self, LithoBox area);
 // litho_judgement_noise() tells then; 0 = measured. Forgotten with the input.
 void litho_judgement_set_sigma(LithoJudgement *self, double sigma);
 double litho_judgement_sigma(LithoJudgement *self);
+// The area in view, as far as the input holds it.
+LithoBox litho_judgement_view(LithoSession *session);
 // The part of the area in view that questions about the session's flow are asked on
 // (litho_quality_area()).
 LithoBox litho_judgement_area(LithoSession *session);
