@@ -130,10 +130,11 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
     if (cell->axes)
         litho_sheet_draw_axes(cr, cell->axes, (LithoRect){x, y, w, h});
     const gboolean refused = !cell->picture && cell->lines[1];
+    const double wide = w + (sheet->with_axes ? LITHO_SHEET_RIGHT : 0); // below the colour bar, too
     if (refused)
         draw_reason(cell, cr, (LithoRect){x, y, w, h});
     for (guint n = 0; n < G_N_ELEMENTS(cell->lines); n++) {
-        const LithoRect line = {x, y + h + 6 + n * LINE, w, LINE};
+        const LithoRect line = {x, y + h + 6 + n * LINE, wide, LINE};
         if (cell->lines[n] && n == 0)
             litho_axes_draw_title(cr, &style, line, cell->lines[n],
                                   cell->marked ? _("\342\227\200 best") : NULL);

@@ -128,12 +128,40 @@ static void test_similarity_note(void)
     }
 }
 
+// Property: the line below a picture with axes goes on below its colour bar: a title of this length
+// ends with the number of its slice.
+static void test_long_title(void)
+{
+    g_autoptr(LithoSheet) sheet = litho_sheet_new(1, 1);
+    double width, height;
+    guint ink = 0;
+    sheet->with_axes = TRUE;
+    sheet->cells[0].lines[0] = g_strdup("similarity beside the noise, crossline 102061");
+    litho_sheet_size(sheet, &width, &height);
+    cairo_surface_t *page =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width), (int)ceil(height));
+    cairo_t *cr = cairo_create(page);
+    litho_sheet_draw(sheet, cr);
+    cairo_destroy(cr);
+    cairo_surface_flush(page);
+    const int stride = cairo_image_surface_get_stride(page);
+    const double margin = (width - LITHO_SHEET_LEFT - sheet->cell_width - LITHO_SHEET_RIGHT) / 2;
+    const int edge = (int)(margin + LITHO_SHEET_LEFT + sheet->cell_width) + 3; // beyond the frame
+    for (int y = 0; y < (int)height; y++)
+        for (int x = edge; x < (int)width; x++)
+            ink += cairo_image_surface_get_data(page)[y * stride + 4 * x] < 128;
+    cairo_surface_destroy(page);
+    g_test_message("%u dark pixels below the bar", ink);
+    g_assert_cmpuint(ink, >, 20);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/report-page/gaps", test_gaps);
     g_test_add_func("/report-page/fk-axes", test_fk_axes);
+    g_test_add_func("/report-page/long-title", test_long_title);
     g_test_add_func("/report-page/similarity-note", test_similarity_note);
     return g_test_run();
 }
