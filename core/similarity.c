@@ -420,17 +420,27 @@ static float similarity_at(const Sums *means, gint64 k)
 }
 
 // The part of |c| that noise does not explain: none of it where noise explains more than there is,
-// as where its level is told too high, and never more than all.
+// as where its level is told too high, and never more than all. An output louder than its input
+// holds what a filter has spread from elsewhere, as into the quiet part above the first arrivals:
+// what it takes away there is this with the other sign, and no event can leave that has not been
+// there.
 static float beside_noise(const Sums *means, gint64 k, float c)
 {
-    const double product = means->at[OR][k], noise = means->at[NOISE] ? means->at[NOISE][k] : 0;
-    return product != 0 ? c * (float)CLAMP(1 - noise / product, 0, 1) : 0;
+    if (!means->at[NOISE])
+        return c;
+    const double oo = means->at[OO][k], or = means->at[OR][k];
+    const double input = MAX(oo + means->at[RR][k] + 2 * or, 0);
+    if (or == 0 || !(oo > 0))
+        return 0;
+    return c * (float)(CLAMP(1 - means->at[NOISE][k] / or, 0, 1) * MIN(input / oo, 1));
 }
 
-// A sample of the map: beside the noise where it is known.
-static float shown_at(const Sums *means, gint64 k)
+// A sample of the map: beside the noise where it is known, and faded where nothing is left.
+static float shown_at(const Job *job, const Sums *means, gint64 k)
 {
-    return beside_noise(means, k, similarity_at(means, k));
+    const float own = beside_noise(means, k, similarity_at(means, k)), oo = means->at[OO][k];
+    const double quiet = job->noise ? job->noise->quiet : 0;
+    return oo >= quiet ? own : own * (float)MAX(1 + log10(oo / quiet + G_MINDOUBLE), 0);
 }
 
 // A sample of a mute: nothing there, before and after.
@@ -460,7 +470,7 @@ static void fill_map(const Job *job, const Sums *means, LithoCube *map)
         const float *out = litho_cube_trace(job->out, i, j);
         for (gint64 t = 0; t < n2; t++)
             map->samples[x * n2 + t] = map->live[x] && !is_muted(job, in, out, first + t)
-                                           ? shown_at(means, x * n2 + t)
+                                           ? shown_at(job, means, x * n2 + t)
                                            : 0;
     }
 }

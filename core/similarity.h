@@ -77,10 +77,12 @@ gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox bo
 // Noise of which a filter lets a part pass leaves and stays alike, as an event does that loses
 // amplitude. A probe b of this noise tells how alike: its <Jb (b - Jb)>, Jb = (moved - out) / step.
 // Both cubes hold the area and three half widths around it. Where thresholds jump |Jb|^2 is larger
-// than the noise that passes: `passing` times it counts.
+// than the noise that passes: `passing` times it counts. Maps fade where the output's energy <o o>
+// falls from `quiet` to a tenth of it: what leaves there is nothing beside the events.
 typedef struct LithoSimilarityNoise {
     const LithoCube *probe, *moved; // host samples
     double step, passing;
+    double quiet; // 0 = none
 } LithoSimilarityNoise;
 
 // litho_similarity() of what is alike beyond the noise, on the host: |c| times the part of <o r>

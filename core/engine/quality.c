@@ -12,6 +12,7 @@
 #include "core/engine/quality_unknown.h"
 #include "core/engine/settled.h"
 #include "core/error.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 struct LithoJudge {
@@ -29,6 +30,7 @@ struct LithoJudge {
     LithoCube *shown;    // the output over the area alone
     LithoCube *moved;    // f(y + e b) of the last question, as much of it counts as noise that
     double passing;      // passes; NULL = it had no noise level
+    double quiet;        // LithoSimilarityNoise.quiet of the last question
     LithoBox area;
     LithoGrid survey; // of the last question
     gint64 shift[3];  // from the judged grid to that one
@@ -285,13 +287,38 @@ static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityC
     return TRUE;
 }
 
+// A hundredth of the median of the output's energy, which pieces of 16 samples tell: below it lie
+// parts without events, as above the first arrivals of a shot, where next to nothing leaves.
+static double quiet_of(const LithoQualityCase *c)
+{
+    enum { PIECE = 16, MOST = 20000 };
+    const gint64 nx = litho_box_size(c->area, 1), nt = MAX(litho_box_size(c->area, 2) / PIECE, 1);
+    const gint64 all = litho_box_size(c->area, 0) * nx * nt, stride = MAX(all / MOST, 1) | 1;
+    const gint64 tall = MIN(PIECE, litho_box_size(c->area, 2));
+    g_autofree float *energy = g_new(float, all / stride + 1);
+    gsize n = 0;
+    for (gint64 k = 0; k < all; k += stride) {
+        const gint64 i = c->area.lo[0] + k / nt / nx, j = c->area.lo[1] + k / nt % nx;
+        const gint64 t = c->area.lo[2] + k % nt * PIECE;
+        const float *o = litho_cube_trace(c->out, i, j) + (t - c->out->held.lo[2]);
+        double sum = 0;
+        for (gint64 m = 0; m < tall; m++)
+            sum += (double)o[m] * o[m];
+        if (isfinite(sum) && litho_cube_is_live(c->in, i, j))
+            energy[n++] = (float)(sum / (double)tall);
+    }
+    qsort(energy, n, sizeof *energy, litho_compare_float);
+    return n > 0 ? 0.01 * energy[n / 2] : 0;
+}
+
 // The noise that passes, as the last question's probe tells it.
 static LithoSimilarityNoise passing_noise(const LithoJudge *judge)
 {
     return (LithoSimilarityNoise){.probe = judge->probe,
                                   .moved = judge->moved,
                                   .step = LITHO_QUALITY_STEP,
-                                  .passing = judge->passing};
+                                  .passing = judge->passing,
+                                  .quiet = judge->quiet};
 }
 
 static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
@@ -323,6 +350,7 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
     const double pass = sums->pass / (double)MAX(sums->n, 1);
     judge->passing = q->mse > 0 ? MIN(1, q->mse / pass) : 1;
     judge->moved = g_steal_pointer(&moved);
+    judge->quiet = quiet_of(c);
     const LithoSimilarityNoise noise = passing_noise(judge);
     return judge_similarity(ask, c, &noise, runs->whole, q, error);
 }
