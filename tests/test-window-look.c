@@ -77,6 +77,22 @@ static void test_room(void)
     g_assert_true(litho_header_is_whole(gui.window->header));
 }
 
+// Property: a header without room for all still names the file where there is room for that.
+static void test_narrow_header(void)
+{
+    GtkWidget *bar = litho_header_widget(gui.window->header);
+    GtkWidget *title = GTK_WIDGET(gui_find_label(bar, litho_header_title(gui.window->header)));
+    int least;
+    litho_header_fit(gui.window->header, 400);
+    g_assert_false(litho_header_is_whole(gui.window->header));
+    g_assert_false(gtk_widget_get_visible(gtk_widget_get_parent(title)));
+    gtk_widget_measure(bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    litho_header_fit(gui.window->header, least + 130);
+    g_assert_false(litho_header_is_whole(gui.window->header));
+    g_assert_true(gtk_widget_get_visible(gtk_widget_get_parent(title)));
+    litho_header_fit(gui.window->header, gtk_widget_get_width(GTK_WIDGET(gui.window)));
+}
+
 // Property: the similarity, which lies over whatever is compared, is no one of the linked buttons
 // of which one is pressed.
 static void test_similarity_stands_apart(void)
@@ -593,6 +609,7 @@ int main(int argc, char **argv)
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/look/room", test_room);
     g_test_add_func("/look/similarity", test_similarity_stands_apart);
+    g_test_add_func("/look/narrow-header", test_narrow_header);
     g_test_add_func("/look/full-screen", test_full_screen);
     g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/beside", test_beside);

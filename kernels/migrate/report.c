@@ -262,7 +262,7 @@ static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
         fmax(job->cells.nx > 1 ? job->cells.dx : 0, job->cells.ny > 1 ? job->cells.dy : 0);
     if (k * cell * sin(job->params.max_dip * G_PI / 180) > 0.9 * G_PI)
         litho_cube_note(out,
-                        "at %.0f Hz dips beyond %.0f degrees are under-sampled by the %g m cells "
+                        "at %.0f Hz dips beyond %.0f degrees are under-sampled by the %.4g m cells "
                         "and lose their place",
                         job->omega[job->nf - 1] / (2 * G_PI),
                         asin(fmin(1, 0.9 * G_PI / (k * cell))) * 180 / G_PI, cell);

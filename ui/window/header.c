@@ -381,8 +381,18 @@ static int least_width(const LithoHeader *self)
     return bar + natural - least;
 }
 
+// The name of the file where there is room for some of it: a window without a bar of its own shows
+// it nowhere else.
+static void show_name(LithoHeader *self, int width)
+{
+    enum { SOME = 120 };
+    int least;
+    gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    gtk_widget_set_visible(gtk_widget_get_parent(self->title), least + SOME <= width);
+}
+
 // A button with a long name gives way to the file's name first. Undo, redo and the similarity have
-// keys, the file's name stands on the window; what is compared and who computes has to be seen.
+// keys; what is compared and who computes has to be seen.
 void litho_header_fit(LithoHeader *self, int width)
 {
     int least;
@@ -394,4 +404,6 @@ void litho_header_fit(LithoHeader *self, int width)
     const gboolean whole = least + SLACK <= width, brief = least_width(self) + SLACK > width;
     set_whole(self, whole);
     set_brief(self, brief || !whole);
+    if (!whole)
+        show_name(self, width);
 }
