@@ -41,6 +41,8 @@ static void test_room(void)
 {
     resize(1280, 800);
     assert_panels(TRUE, TRUE);
+    resize(1100, 700); // the figures are what settings are judged by
+    assert_panels(TRUE, TRUE);
     resize(980, 700);
     assert_panels(TRUE, FALSE);
     g_assert_true(litho_window_wants_panel(gui.window, 1));

@@ -5,7 +5,7 @@
 
 // Below these widths of the views a section cannot be judged any more: four views, or one above
 // another.
-enum { FOUR_VIEWS = 500, SOME_VIEW = 240 };
+enum { FOUR_VIEWS = 480, SOME_VIEW = 240 };
 enum { RESTYLED_MS = 150 };
 
 struct LithoPanels {
