@@ -171,6 +171,12 @@ static void test_similarity(void)
     g_assert_null(litho_judgement_map(judgement, LITHO_INLINE));
 }
 
+static gboolean has_plain_crossline(Gui *g)
+{
+    return litho_judgement_map(g->window->judgement, LITHO_XLINE) &&
+           !litho_judgement_map_is_beside(g->window->judgement, LITHO_XLINE);
+}
+
 static gboolean says_level(Gui *g)
 {
     return gui_label_says(GTK_WIDGET(gui_quality_panel(g)), "noise level ");
@@ -178,7 +184,7 @@ static gboolean says_level(Gui *g)
 
 // Property: of a survey larger than what is judged the panel says how far its first figures have
 // come, and then that they are of the middle, or of what is in view; of all of a survey it says
-// nothing.
+// nothing. The similarity beside the noise is of that part; a slice without any of it is as it is.
 static void test_area(void)
 {
     GtkWidget *quality = GTK_WIDGET(gui_quality_panel(&gui));
@@ -187,7 +193,18 @@ static void test_area(void)
     g_assert_true(gui_wait(says_level, &gui, 60));
     g_assert_true(gui_wait(gui_is_judged, &gui, 120));
     g_assert_true(gui_label_says(quality, "of the middle of the area in view"));
+    gui_activate(&gui, "win.similarity");
+    g_assert_true(gui_wait(is_beside, &gui, 20));
+    const LithoCube *map = litho_judgement_map(gui.window->judgement, LITHO_SAMPLE);
+    const LithoBox area = litho_judgement_area(gui.session);
+    g_assert_cmpint(area.lo[LITHO_XLINE], >, 0);
+    g_assert_cmpint(map->held.lo[LITHO_XLINE], ==, area.lo[LITHO_XLINE]); // and no more
+    gui_settle(&gui);
     gui_screenshot(&gui, "judged-area");
+    litho_session_set_slice(gui.session, LITHO_XLINE, 0); // which was not judged
+    g_assert_true(gui_wait(has_plain_crossline, &gui, 20));
+    g_assert_true(litho_judgement_map_is_beside(gui.window->judgement, LITHO_INLINE));
+    gui_activate(&gui, "win.similarity");
     open_made("planes", "inlines=40 xlines=40 samples=160");
     gui_use_operator(&gui, litho_operator_find("template"));
     g_assert_true(gui_wait(gui_is_judged, &gui, 60));
