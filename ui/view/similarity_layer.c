@@ -167,11 +167,19 @@ const char *litho_similarity_words(gboolean is_beside)
     return is_beside ? _("similarity beside the noise") : _("similarity, noise not taken off");
 }
 
+// What a narrow panel has room for, which the letter of the second line explains.
+static const char *short_words(gboolean is_beside)
+{
+    return is_beside ? _("noise taken off") : _("noise included");
+}
+
 void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle *style,
                                     LithoRect data, gboolean is_beside)
 {
-    const char *what = litho_similarity_words(is_beside), *zero = "|c|  0";
     const double size = style->font_size, line = 1.6 * size, gap = size, edge = 6;
+    const char *zero = "|c|  0", *whole = litho_similarity_words(is_beside);
+    const gboolean fits = width_of(style, whole) + 2 * edge <= data.w;
+    const char *what = fits ? whole : short_words(is_beside);
     const double words = width_of(style, what), number = width_of(style, zero) + 0.5 * size;
     const double ends = edge + number + edge + 1.5 * size; // beside the bar
     const gboolean wide = data.w >= words + gap + ends + 90;
