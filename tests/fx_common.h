@@ -134,6 +134,7 @@ static inline void fx_kill_traces(LithoCube *cube, double share, guint32 seed)
         if (k % 5 == 0)
             cube->samples[k * nt + nt / 3] = NAN;
     }
+    litho_cube_touch(cube);
     g_rand_free(rand);
 }
 

@@ -16,15 +16,29 @@ static void spoil(LithoCube *cube)
     }
 }
 
-// The filter's own pass of a region, from an input cropped to what it asks for.
+static LithoCube *read_cube(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    return litho_cube_copy_box(data, *box, error);
+}
+
+// The filter's own pass of a region, from an input cropped to what it asks for and what was
+// measured on the whole.
 static LithoCube *run_cropped(const LithoCube *in, const LithoFxParams *p, LithoBox region)
 {
+    const LithoReader reader = {.grid = &in->grid, .read = read_cube, .data = (gpointer)in};
+    g_autoptr(LithoMeasured) measured = litho_fx_measure(p, &reader, NULL, NULL);
     LithoBox box = litho_operator_fx.input_box(&in->grid, p, region);
     g_assert_cmpint(litho_box_count(box), <, litho_box_count(in->held));
     g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
     LithoCube *out = litho_cube_new_box(&in->grid, region, NULL);
     FxPlan *plan = litho_fx_cpu.plan(&in->grid, p, NULL, NULL, NULL);
-    LithoPass pass = {.params = p, .first_stage = 1, .in = cropped, .region = region, .out = out};
+    LithoPass pass = {.params = p,
+                      .measured = measured,
+                      .first_stage = 1,
+                      .in = cropped,
+                      .region = region,
+                      .out = out};
     g_assert_true(litho_fx_cpu.exec(plan, &pass, NULL, NULL));
     litho_fx_cpu.destroy(plan);
     return out;

@@ -298,6 +298,7 @@ static void turn(LithoCube *cube)
 {
     for (gint64 k = 0; k < N_IL * N_XL * N_T; k++)
         cube->samples[k] *= is_turned(k / N_T) ? -1 : 1;
+    litho_cube_touch(cube);
 }
 
 // Property: traces of reversed polarity, at the faces as well, are found, all and no others, and

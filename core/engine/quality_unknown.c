@@ -217,7 +217,7 @@ void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow, Li
         return;
     litho_text_put(q->why, sizeof q->why,
                    _("amplitudes differ from trace to trace by %.0f %%, which this flow takes for "
-                     "noise; balance the traces before, or take a filter that does (patch)"),
+                     "noise; balance the traces before, or take a filter that does (patch, fx)"),
                    100 * noise->gains);
 }
 
@@ -242,5 +242,5 @@ void litho_quality_tell_reversed(const LithoNoise *noise, const LithoFlow *flow,
                 ? _("this flow turns those that it finds in surveys of 32 lines and more, and "
                     "back again")
                 : _("their events are lost and those beside them weakened: turn them "
-                    "before, or take a filter that does (patch)"));
+                    "before, or take a filter that does (patch, fx)"));
 }

@@ -125,6 +125,14 @@ static const LithoParam rows[] = {
             .doc = N_("Noise that neighbouring traces share, as in migrated data or after mixing, "
                       "is predictable: where samples of the survey tell of it, it is taken off "
                       "the equations. Nothing changes where there is none; off does not look.")),
+    FX_CHOICE(
+        balance, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_BALANCE,
+        .label = N_("Balance traces"), .advanced = true, .stage = FFT,
+        .doc = N_("Where amplitudes clearly differ from trace to trace, or polarity is reversed, "
+                  "traces are filtered over their gains, measured on the events of their "
+                  "neighbours, and multiplied by them again; where single traces are clearly "
+                  "noisier than others, these keep a share of what their neighbours do not have; "
+                  "off = never.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "
@@ -202,7 +210,7 @@ static const LithoPreset presets[] = {
      N_("the same strong damping everywhere; amplitudes shrink by up to 10 %")},
     {N_("published"),
      "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 "
-     "prewhitening=10 time_window=150 time_overlap=50 faults=off shared=off",
+     "prewhitening=10 time_window=150 time_overlap=50 faults=off shared=off balance=off",
      N_("the published equations, solved by Jacobi iteration")},
     {NULL},
 };
@@ -227,6 +235,11 @@ static const LithoNumberDoc numbers[] = {
                    "recorded ones.")},
     {"shared",
      N_("Level of the noise that neighbouring traces share; absent where none was told.")},
+    {"reversed_traces", N_("Traces of reversed polarity, which were turned for the filter.")},
+    {"gain_scatter", N_("Scatter of the traces' gains; absent where traces were filtered as they "
+                        "are.")},
+    {"noisy_traces", N_("Traces with more noise than others, which keep a share of what their "
+                        "neighbours do not have.")},
     {"fallbacks", N_("Systems that the chosen solver left and Cholesky solved; 0 is usual.")},
     {"matrix", N_("Part of the time for design and filter in which equations are formed.")},
     {"solve", N_("Part of the time for design and filter in which filters are solved for.")},

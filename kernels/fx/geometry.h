@@ -37,11 +37,16 @@
 //   8. Noise that keeps to some wavenumbers, as that of mixed or migrated traces (`shared`): its
 //      covariance leaves the right-hand sides, and its power is found with the damping:
 //      litho_fx_shared_power(). Where noise comes to all wavenumbers alike nothing changes.
+//   9. Where amplitudes differ from trace to trace (`balance`), all of that is done on traces over
+//      their gains, negative ones of traces of reversed polarity, and the result times these
+//      (kernels/common/balance.h). Traces of rule 5 and missing ones have no gain. Where noise
+//      differs alone, noisier traces keep a share of what they have beside their guesses.
 
 enum { LITHO_FX_CHOLESKY, LITHO_FX_JACOBI };
 enum { LITHO_FX_COV, LITHO_FX_ACF };
 enum { LITHO_FX_FIT, LITHO_FX_RENORM, LITHO_FX_ZERO };
 enum { LITHO_FX_PASS, LITHO_FX_MUTE };
+enum { LITHO_FX_BALANCE_AUTO, LITHO_FX_BALANCE_OFF };
 enum { LITHO_FX_STAGE_PLAN, LITHO_FX_STAGE_FFT, LITHO_FX_STAGE_FILTER, LITHO_FX_STAGE_INVERSE };
 enum { LITHO_FX_MAX_HALF = 5 };
 enum { LITHO_FX_HALF = -1, LITHO_FX_SHORTEST = 8 }; // time windows, samples
@@ -70,6 +75,7 @@ typedef struct LithoFxParams {
     bool fill_dead;           // write predictions into missing and absent traces
     bool faults;              // put back what leaves at breaks: rule 6
     bool shared;              // noise that neighbouring traces share is sought: rule 8
+    int balance;              // LITHO_FX_BALANCE_AUTO, ...: rule 9
     double erratic;           // bursts are above this many times the neighbours' amplitude; 0 = none
 } LithoFxParams;
 

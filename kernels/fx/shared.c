@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "kernels/common/noise.h"
 #include "kernels/fx/fx.h"
+#include "kernels/fx/gains.h"
 
 // Windows tell a shape by their quietest tenth, and a few of them where there can be none.
 enum { WINDOW = 16, WINDOWS = 1024, FEW_WINDOWS = 128 };
@@ -160,9 +161,11 @@ guint8 *fx_shared_recorded(const LithoCube *raw, const LithoBox *box)
 
 // --- as numbers of the recipe --------------------------------------------------------------------
 
-enum { VERSION = 1, MOST = 4096 };
+// WITH_GAINS or WITH_SHARES is added to the version.
+enum { VERSION = 1, WITH_GAINS = 4, WITH_SHARES = 8, MOST = 4096 };
 
-// Followed, where there is a shape, by n levels and n planes of window[0] x window[1] floats.
+// Followed, where there is a shape, by n levels and n planes of window[0] x window[1] floats; with
+// gains, or with shares, by one float a trace of the survey.
 typedef struct Head {
     guint32 version, n;
     gint32 window[2];
@@ -179,12 +182,13 @@ char *litho_fx_measure_key(const void *params)
     const LithoFxParams *p = params;
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
     if (!p->shared)
-        return NULL;
+        return fx_gains_asked(p) ? g_strdup("gains of traces") : NULL;
     g_ascii_dtostr(erratic, sizeof erratic, p->erratic);
-    return g_strdup_printf("shared noise, bursts %s, missing traces %s", erratic,
+    return g_strdup_printf("shared noise, bursts %s, missing traces %s%s", erratic,
                            p->fill_passes == 0 ? "absent"
                            : p->fill_dead      ? "filled"
-                                               : "guessed");
+                                               : "guessed",
+                           fx_gains_asked(p) ? "" : ", not balanced");
 }
 
 static gsize plane_of(const LithoNoise *noise)
@@ -192,42 +196,84 @@ static gsize plane_of(const LithoNoise *noise)
     return (gsize)noise->window[0] * noise->window[1];
 }
 
-static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
+// Kind of the numbers that each trace has.
+static guint32 of_each(LithoUneven of)
 {
-    const Head head = {VERSION,
+    return of.gain ? WITH_GAINS : of.share ? WITH_SHARES : 0;
+}
+
+static char *text_of(const LithoNoise *noise, LithoUneven of, const LithoFxParams *p)
+{
+    if (noise->shape)
+        return litho_text_printf(_("shared noise %.4g"), noise->total);
+    if (p->shared)
+        return g_strdup(_("no shared noise"));
+    return g_strdup(of_each(of) ? _("gains of traces") : _("traces are alike"));
+}
+
+static LithoMeasured *to_measured(const LithoGrid *grid, const LithoNoise *noise, LithoUneven of,
+                                  const void *params)
+{
+    const Head head = {VERSION + of_each(of),
                        noise->shape ? noise->n : 0,
                        {noise->window[0], noise->window[1]},
                        noise->df,
                        noise->total};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
-    g_autofree char *key = litho_fx_measure_key(params);
-    g_autofree char *text = noise->shape ? litho_text_printf(_("shared noise %.4g"), noise->total)
-                                         : g_strdup(_("no shared noise"));
+    g_autofree char *key = litho_fx_measure_key(params), *text = text_of(noise, of, params);
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     if (noise->shape) {
         g_byte_array_append(bytes, (const guint8 *)noise->sigma, noise->n * sizeof *noise->sigma);
         g_byte_array_append(bytes, (const guint8 *)noise->shape,
                             (guint)(noise->n * plane_of(noise) * sizeof *noise->shape));
     }
+    if (of_each(of))
+        g_byte_array_append(bytes, (const guint8 *)(of.gain ? of.gain : of.share),
+                            (guint)(litho_grid_traces(grid) * sizeof(float)));
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
 
-static gboolean from_measured(const LithoMeasured *measured, LithoNoise *noise, GError **error)
+static gboolean has_each(const Head *head)
+{
+    return head->version == VERSION + WITH_GAINS || head->version == VERSION + WITH_SHARES;
+}
+
+LithoUneven fx_gains_from_measured(const LithoGrid *grid, const LithoMeasured *measured)
 {
     gsize n;
+    Head head;
+    LithoUneven of = {0};
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    if (n < sizeof head)
+        return of;
+    memcpy(&head, bytes, sizeof head);
+    if (has_each(&head))
+        litho_gains_of_bytes(grid, bytes + sizeof head, n - sizeof head,
+                             head.version == VERSION + WITH_GAINS, &of);
+    return of;
+}
+
+static gboolean from_measured(const LithoGrid *grid, const LithoMeasured *measured,
+                              LithoNoise *noise, GError **error)
+{
+    gsize n, traces = 0;
     const guint8 *bytes = litho_measured_bytes(measured, &n);
     Head head = {0};
     gboolean good = n >= sizeof head;
     *noise = (LithoNoise){0};
     if (good)
         memcpy(&head, bytes, sizeof head);
-    good = good && head.version == VERSION && head.n <= MOST;
+    if (has_each(&head))
+        traces = sizeof(float) * (gsize)litho_grid_traces(grid);
+    good = good && (head.version == VERSION || has_each(&head)) && head.n <= MOST &&
+           n >= sizeof head + traces;
     if (good && head.n > 0) {
         for (int a = 0; a < 2; a++)
             good = good && head.window[a] > 0 && head.window[a] <= WINDOW;
         const gsize plane = good ? (gsize)head.window[0] * head.window[1] : 0;
         const gsize levels = head.n * sizeof(double), shape = head.n * plane * sizeof(float);
-        good = good && head.n > 1 && isfinite(head.total) && n == sizeof head + levels + shape;
+        good = good && head.n > 1 && isfinite(head.total) &&
+               n == sizeof head + levels + shape + traces;
         if (good) {
             *noise = (LithoNoise){.n = head.n,
                                   .df = head.df,
@@ -251,9 +297,10 @@ static gboolean from_measured(const LithoMeasured *measured, LithoNoise *noise, 
                         "\"measured\" it is measured again");
 }
 
-// A survey that is cleaned where it is read.
+// A survey that is balanced and cleaned where it is read.
 typedef struct Cleaner {
     const LithoReader *survey;
+    LithoUneven of;
     LithoCleanRule rule;
 } Cleaner;
 
@@ -264,6 +311,13 @@ static LithoCube *read_clean(const LithoBox *box, LithoRun *run, gpointer data, 
     const LithoBox need = litho_clean_box(from->survey->grid, from->rule, *box);
     LithoClean clean = {0};
     g_autoptr(LithoCube) raw = from->survey->read(&need, run, from->survey->data, error);
+    if (raw && from->of.gain) {
+        LithoCube *over = litho_cube_host(raw, error)
+                              ? litho_balance_divide(raw, from->of.gain, run, error)
+                              : NULL;
+        litho_cube_unref(raw);
+        raw = over;
+    }
     const LithoCube *in = raw ? litho_clean(&clean, from->rule, raw, run, error) : NULL;
     LithoCube *column = in ? litho_cube_copy_box(in, *box, error) : NULL;
     if (column && in != raw)
@@ -275,15 +329,19 @@ static LithoCube *read_clean(const LithoBox *box, LithoRun *run, gpointer data, 
 LithoMeasured *litho_fx_measure(const void *params, const LithoReader *reader, LithoRun *run,
                                 GError **error)
 {
-    Cleaner cleaner = {reader, litho_fx_clean_rule(params)};
+    Cleaner cleaner = {.survey = reader};
     const FxColumns columns = {reader->grid, read_clean, &cleaner};
     LithoNoise noise = {0};
-    litho_run_begin(run, "noise level", "columns");
-    if (seeks(reader->grid, params) && !look(&columns, run, &noise, error))
+    LithoMeasured *measured = NULL;
+    if (fx_gains_asked(params) && !litho_gains_read(reader, run, &cleaner.of, error))
         return NULL;
-    LithoMeasured *measured = to_measured(&noise, params);
+    litho_run_begin(run, "noise level", "columns");
+    cleaner.rule = fx_gains_clean_rule(cleaner.of, 1, params);
+    if (!seeks(reader->grid, params) || look(&columns, run, &noise, error))
+        measured = to_measured(reader->grid, &noise, cleaner.of, params);
     if (noise.shape)
         litho_noise_clear(&noise);
+    litho_uneven_clear(&cleaner.of);
     return measured;
 }
 
@@ -365,7 +423,7 @@ gboolean fx_shared_known(FxShared *s, const LithoPass *pass, GError **error)
     if (pass->measured) {
         if (s->from == pass->measured)
             return TRUE;
-        if (!from_measured(pass->measured, &noise, error))
+        if (!from_measured(&pass->in->grid, pass->measured, &noise, error))
             return FALSE;
         take(s, noise);
         s->from = litho_measured_ref(pass->measured);

@@ -77,6 +77,7 @@ static void destroy(gpointer data)
     free_threads(p);
     g_free(p->alone);
     fx_shared_clear(&p->shared);
+    litho_gains_clear(&p->gains);
     free(p->lags);
     litho_clean_clear(&p->clean);
     if (p->forward)
@@ -365,12 +366,13 @@ static gboolean spread_lags(FxPlan *p, const LithoFxGeometry *g, GError **error)
     return TRUE;
 }
 
-// The needs of rule 8. `pass`: with the input as it came.
-static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
-                            const LithoFxGeometry *g, LithoRun *run, GError **error)
+// The needs of rule 8. `pass`: with the input as it came; `over`: that over its gains.
+static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *over,
+                            const LithoCube *clean, const LithoFxGeometry *g, LithoRun *run,
+                            GError **error)
 {
     g_autoptr(GError) why = NULL;
-    Cleaned from = {clean, pass->in};
+    Cleaned from = {clean, over};
     const FxColumns columns = {&p->grid, copy_column, &from};
     if (!fx_shared_known(&p->shared, pass, &why) &&
         (why || !fx_shared_find(&p->shared, pass, &columns, run, &why))) {
@@ -426,36 +428,65 @@ static gboolean run_pieces(FxPlan *p, const LithoPass *pass, const LithoCube *ra
     return TRUE;
 }
 
+// The result times the gains; traces that are alone have none.
+static void times_gains(const FxPlan *p, const LithoPass *pass, LithoRun *run)
+{
+    const LithoBox r = pass->region;
+    const LithoFxParams *params = pass->params;
+    litho_balance_multiply(pass->out, r, p->gains.of.gain, run);
+    for (gint64 il = r.lo[0]; p->alone && il < r.hi[0]; il++)
+        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
+            const float *from = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+            float *to = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+            const gboolean stays = p->alone[litho_cube_trace_index(pass->in, il, xl)];
+            for (gint64 t = r.lo[2]; stays && t < r.hi[2]; t++)
+                to[t] = !params->fill_dead || isfinite(from[t]) ? from[t] : 0;
+        }
+}
+
+// `over`: the pass with traces over their gains. FALSE: cancelled, or no memory.
+static gboolean filter(FxPlan *p, const LithoPass *pass, const LithoPass *over, LithoRun *run,
+                       FxTotals *totals, GError **error)
+{
+    const LithoFxParams *params = pass->params;
+    const LithoCleanRule rule = fx_gains_clean_rule(p->gains.of, p->gains.stamp, params);
+    const LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, params);
+    LithoPass clean = *over;
+    GError *trouble = NULL;
+    clean.in = litho_clean(&p->clean, rule, over->in, run, error);
+    g_clear_pointer(&p->alone, g_free);
+    if (!clean.in || !litho_fx_alone(over->in, &g, pass->region, &p->alone, error))
+        return FALSE;
+    if (!know_shared(p, pass, over->in, clean.in, &g, run, error))
+        return FALSE;
+    totals->shared = p->shared.noise.total;
+    totals->alone = p->alone != NULL;
+    FxPart part = fx_part(p, &clean, over->in, pass->region, run);
+    part.fresh = TRUE;
+    part.work = fx_work_find(p, &part, &trouble);
+    const gboolean ok = trouble     ? FALSE
+                        : part.work ? run_part(&part, totals, &trouble)
+                                    : run_pieces(p, &clean, over->in, run, totals, &trouble);
+    if (!ok)
+        g_propagate_error(error, trouble);
+    else if (over->in != pass->in)
+        times_gains(p, pass, run);
+    return ok;
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     FxPlan *p = data;
     FxTotals totals = {0};
-    GError *trouble = NULL;
+    const LithoFxParams *params = pass->params;
+    LithoPass over = *pass;
     if (!litho_cube_host(pass->in, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    const LithoFxParams *params = pass->params;
-    LithoPass clean = *pass;
-    clean.in = litho_clean(&p->clean, litho_fx_clean_rule(params), pass->in, run, error);
-    const LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, params);
-    g_clear_pointer(&p->alone, g_free);
-    if (!clean.in || !litho_fx_alone(pass->in, &g, pass->region, &p->alone, error))
+    over.in = fx_gains_divide(&p->gains, pass, NULL, run, error);
+    if (!over.in || !filter(p, pass, &over, run, &totals, error))
         return FALSE;
-    if (!know_shared(p, pass, clean.in, &g, run, error))
-        return FALSE;
-    totals.shared = p->shared.noise.total;
-    totals.alone = p->alone != NULL;
-    FxPart part = fx_part(p, &clean, pass->in, pass->region, run);
-    part.fresh = TRUE;
-    part.work = fx_work_find(p, &part, &trouble);
-    gboolean ok = trouble     ? FALSE
-                  : part.work ? run_part(&part, &totals, &trouble)
-                              : run_pieces(p, &clean, pass->in, run, &totals, &trouble);
-    if (!ok) {
-        g_propagate_error(error, trouble);
-        return FALSE;
-    }
     if (run && run->report) {
         LithoWeights weights;
         if (!litho_weigh(pass, run, &weights, error))
@@ -465,7 +496,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         totals.removed = weights.removed;
         totals.product = weights.product;
         fx_report(run->report, &totals, &pass->in->grid, pass->params);
-        litho_clean_report(&p->clean, pass->in, run->report);
+        litho_gains_report(&p->gains, "fx", &p->grid, run->report);
+        litho_clean_report(&p->clean, over.in, run->report);
     }
     return TRUE;
 }
@@ -491,8 +523,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoFxParams *p = params;
     const guint64 clean =
         p->erratic > 0 || p->fill_passes > 0 ? litho_clean_bytes(litho_box_count(need)) : 0;
-    return 4 * (litho_box_count(need) + litho_box_count(region)) + clean + work +
-           fx_kept_bytes(&g, best_isa()->lanes) + threads * thread_bytes(&g, p);
+    return 4 * (litho_box_count(need) + litho_box_count(region)) + clean +
+           fx_gains_bytes(in, p, need) + work + fx_kept_bytes(&g, best_isa()->lanes) +
+           threads * thread_bytes(&g, p);
 }
 
 const LithoImpl litho_fx_cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

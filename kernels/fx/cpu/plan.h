@@ -4,6 +4,7 @@
 
 #include "kernels/common/erratic.h"
 #include "kernels/fx/fx.h"
+#include "kernels/fx/gains.h"
 #include "kernels/fx/cpu/window.h"
 #include "kernels/fx/shared.h"
 
@@ -52,6 +53,7 @@ typedef struct FxPlan {
     const FxIsa *isa;
     FxThread *threads;
     int n_threads;
+    LithoGains gains;
     LithoClean clean; // the input with guesses for bursts and missing traces
     guint8 *alone;    // litho_fx_alone() of the pass
     FxShared shared;
@@ -66,7 +68,7 @@ typedef struct FxPart {
     FxPlan *plan;
     FxWork *work;
     const LithoPass *pass; // its input has guesses for bursts and missing traces
-    const LithoCube *raw;  // the input as it came
+    const LithoCube *raw;  // the input as it came, over its gains
     const LithoFxParams *params;
     LithoBox region;
     int first, last; // time windows, inclusive

@@ -35,7 +35,7 @@ static void destroy(gpointer data)
     for (int k = 0; k < PATCH_LEVELS_KEPT; k++)
         patch_levels_clear(&p->kept[k]);
     litho_clean_clear(&p->clean);
-    patch_gains_clear(&p->gains);
+    litho_gains_clear(&p->gains);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
     g_free(p);
@@ -310,7 +310,7 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
         return TRUE;
     patch_choice_report(asked->params, &params, run->report);
     patch_levels_report(&p->levels, &p->grid, &params, run->report);
-    patch_gains_report(&p->gains, &p->grid, run->report);
+    litho_gains_report(&p->gains, "patch", &p->grid, run->report);
     litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, run->report);
     return report_energy(pass, run, error);
 }

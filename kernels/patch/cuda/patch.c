@@ -74,7 +74,7 @@ static void destroy(gpointer data)
     litho_cuda_context_free(p->context);
     patch_levels_clear(&p->levels);
     litho_clean_clear(&p->clean);
-    patch_gains_clear(&p->gains);
+    litho_gains_clear(&p->gains);
     g_free(p);
 }
 
@@ -239,7 +239,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     if (params->mode == LITHO_PATCH_DENOISE)
         litho_report_number(to, "windows", "windows", "", (double)windows);
     patch_levels_report(&p->levels, &p->grid, params, to);
-    patch_gains_report(&p->gains, &p->grid, to);
+    litho_gains_report(&p->gains, "patch", &p->grid, to);
     litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
