@@ -251,6 +251,62 @@ static void test_faults(void)
     }
 }
 
+// Property: the CPU's samples on traces over their gains, of reversed ones and beside noisy ones,
+// with holes, shared noise and filled traces; a region has the bits of the whole, and the numbers
+// of the report are those of the CPU. PATCH_RANDOM: amplitudes differ.
+static void test_gains(void)
+{
+    static const char *const settings[] = {"prewhitening=automatic",
+                                           "prewhitening=automatic fill_dead=on", "shared=off",
+                                           "outband=mute fmin=8 fmax=60 fill_passes=0"};
+    enum { N_IL = 64, N_XL = 48, N_T = 128, KINDS = 4 };
+    if (no_gpu())
+        return;
+    for (guint k = 0; k < KINDS * G_N_ELEMENTS(settings); k++) {
+        const int kind = (int)(k % KINDS);
+        const char *words = settings[k / KINDS];
+        g_autoptr(LithoCube) events =
+            patch_cube(kind == 0 ? PATCH_RANDOM : PATCH_PLANES, N_IL, N_XL, N_T);
+        g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, 0.2, 3);
+        if (kind == 3)
+            patch_mix(noise);
+        for (gint64 s = 0; s < litho_cube_held_samples(events); s++) {
+            noise->samples[s] *= kind == 1 && s / N_T % 19 == 0 ? 5 : 1;
+            events->samples[s] *= kind > 1 && s / N_T % 41 == 0 ? -1 : 1;
+        }
+        g_autoptr(LithoCube) in = patch_sum(events, noise);
+        if (k / KINDS > 0)
+            fx_kill_traces(in, 0.03, 7);
+        LithoReport *reports[2] = {litho_report_new(), litho_report_new()};
+        LithoRun here = {.report = reports[0]}, there = {.report = reports[1]};
+        g_autofree char *off = g_strconcat(words, " balance=off", NULL);
+        g_autoptr(LithoCube) cpu = run_once("cpu", words, in, NULL, &here);
+        g_autoptr(LithoCube) plain = run_once("cpu", off, in, NULL, NULL);
+        g_autoptr(LithoCube) gpu = run_once("cuda", words, in, NULL, &there);
+        const LithoBox region = {{20, 7, 30}, {41, 8, 90}};
+        g_autoptr(LithoCube) part = run_once("cuda", words, in, &region, NULL);
+        const double rms = finite_rms(cpu, NULL), error = finite_rms(gpu, cpu) / rms;
+        g_test_message("%d, %-45s %.2e, worst block %.2e, by gains %.2e", kind, words, error,
+                       worst_block(gpu, cpu, rms), finite_rms(plain, cpu) / rms);
+        g_assert_cmpfloat(error, <=, 5e-5);
+        g_assert_cmpfloat(worst_block(gpu, cpu, rms), <=, 5e-4);
+        if (kind != 1 || !strstr(words, "fill_passes=0"))
+            g_assert_cmpfloat(finite_rms(plain, cpu), >, 2e-3 * rms);
+        fx_assert_region_equal(part, gpu, region);
+        g_assert_cmpmem(gpu->live, N_IL * N_XL, cpu->live, N_IL * N_XL);
+        static const char *const keys[] = {"gain_scatter", "reversed_traces", "noisy_traces",
+                                           "removed"};
+        for (guint m = 0; m < G_N_ELEMENTS(keys); m++) {
+            double a = 0, b = 0;
+            litho_report_get(reports[0], keys[m], &a);
+            litho_report_get(reports[1], keys[m], &b);
+            g_assert_cmpfloat_with_epsilon(a, b, 1e-3 * fabs(a));
+        }
+        for (int r = 0; r < 2; r++)
+            litho_report_unref(reports[r]);
+    }
+}
+
 // Property: a part computed alone is the same part of the whole bit for bit, with holes too; a
 // second run gives the same bits (no result depends on the order in which blocks finish).
 static void check_regions(const char *settings)
@@ -336,6 +392,7 @@ static void test_cached(void)
                                  "prewhitening=50 fmin=10",
                                  "prewhitening=50 fmin=10 fill_dead=1",
                                  "outband=mute",
+                                 "balance=off",
                                  "time_window=128"};
     LithoEngine *engine = engine_on("cuda");
     for (guint k = 0; k < G_N_ELEMENTS(chain); k++) {
@@ -420,6 +477,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fx-cuda/agrees", test_agrees);
     g_test_add_func("/fx-cuda/faults", test_faults);
     g_test_add_func("/fx-cuda/shared", test_shared);
+    g_test_add_func("/fx-cuda/gains", test_gains);
     g_test_add_func("/fx-cuda/region", test_region);
     g_test_add_func("/fx-cuda/batches", test_batches);
     g_test_add_func("/fx-cuda/chunks", test_chunks);

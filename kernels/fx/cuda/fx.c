@@ -59,9 +59,9 @@ static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
 static void destroy(gpointer data)
 {
     FxPlan *p = data;
-    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded,   &p->transformed,
-                                      &p->recorded, &p->counters, &p->sums,
-                                      &p->filled,   &p->level,    &p->lags};
+    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed, &p->recorded,
+                                      &p->counters, &p->sums,   &p->filled,      &p->level,
+                                      &p->lags,     &p->gain};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         give_back(p);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
@@ -74,6 +74,7 @@ static void destroy(gpointer data)
     }
     litho_cuda_context_free(p->context);
     litho_clean_clear(&p->clean);
+    litho_gains_clear(&p->gains);
     fx_shared_clear(&p->shared);
     g_free(p->host_present);
     g_free(p->host_absent);
@@ -296,6 +297,14 @@ static gboolean run_smaller_and_smaller(FxJob *job, gint64 counters[LITHO_FX_COU
     }
 }
 
+static gboolean times_gains(FxJob *job, GError **error)
+{
+    FxPlan *p = job->p;
+    return !job->over_gains ||
+           litho_cuda_times_gains(p->context, &p->gain, &p->grid, p->gains.of.gain, job->out,
+                                  job->pass->out->held, job->region, error);
+}
+
 static gboolean run_job(FxJob *job, GError **error)
 {
     FxPlan *p = job->p;
@@ -307,7 +316,7 @@ static gboolean run_job(FxJob *job, GError **error)
         !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
         !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
         !upload_recorded(job, &missing, error) || !run_smaller_and_smaller(job, counters, error) ||
-        !restore(job, missing, error))
+        !times_gains(job, error) || !restore(job, missing, error))
         return FALSE;
     const gboolean fills = job->params->fill_dead && (missing || p->host_present);
     if ((asked || fills) && !weigh(job, &totals, error))
@@ -318,30 +327,45 @@ static gboolean run_job(FxJob *job, GError **error)
     totals.gaps = fills && litho_fx_leaves_gaps(job->pass->out, job->region);
     if (asked) {
         fx_report(job->run->report, &totals, &p->grid, job->params);
+        litho_gains_report(&p->gains, "fx", &p->grid, job->run->report);
         litho_clean_report(&p->clean, job->raw, job->run->report);
     }
     return TRUE;
 }
 
-// The pass with guesses in its input.
-static gboolean clean_pass(FxPlan *p, const LithoPass *pass, LithoPass *clean, LithoRun *run,
-                           GError **error)
+static const LithoCube *over_gains(FxPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    const LithoFxParams *params = pass->params;
-    const LithoCleanRule rule = litho_fx_clean_rule(params);
+    LithoCudaGains here;
+    litho_cuda_gains_set(&here, p->context, &p->gain, pass->in);
+    return fx_gains_divide(&p->gains, pass, &here.device, run, error);
+}
+
+static const LithoCube *clean(FxPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoCleanRule rule = fx_gains_clean_rule(p->gains.of, p->gains.stamp, pass->params);
+    return litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, error);
+}
+
+typedef const LithoCube *(*Prepare)(FxPlan *p, const LithoPass *pass, LithoRun *run,
+                                    GError **error);
+
+// The pass with what `prepare` makes of its input.
+static gboolean prepare_pass(FxPlan *p, Prepare prepare, const LithoPass *pass, LithoPass *prepared,
+                             LithoRun *run, GError **error)
+{
     g_autoptr(GError) why = NULL;
-    *clean = *pass;
-    clean->in = litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, &why);
+    *prepared = *pass;
+    prepared->in = prepare(p, pass, run, &why);
     // Spectra of the pass before may hold all the memory.
-    if (!clean->in && g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) &&
+    if (!prepared->in && g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) &&
         fx_elastic_bytes(p) > 0 && litho_cuda_enter(p->context, NULL)) {
         g_clear_error(&why);
         give_back(p);
-        clean->in = litho_cuda_clean(p->context, &p->erratic, &p->clean, rule, pass->in, run, &why);
+        prepared->in = prepare(p, pass, run, &why);
     }
     if (why)
         g_propagate_error(error, g_steal_pointer(&why));
-    return clean->in != NULL;
+    return prepared->in != NULL;
 }
 
 typedef struct Fetch {
@@ -357,12 +381,13 @@ static LithoCube *fetch_column(const LithoBox *box, LithoRun *run, gpointer data
     return litho_cuda_fetch_box(from->p->context, from->clean, *box, run, error);
 }
 
-// The needs of rule 8. `pass`: with the input as it came.
-static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *clean,
-                            const LithoFxGeometry *g, LithoRun *run, GError **error)
+// The needs of rule 8. `pass`: with the input as it came; `over`: that over its gains.
+static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *over,
+                            const LithoCube *clean, const LithoFxGeometry *g, LithoRun *run,
+                            GError **error)
 {
     g_autoptr(GError) why = NULL;
-    Fetch from = {p, clean, pass->in};
+    Fetch from = {p, clean, over};
     const FxColumns columns = {&p->grid, fetch_column, &from};
     if (!fx_shared_known(&p->shared, pass, &why) &&
         (why || !fx_shared_find(&p->shared, pass, &columns, run, &why))) {
@@ -381,21 +406,23 @@ static gboolean know_shared(FxPlan *p, const LithoPass *pass, const LithoCube *c
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     FxPlan *p = data;
-    LithoPass clean;
+    LithoPass over, clean_pass;
     if (!litho_cuda_enter(p->context, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
     // No launch is under way: the cube with guesses of another input may go.
-    if (!clean_pass(p, pass, &clean, run, error))
+    if (!prepare_pass(p, over_gains, pass, &over, run, error) ||
+        !prepare_pass(p, clean, &over, &clean_pass, run, error))
         return FALSE;
-    FxJob job = job_of(p, &clean, run);
-    if (!know_shared(p, pass, clean.in, &job.g, run, error))
+    FxJob job = job_of(p, &clean_pass, run);
+    if (!know_shared(p, pass, over.in, clean_pass.in, &job.g, run, error))
         return FALSE;
     job.raw = pass->in;
-    if (clean.in != pass->in) // before the room for everything else is measured
+    job.over_gains = over.in != pass->in;
+    if (clean_pass.in != pass->in) // before the room for everything else is measured
         job.recorded = litho_cuda_input(p->context, pass->in, run, error);
-    gboolean ok = clean.in == pass->in || job.recorded;
+    gboolean ok = clean_pass.in == pass->in || job.recorded;
     ok = ok && litho_fx_alone(pass->in, &job.g, pass->region, &job.alone, error);
     job.out = ok ? litho_cuda_output(p->context, pass->out, error) : NULL;
     ok = job.out && run_job(&job, error);
@@ -428,8 +455,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const int fewest = p->faults ? MIN(LITHO_FX_KEEP_BINS, MAX(g.bins, 1)) : 1;
     const gboolean guesses = p->erratic > 0 || p->fill_passes > 0;
     return 4 * litho_box_count(need) + (guesses ? litho_clean_bytes(litho_box_count(need)) : 0) +
-           4 * litho_box_count(region) + traces * (8 * g.bins + 1) + 8 * out * (g.nfft / 2 + 1) +
-           MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), fewest * bin) +
+           fx_gains_bytes(in, p, need) + 4 * litho_box_count(region) + traces * (8 * g.bins + 1) +
+           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), fewest * bin) +
            4 * (guint64)g.axis[2].count * g.axis[2].length + // blending weights
            (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }

@@ -4,7 +4,9 @@
 
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/erratic.h"
+#include "kernels/cuda/gains.h"
 #include "kernels/fx/cuda/layout.h"
+#include "kernels/fx/gains.h"
 #include "kernels/fx/shared.h"
 
 // The plan and one call of the F-X filter on CUDA, shared by its host files.
@@ -20,6 +22,8 @@ enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well
 typedef struct FxPlan {
     LithoGrid grid;
     LithoCudaContext *context;
+    LithoGains gains;
+    LithoCudaArray gain; // of the traces of the survey
     LithoClean clean; // the input without bursts, found once a cube
     LithoCudaErratic erratic;
     FxShared shared;
@@ -51,6 +55,7 @@ typedef struct FxJob {
     const LithoPass *pass; // its input has guesses for bursts and missing traces
     const LithoCube *raw;  // the input as it came
     const float *recorded; // its samples on the device where they are not the pass's; else NULL
+    gboolean over_gains;   // the result is to be multiplied by the gains
     guint8 *alone;         // litho_fx_alone()
     const LithoFxParams *params;
     LithoFxGeometry g;

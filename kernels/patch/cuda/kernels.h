@@ -96,9 +96,6 @@ int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
 // Traces of `region` whose byte of `alone` (of the traces of `held`) is not 0: out takes them from
 // `in`, samples that are not finite as zeros.
 int litho_patch_leave(const LithoPatchTask *task, const unsigned char *alone, cudaStream_t stream);
-// Traces of `region`: out times gain[il * nx + xl] of the survey.
-int litho_patch_multiply(const LithoPatchTask *task, const float *gain, long long nx,
-                         cudaStream_t stream);
 // sums[block][2]: energies of the input and of what was removed, over live traces.
 int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);
 

@@ -106,15 +106,6 @@ __global__ void leave_kernel(const LithoPatchTask t, const unsigned char *alone)
     }
 }
 
-__global__ void multiply_kernel(const LithoPatchTask t, const float *gain, long long nx)
-{
-    const long long il = t.region.lo[0] + blockIdx.y, xl = t.region.lo[1] + blockIdx.x;
-    const long long to = trace_at(t.out_held, il, xl);
-    const float by = gain[il * nx + xl];
-    for (long long k = threadIdx.x; k < t.region.n[2]; k += THREADS)
-        t.out[to * t.out_held.n[2] + t.region.lo[2] + k - t.out_held.lo[2]] *= by;
-}
-
 // Traces of the region, one warp each; a trace with a sample that is not finite counts nothing.
 __global__ void weigh_kernel(const LithoPatchTask t, double *sums)
 {
@@ -200,19 +191,6 @@ int litho_patch_leave(const LithoPatchTask *t, const unsigned char *alone, cudaS
         part.region.n[0] = t->region.n[0] - il < 65535 ? t->region.n[0] - il : 65535;
         const dim3 grid((unsigned)part.region.n[1], (unsigned)part.region.n[0]);
         leave_kernel<<<grid, THREADS, 0, stream>>>(part, alone);
-    }
-    return (int)cudaGetLastError();
-}
-
-int litho_patch_multiply(const LithoPatchTask *t, const float *gain, long long nx,
-                         cudaStream_t stream)
-{
-    for (long long il = 0; il < t->region.n[0]; il += 65535) {
-        LithoPatchTask part = *t;
-        part.region.lo[0] += il;
-        part.region.n[0] = t->region.n[0] - il < 65535 ? t->region.n[0] - il : 65535;
-        const dim3 grid((unsigned)part.region.n[1], (unsigned)part.region.n[0]);
-        multiply_kernel<<<grid, THREADS, 0, stream>>>(part, gain, nx);
     }
     return (int)cudaGetLastError();
 }
