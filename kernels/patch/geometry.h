@@ -35,6 +35,7 @@ enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };
 enum { LITHO_PATCH_AUTOMATIC, LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
 enum { LITHO_PATCH_LOCAL, LITHO_PATCH_WHOLE };
 enum { LITHO_PATCH_BALANCE_AUTO, LITHO_PATCH_BALANCE_OFF };
+enum { LITHO_PATCH_SWELL_AUTO, LITHO_PATCH_SWELL_OFF };
 enum { LITHO_PATCH_STAGE_PLAN, LITHO_PATCH_STAGE_LEVEL, LITHO_PATCH_STAGE_FILTER };
 enum {
     LITHO_PATCH_MAX_WINDOW = 64,
@@ -56,6 +57,7 @@ typedef struct LithoPatchParams {
     int window_il, window_xl, window_t; // 0 = window, or what choice_lines.h finds
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
+    int swell;                          // LITHO_PATCH_SWELL_AUTO, ... (swell.h)
     bool faults;                        // put back what leaves at faults (faults.h)
 } LithoPatchParams;
 

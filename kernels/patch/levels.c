@@ -611,15 +611,21 @@ static gboolean find_scatter(Measuring *m, const LithoReader *reader, LithoRun *
     return TRUE;
 }
 
-LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoReader *reader,
+LithoMeasured *patch_measure_with(const LithoPatchParams *asked, const LithoReader *survey,
                                   const PatchMeter *meter, LithoRun *run, GError **error)
 {
     PatchFound found;
+    PatchSwell swell;
+    PatchCalmReader calm;
+    if (!patch_swell_find(survey, asked, run, &swell, error))
+        return NULL;
+    patch_swell_read(&calm, survey, asked, swell);
+    const LithoReader *reader = &calm.reader;
     if (!patch_choice_read(asked, reader, run, &found, error))
         return NULL;
     const LithoPatchParams params = patch_choice_take(asked, found);
     const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, &params);
-    PatchLevels l = {.params = params};
+    PatchLevels l = {.params = params, .swell = swell};
     Measuring m;
     patch_cells_make(&l, reader->grid, &g);
     const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&

@@ -5,6 +5,7 @@
 #include "kernels/common/noise.h"
 #include "kernels/patch/choice.h"
 #include "kernels/patch/patch.h"
+#include "kernels/patch/swell.h"
 
 // patch_floor_add() of several cells in one go: the floors of all added up,
 // [frequency][wavenumber], and mean powers [cell][frequency], 0 where a cell has none.
@@ -51,6 +52,7 @@ typedef struct PatchLevels {
     LithoPatchLevels table;  // its sigma is `sigma`, its shape `shape`
     float *sigma, *shape;    // shape: NULL = noise comes to all wavenumbers alike (floor.h)
     LithoUneven of;          // traces of the survey, as measured part by part (gains.h)
+    PatchSwell swell;        // of the survey, likewise: the levels are those without it
     double total, low, high; // of the whole input, as in LithoNoise
     gboolean fine;           // cells are finer than the survey's own (levels_bands.h)
     gint32 own[3];           // then: numbers of the survey's own along the axes
@@ -107,7 +109,7 @@ void patch_levels_recall(PatchLevels *levels, PatchLevels *kept, int n_kept,
                          const LithoPatchGeometry *g, const LithoPatchParams *params,
                          const LithoCube *in, LithoMeasured *measured);
 // The operator's measure(), on a device where `meter` is not NULL.
-LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
+LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *survey,
                                   const PatchMeter *meter, LithoRun *run, GError **error);
 // The level at every sample of `out`'s region, of all frequencies together: the standard deviation
 // of the noise there. FALSE: cancelled.

@@ -17,6 +17,7 @@ enum {
     FINE = 16,
     WITH_ENERGY = 32, // the rule that was found
     OF_LINES = 64,    // behind the head: a Chosen
+    WITH_SWELL = 128, // then a Swell
 };
 
 // Lengths, and the threshold in hundredths, that lines have chosen.
@@ -24,10 +25,15 @@ typedef struct Chosen {
     gint32 length[3], threshold;
 } Chosen;
 
+// Mean powers of most traces where there is swell.
+typedef struct Swell {
+    float low[PATCH_SWELL_LOW], above[PATCH_SWELL_ABOVE];
+} Swell;
+
 // With FINE the numbers of cells that the survey has by itself, three gint32. Then bins x cells
 // floats; with a shape, its bins x wavenumbers; with gains, or with shares, one a trace of the
-// survey. WITH_GAINS, WITH_SHARES, FINE, WITH_ENERGY
-// and OF_LINES are added to the version.
+// survey. WITH_GAINS, WITH_SHARES, FINE, WITH_ENERGY, OF_LINES and WITH_SWELL are added to the
+// version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -51,8 +57,30 @@ char *litho_patch_measure_key(const void *params)
     return g_strconcat(key,
                        patch_gains_asked(p)          ? ", balanced"
                        : p->mode == LITHO_PATCH_FILL ? ", for filling"
-                                                     : NULL,
-                       NULL);
+                                                     : "",
+                       p->swell == LITHO_PATCH_SWELL_OFF ? ", with swell" : NULL, NULL);
+}
+
+PatchSwell patch_swell_from_measured(const LithoMeasured *measured)
+{
+    gsize n;
+    Head head = {0};
+    Swell swell;
+    PatchSwell s = {.found = TRUE};
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    if (n >= sizeof head)
+        memcpy(&head, bytes, sizeof head);
+    const gsize at = sizeof head + (head.version & OF_LINES ? sizeof(Chosen) : 0);
+    if (!(head.version & WITH_SWELL) || n < at + sizeof swell)
+        return (PatchSwell){0};
+    memcpy(&swell, bytes + at, sizeof swell);
+    for (int f = 0; f < PATCH_SWELL_LOW; f++)
+        s.found &= isfinite(swell.low[f]) && swell.low[f] > 0;
+    for (int f = 0; f < PATCH_SWELL_ABOVE; f++)
+        s.found &= isfinite(swell.above[f]) && swell.above[f] > 0;
+    memcpy(s.low, swell.low, sizeof s.low);
+    memcpy(s.above, swell.above, sizeof s.above);
+    return s.found ? s : (PatchSwell){0};
 }
 
 static gsize traces_of(const LithoPatchGeometry *g)
@@ -122,22 +150,27 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
     const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;
-    const Head head = {.version = (l->shape ? WITH_SHAPE : VERSION) + of_each +
-                                  (l->fine ? FINE : 0) +
-                                  (found.rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0) +
-                                  (found.lengths[2] > 0 ? OF_LINES : 0),
-                       .bins = (guint32)l->table.bins,
-                       .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
-                       .absent = l->absent,
-                       .total = l->total,
-                       .low = l->low,
-                       .high = l->high};
+    const Head head = {
+        .version = (l->shape ? WITH_SHAPE : VERSION) + of_each + (l->fine ? FINE : 0) +
+                   (found.rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0) +
+                   (found.lengths[2] > 0 ? OF_LINES : 0) + (l->swell.found ? WITH_SWELL : 0),
+        .bins = (guint32)l->table.bins,
+        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
+        .absent = l->absent,
+        .total = l->total,
+        .low = l->low,
+        .high = l->high};
     const Chosen chosen = {{found.lengths[0], found.lengths[1], found.lengths[2]},
                            (gint32)lrint(100 * found.threshold)};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
     if (head.version & OF_LINES)
         g_byte_array_append(bytes, (const guint8 *)&chosen, sizeof chosen);
+    Swell swell;
+    memcpy(swell.low, l->swell.low, sizeof swell.low);
+    memcpy(swell.above, l->swell.above, sizeof swell.above);
+    if (head.version & WITH_SWELL)
+        g_byte_array_append(bytes, (const guint8 *)&swell, sizeof swell);
     if (l->fine)
         g_byte_array_append(bytes, (const guint8 *)l->own, sizeof l->own);
     g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
@@ -200,7 +233,8 @@ static gsize take_cells(PatchLevels *l, const LithoPatchGeometry *g, const Head 
                         const guint8 *bytes, gsize n)
 {
     gint32 own[3] = {0};
-    gsize at = sizeof *head + (head->version & OF_LINES ? sizeof(Chosen) : 0);
+    gsize at = sizeof *head + (head->version & OF_LINES ? sizeof(Chosen) : 0) +
+               (head->version & WITH_SWELL ? sizeof(Swell) : 0);
     if (!(head->version & FINE)) {
         divide_as_earlier(l, g, head->n);
     } else if (n >= at + sizeof own) {
@@ -227,7 +261,7 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     }
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const guint32 of_each = head.version & (WITH_GAINS | WITH_SHARES);
-    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY | OF_LINES);
+    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY | OF_LINES | WITH_SWELL);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
     const gsize gains = of_each ? traces_of(g) : 0;
     good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&

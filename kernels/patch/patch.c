@@ -130,6 +130,13 @@ static const LithoParam rows[] = {
                   "multiplied by them again; where single traces are clearly noisier than others, "
                   "these keep a share of what their neighbours do not have; off = never. Not "
                   "with a noise level that is given.")),
+    PATCH_CHOICE(
+        swell, N_("auto") "\0" N_("off") "\0", .label = N_("Remove swell"), .advanced = true,
+        .stage = LEVEL, .when = "mode=denoise",
+        .doc = N_("Where noise below 12 Hz lasts and is clearly louder on some traces, or on all, "
+                  "than at higher frequencies, as swell is, it is first drawn down to the level of "
+                  "the other noise, in longer windows; off = never. Not in depth, nor with a noise "
+                  "level that is given.")),
     PATCH_BOOL(
         faults, .label = N_("Keep faults"), .def = true, .advanced = true, .stage = FILTER,
         .when = "mode=denoise",

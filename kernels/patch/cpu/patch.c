@@ -36,6 +36,7 @@ static void destroy(gpointer data)
         patch_levels_clear(&p->kept[k]);
     litho_clean_clear(&p->clean);
     litho_gains_clear(&p->gains);
+    patch_swell_clear(&p->calm);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
     g_free(p);
@@ -200,7 +201,8 @@ static gboolean report_energy(const LithoPass *pass, LithoRun *run, GError **err
 }
 
 // Recorded traces that stand alone; a sample that is not finite stays out.
-static gboolean leave_alone(const LithoPass *pass, LithoRun *run, GError **error)
+static gboolean leave_alone(const LithoPass *pass, const LithoCube *raw, LithoRun *run,
+                            GError **error)
 {
     const LithoBox r = pass->region;
     g_autofree guint8 *alone = NULL;
@@ -208,7 +210,7 @@ static gboolean leave_alone(const LithoPass *pass, LithoRun *run, GError **error
         return FALSE;
     for (gint64 il = r.lo[0]; alone && il < r.hi[0]; il++)
         for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
-            const float *from = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+            const float *from = litho_cube_trace(raw, il, xl) - raw->held.lo[2];
             float *to = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
             const gboolean stays = alone[litho_cube_trace_index(pass->in, il, xl)];
             for (gint64 t = r.lo[2]; stays && t < r.hi[2]; t++)
@@ -217,8 +219,10 @@ static gboolean leave_alone(const LithoPass *pass, LithoRun *run, GError **error
     return TRUE;
 }
 
-// Traces over their gains are filtered, and multiplied by them again.
-static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+// Traces over their gains are filtered, and multiplied by them again. `raw`: the input with its
+// swell.
+static gboolean filter(PatchPlan *p, const LithoPass *pass, const LithoCube *raw, LithoRun *run,
+                       GError **error)
 {
     const LithoPatchParams *params = pass->params;
     LithoPass balanced = *pass;
@@ -228,13 +232,13 @@ static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErro
         return FALSE;
     if (balanced.in != pass->in)
         litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
-    return leave_alone(pass, run, error);
+    return leave_alone(pass, raw, run, error);
 }
 
 // Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
 // filled traces are live.
-static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
-                          GError **error)
+static gboolean structure(PatchPlan *p, const LithoPass *pass, const LithoCube *raw, int volume,
+                          LithoRun *run, GError **error)
 {
     LithoPass result = *pass;
     result.volume = NULL;
@@ -244,7 +248,7 @@ static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, Litho
         return FALSE;
     result.out = out;
     litho_cube_inherit(out, pass->in);
-    if (!filter(p, &result, run, error))
+    if (!filter(p, &result, raw, run, error))
         return FALSE;
     litho_mute_keep(pass->in, out, result.region, litho_run_threads(run));
     if (!patch_structure(out, pass->region, volume, litho_patch_dip_unit(&p->grid), pass->out, run,
@@ -297,14 +301,16 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    if (!settle(p, asked, &params, run, error))
+    settled.in =
+        patch_swell_calm(&p->calm, asked->params, asked->in, NULL, asked->measured, run, error);
+    if (!settled.in || !settle(p, pass, &params, run, error))
         return FALSE;
     settled.params = &params;
     if (volume >= 0)
-        return structure(p, pass, volume, run, error);
+        return structure(p, pass, asked->in, volume, run, error);
     if (pass->volume)
         return level_volume(p, pass, run, error);
-    if (!filter(p, pass, run, error))
+    if (!filter(p, pass, asked->in, run, error))
         return FALSE;
     if (!run || !run->report)
         return TRUE;
@@ -312,7 +318,8 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
     patch_levels_report(&p->levels, &p->grid, &params, run->report);
     litho_gains_report(&p->gains, "patch", &p->grid, run->report);
     litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, run->report);
-    return report_energy(pass, run, error);
+    patch_swell_report(&p->calm, run->report);
+    return report_energy(asked, run, error);
 }
 
 // Result and sweep. The one block of a small survey is put into the result, and kept, when it is
@@ -352,12 +359,13 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region, threads);
     const guint64 guesses = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
     const guint64 copy = guesses + patch_gains_bytes(in, p, need);
-    guint64 peak = 0, kept = 0;
+    guint64 peak = 0, kept = 0, calming, calm;
+    patch_swell_bytes(in, p, need, &calming, &calm);
     if (p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
         patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }
-    return input + copy + (whole ? MAX(peak, kept + filter) : filter);
+    return input + MAX(calming, calm + copy + (whole ? MAX(peak, kept + filter) : filter));
 }
 
 // The filter's memory is free by the time that dips are made.

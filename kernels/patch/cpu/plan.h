@@ -6,6 +6,7 @@
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels.h"
 #include "kernels/patch/choice.h"
+#include "kernels/patch/swell.h"
 
 // Everything that outlives one exec() on the CPU.
 typedef struct PatchFilled PatchFilled;
@@ -16,6 +17,7 @@ typedef struct PatchPlan {
     LithoGrid grid;
     PatchLevels levels, kept[PATCH_LEVELS_KEPT]; // of the last pass, and of those before
     PatchChoice choice;
+    PatchCalm calm;
     PatchGains gains;
     LithoClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for

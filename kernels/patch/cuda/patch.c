@@ -75,6 +75,7 @@ static void destroy(gpointer data)
     patch_levels_clear(&p->levels);
     litho_clean_clear(&p->clean);
     litho_gains_clear(&p->gains);
+    patch_swell_clear(&p->calm);
     g_free(p);
 }
 
@@ -240,7 +241,9 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
         litho_report_number(to, "windows", "windows", "", (double)windows);
     patch_levels_report(&p->levels, &p->grid, params, to);
     litho_gains_report(&p->gains, "patch", &p->grid, to);
-    litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : pass->in, to);
+    const LithoCube *calm = p->calm.cube ? p->calm.cube : pass->in;
+    litho_clean_report(&p->clean, p->gains.cube ? p->gains.cube : calm, to);
+    patch_swell_report(&p->calm, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
     return TRUE;
@@ -275,9 +278,9 @@ static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *r
     return clean && update_levels(p, pass, clean, run, error) ? clean : NULL;
 }
 
-// `pass`: with traces over their gains, `raw`: as they are.
-static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass *pass,
-                             LithoRun *run, GError **error)
+// `pass`: with traces over their gains, `calm`: without swell, `raw`: as they are.
+static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoCube *calm,
+                             const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
     const LithoCube *clean = prepare(p, pass, run, error);
@@ -298,16 +301,19 @@ static gboolean run_balanced(PatchPlan *p, const LithoPass *raw, const LithoPass
     const gboolean ok = s.task.in && (params->mode == LITHO_PATCH_DENOISE
                                           ? denoise(&s, pass, clean, error)
                                           : patch_fill(p, pass, in, s.task.in, out, run, error));
-    return ok && (pass->in == raw->in || patch_times_gains(&s, error)) &&
+    return ok && (pass->in == calm || patch_times_gains(&s, error)) &&
            leave_alone(&s, raw, error) && litho_cuda_finish(p->context, run, error) &&
            (!run || !run->report || report(&s, raw, error));
 }
 
-static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+// `raw`: the input with its swell.
+static gboolean run_pass(PatchPlan *p, const LithoPass *pass, const LithoCube *raw, LithoRun *run,
+                         GError **error)
 {
-    LithoPass balanced = *pass;
+    LithoPass balanced = *pass, as_it_is = *pass;
+    as_it_is.in = raw;
     balanced.in = patch_over_gains(p, pass, run, error);
-    return balanced.in && run_balanced(p, pass, &balanced, run, error);
+    return balanced.in && run_balanced(p, &as_it_is, pass->in, &balanced, run, error);
 }
 
 // The table of the levels is small, and made on the host.
@@ -333,8 +339,8 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
 
 // Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
 // filled traces are live.
-static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
-                                 GError **error)
+static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, const LithoCube *raw,
+                                 int volume, LithoRun *run, GError **error)
 {
     LithoPass result = *pass;
     result.volume = NULL;
@@ -350,7 +356,7 @@ static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume
     }
     result.out = out;
     litho_cube_inherit(out, pass->in);
-    const gboolean ok = run_pass(p, &result, run, error) &&
+    const gboolean ok = run_pass(p, &result, raw, run, error) &&
                         litho_cuda_keep_mute(pass->in, out, result.region, error) &&
                         patch_structure(p, pass, out, volume, run, error);
     if (ok)
@@ -374,6 +380,16 @@ static gboolean settle(PatchPlan *p, const LithoPass *pass, LithoPatchParams *pa
     return clean && patch_choice_make(&p->choice, pass, &reader, run, params, error);
 }
 
+// The pass's input without its swell, which the host takes off where there is some. NULL:
+// cancelled, or no memory.
+static const LithoCube *calm(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    PatchFetch fetch = {p, pass->in};
+    const LithoReader blocks = {.grid = &pass->in->grid, .read = patch_fetch_box, .data = &fetch};
+    return patch_swell_calm(&p->calm, pass->params, pass->in, pass->in->samples ? NULL : &blocks,
+                            pass->measured, run, error);
+}
+
 static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
@@ -384,15 +400,16 @@ static gboolean exec(gpointer data, const LithoPass *asked, LithoRun *run, GErro
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
-    const gboolean known = settle(p, asked, &params, run, error);
+    settled.in = calm(p, asked, run, error);
+    const gboolean known = settled.in && settle(p, pass, &params, run, error);
     settled.params = &params;
     if (known && run)
         patch_choice_report(asked->params, &params, run->report);
     if (known && volume >= 0)
-        return structure_volume(p, pass, volume, run, error);
+        return structure_volume(p, pass, asked->in, volume, run, error);
     if (known && pass->volume)
         return level_volume(p, pass, run, error);
-    const gboolean ok = known && run_pass(p, pass, run, error);
+    const gboolean ok = known && run_pass(p, pass, asked->in, run, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
     return ok;
@@ -410,6 +427,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
     bytes += litho_clean_bytes(litho_box_count(need)); // the input without holes and bursts
     bytes += patch_gains_bytes(in, p, need);
+    guint64 unused, swell;
+    patch_swell_bytes(in, p, need, &unused, &swell); // the host takes it off
+    bytes += swell;
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)

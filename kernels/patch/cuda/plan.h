@@ -6,6 +6,7 @@
 #include "kernels/cuda/erratic.h"
 #include "kernels/patch/cuda/kernels.h"
 #include "kernels/patch/gains.h"
+#include "kernels/patch/swell.h"
 #include "kernels/patch/levels.h"
 #include "kernels/patch/choice.h"
 
@@ -22,6 +23,7 @@ typedef struct PatchPlan {
     int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
     PatchChoice choice;
+    PatchCalm calm;
     PatchGains gains;
     LithoCudaArray gain; // of the traces of the survey
     LithoClean clean;

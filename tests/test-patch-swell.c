@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Swell before the local Fourier filter: noise of low frequency that lasts and is loud on some
+// traces, or on all. Cubes of known truth; seeds are fixed.
+#include <math.h>
+#include <string.h>
+
+#include "core/synth/synth_parts.h"
+#include "kernels/kernels.h"
+#include "kernels/patch/swell.h"
+#include "tests/patch_common.h"
+
+enum { HARMONICS = 64 };
+
+// Traces that have swell.
+typedef enum {
+    NONE,
+    LINES,  // inlines 0 to 2, 7 and 8: groups of cables
+    GROUPS, // six of sixteen crosslines
+    BLOCKS, // runs of eight traces along crosslines, one of four at random
+    RUN,    // crosslines 30 to 50
+    ALL,
+} Where;
+
+static gboolean is_swelling(Where where, gint64 il, gint64 xl)
+{
+    switch (where) {
+    case LINES:
+        return il <= 2 || il == 7 || il == 8;
+    case GROUPS:
+        return (xl + 3) % 16 < 6;
+    case BLOCKS:
+        return litho_hash_uniform(11, 1, (guint64)(il * 1000 + xl / 8)) < 0.25;
+    case RUN:
+        return xl >= 30 && xl <= 50;
+    case ALL:
+        return TRUE;
+    case NONE:
+        break;
+    }
+    return FALSE;
+}
+
+// Adds noise of 0.3 to `top` Hz, independent from trace to trace, of standard deviation `sigma`.
+static void add_swell(LithoCube *to, Where where, double top, double sigma)
+{
+    const gint64 nx = litho_box_size(to->held, 1), nt = litho_box_size(to->held, 2);
+    for (gint64 k = 0; k < litho_box_size(to->held, 0) * nx; k++) {
+        float *x = to->samples + k * nt;
+        if (!is_swelling(where, k / nx, k % nx))
+            continue;
+        for (int h = 0; h < HARMONICS; h++) {
+            const guint64 id = (guint64)(k * HARMONICS + h);
+            const double f = 0.3 + (top - 0.3) * litho_hash_uniform(12, 1, id);
+            const double phase = 2 * G_PI * litho_hash_uniform(12, 2, id);
+            for (gint64 t = 0; t < nt; t++)
+                x[t] += (float)(sigma * sqrt(2.0 / HARMONICS) *
+                                cos(2 * G_PI * f * 0.004 * (double)t + phase));
+        }
+    }
+}
+
+static LithoCube *make(PatchKind kind, const gint64 n[3], PatchColour colour, double snr,
+                       LithoCube **clean)
+{
+    g_autoptr(LithoCube) noise = patch_noise(colour, n[0], n[1], n[2], pow(10, -snr / 20), 31);
+    g_autoptr(LithoCube) truth = patch_cube(kind, n[0], n[1], n[2]);
+    LithoCube *in = patch_sum(truth, noise);
+    if (clean)
+        *clean = g_steal_pointer(&truth);
+    return in;
+}
+
+static LithoCube *run(const LithoCube *in, const char *words)
+{
+    const LithoPatchParams p = patch_settings(words);
+    return patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+}
+
+// Property: swell 6 dB and more above the events leaves them with what other noise leaves, less a
+// few dB; with swell=off most of it stays (-3 to 15 dB come out).
+static void test_truth(void)
+{
+    const struct {
+        PatchKind kind;
+        gint64 n[3];
+        PatchColour colour;
+        double snr;
+        Where where;
+        double top, db, least;
+    } cases[] = {
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, LINES, 5, 6, 25},
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, ALL, 5, 6, 19},
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, RUN, 5, 6, 25},
+        {PATCH_FAULT, {40, 40, 256}, PATCH_WHITE, 5, BLOCKS, 8, 12, 16},
+        {PATCH_CURVED, {40, 40, 256}, PATCH_LOW, 10, GROUPS, 6, 10, 20},
+        {PATCH_CONFLICT, {1, 200, 384}, PATCH_WHITE, 10, RUN, 6, 6, 18},
+        {PATCH_CONFLICT, {4, 96, 384}, PATCH_WHITE, 10, BLOCKS, 6, 6, 17},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) clean = NULL;
+        g_autoptr(LithoCube) in =
+            make(cases[k].kind, cases[k].n, cases[k].colour, cases[k].snr, &clean);
+        add_swell(in, cases[k].where, cases[k].top, pow(10, cases[k].db / 20));
+        g_autoptr(LithoCube) out = run(in, ""), left = run(in, "swell=off");
+        const double snr = patch_snr(out, clean, NULL), without = patch_snr(left, clean, NULL);
+        g_test_message("case %u: in %.2f, swell=off %.2f, out %.2f dB", k,
+                       patch_snr(in, clean, NULL), without, snr);
+        g_assert_cmpfloat(snr, >, cases[k].least);
+        g_assert_cmpfloat(snr, >, without + 4);
+    }
+}
+
+// Property: where no noise is swell every bit is that of swell=off, and no number is measured:
+// white noise, noise of low frequency and of a band, traces of unlike amplitude, bursts, an offset.
+static void test_none(void)
+{
+    const gint64 n[3] = {28, 40, 200};
+    for (int colour = PATCH_WHITE; colour <= PATCH_BAND; colour++)
+        for (int what = 0; what < 4; what++) {
+            g_autoptr(LithoCube) in =
+                make(what == 1 ? PATCH_RANDOM : PATCH_FAULT, n, colour, what == 2 ? 30 : 3, NULL);
+            for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
+                if (what == 3)
+                    in->samples[k] += k / n[2] % 50 == 7 && k % n[2] > 90 && k % n[2] < 120
+                                          ? 20 * (float)sin(0.3 * (double)k)
+                                          : 3;
+            g_autoptr(LithoCube) out = run(in, ""), off = run(in, "swell=off");
+            const LithoPatchParams p = patch_settings("");
+            const LithoReader reader = {.grid = &in->grid, .read = patch_read_part, .data = in};
+            PatchSwell found;
+            g_assert_true(patch_swell_find(&reader, &p, NULL, &found, NULL));
+            g_test_message("colour %d, %d", colour, what);
+            g_assert_false(found.found);
+            patch_assert_part(out, off);
+        }
+}
+
+// Property: no sample depends on the region, on what is held beyond the region's input box, or on
+// the number of threads; numbers go through a recipe.
+static void test_regions(void)
+{
+    const gint64 n[3] = {80, 80, 480};
+    const LithoPatchParams p = patch_settings("window=16 balance=off");
+    g_autoptr(LithoCube) in = make(PATCH_FAULT, n, PATCH_WHITE, 10, NULL);
+    add_swell(in, BLOCKS, 6, 2);
+    patch_kill(in, 5, 3);
+    in->samples[12345] = in->live[12345 / n[2]] ? NAN : 0;
+    const LithoReader reader = {.grid = &in->grid, .read = patch_read_part, .data = in};
+    g_autoptr(LithoMeasured) numbers = litho_patch_measure(&p, &reader, NULL, NULL);
+    g_assert_nonnull(numbers);
+    g_assert_true(patch_swell_from_measured(numbers).found);
+    g_autoptr(JsonNode) json = litho_measured_to_json(numbers);
+    g_autoptr(LithoMeasured) read = litho_measured_from_json(json, NULL);
+    LithoRun one = {.threads = 1}, three = {.threads = 3};
+    g_autoptr(LithoCube) whole = patch_run_by(&litho_patch_cpu, in, &p, read, NULL, &three);
+    const LithoBox region = {.lo = {2, 3, 5}, .hi = {5, 9, 40}};
+    const LithoBox box = litho_patch_input_box(&in->grid, &p, region);
+    for (int a = 0; a < 3; a++)
+        g_assert_cmpint(box.hi[a], <, n[a]);
+    g_autoptr(LithoCube) around = litho_cube_copy_box(in, box, NULL);
+    g_autoptr(LithoCube) part = patch_run_by(&litho_patch_cpu, around, &p, numbers, &region, &one);
+    patch_assert_part(whole, part);
+}
+
+// Property: swell of one trace alone among weak noise goes down to the level of the noise, and the
+// other traces, its mute and missing traces keep what they have.
+static void test_one(void)
+{
+    enum { N = 32, N_T = 400, AT = 10 * N + 17, MUTE = 60 };
+    g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, N, N, N_T, 0.1, 5);
+    g_autoptr(LithoCube) before = litho_cube_copy_box(in, in->held, NULL);
+    for (int t = 0; t < N_T; t++)
+        in->samples[AT * N_T + t] += 5 * (float)sin(2 * G_PI * 2.5 * 0.004 * t);
+    memset(in->samples + AT * N_T, 0, MUTE * sizeof(float));
+    in->live[5] = 0;
+    PatchSwell swell = {.found = TRUE};
+    for (int f = 0; f < PATCH_SWELL_LOW; f++)
+        swell.low[f] = 0.01f;
+    for (int f = 0; f < PATCH_SWELL_ABOVE; f++)
+        swell.above[f] = 0.01f;
+    g_autoptr(LithoCube) out = litho_cube_copy_box(in, in->held, NULL);
+    double part = 0, left = 0, others = 0;
+    g_assert_true(patch_swell_remove(&swell, out, &part, NULL, NULL));
+    for (int k = 0; k < N * N; k++)
+        for (int t = k == AT ? MUTE + 80 : 0; t < N_T; t++) {
+            const double d = out->samples[k * N_T + t] - before->samples[k * N_T + t];
+            *(k == AT ? &left : &others) += d * d;
+        }
+    left = sqrt(left / (N_T - MUTE - 80));
+    others = sqrt(others / (N * N - 1) / N_T);
+    g_test_message("left %.3f of 3.5, others changed by %.4f of 0.1; %.3f of the traces", left,
+                   others, part);
+    g_assert_cmpfloat(left, <, 0.12);
+    g_assert_cmpfloat(others, <, 0.01);
+    for (int t = 0; t < MUTE; t++)
+        g_assert_true(out->samples[AT * N_T + t] == 0);
+    g_assert_cmpmem(out->samples + 5 * N_T, N_T * sizeof(float), before->samples + 5 * N_T,
+                    N_T * sizeof(float));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/patch-swell/truth", test_truth);
+    g_test_add_func("/patch-swell/none", test_none);
+    g_test_add_func("/patch-swell/regions", test_regions);
+    g_test_add_func("/patch-swell/one", test_one);
+    return g_test_run();
+}
