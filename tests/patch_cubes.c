@@ -213,6 +213,23 @@ void patch_mix(LithoCube *c)
     }
 }
 
+void patch_add_swell(LithoCube *to, gboolean (*has)(gint64 il, gint64 xl), double top, double sigma)
+{
+    enum { HARMONICS = 64 };
+    const gint64 nx = litho_box_size(to->held, 1), nt = litho_box_size(to->held, 2);
+    for (gint64 k = 0; k < litho_box_size(to->held, 0) * nx; k++) {
+        float *x = to->samples + k * nt;
+        for (int h = 0; h < HARMONICS && has(k / nx, k % nx); h++) {
+            const guint64 id = (guint64)(k * HARMONICS + h);
+            const double f = 0.3 + (top - 0.3) * litho_hash_uniform(12, 1, id);
+            const double phase = 2 * G_PI * litho_hash_uniform(12, 2, id);
+            for (gint64 t = 0; t < nt; t++)
+                x[t] += (float)(sigma * sqrt(2.0 / HARMONICS) *
+                                cos(2 * G_PI * f * 0.004 * (double)t + phase));
+        }
+    }
+}
+
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b)
 {
     LithoCube *c = litho_cube_copy_box(a, a->held, NULL);

@@ -34,6 +34,10 @@ double patch_noise_level(PatchColour colour, double f, gint64 n_t);
 // Mixes neighbouring traces of noise, 1 2 1 along inlines and crosslines, as migration does, and
 // keeps its standard deviation: it comes to few wavenumbers then.
 void patch_mix(LithoCube *noise);
+// Adds swell to the traces that `has` it: noise of 0.3 to `top` Hz, independent from trace to
+// trace, of standard deviation `sigma`.
+void patch_add_swell(LithoCube *to, gboolean (*has)(gint64 il, gint64 xl), double top,
+                     double sigma);
 // a + b in a new cube, with the live mask of a.
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b);
 // Takes `percent` of the traces away at random: zero and not live.

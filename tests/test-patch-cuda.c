@@ -607,6 +607,40 @@ static void test_gains(void)
     }
 }
 
+static gboolean swells(gint64 il, gint64 xl)
+{
+    return (il * 3 + xl / 8) % 4 == 0;
+}
+
+// Property: swell is found and removed as on the CPU, in a region as in the whole, and behind
+// another step, whose result the host has not.
+static void test_swell(void)
+{
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_FAULT, 60, 64, 256);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 60, 64, 256, 0.3, 3);
+    g_autoptr(LithoCube) in = patch_sum(clean, noise);
+    patch_add_swell(in, swells, 6, 2);
+    LithoEngine *cuda = engine_on("cuda"), *cpu = engine_on("cpu");
+    g_autoptr(LithoCube) there = run_with(cuda, "", in, NULL), here = run_with(cpu, "", in, NULL);
+    const LithoBox region = {.lo = {3, 5, 20}, .hi = {40, 30, 120}};
+    g_autoptr(LithoCube) part = run_with(cuda, "", in, &region);
+    gint64 far;
+    g_assert_cmpfloat(patch_snr(there, clean, NULL), >, 15);
+    g_assert_cmpfloat(distance(here, there, 1e-3, &far), <, 1e-3);
+    g_assert_cmpint(far, <, litho_cube_held_samples(in) / 1000);
+    patch_assert_part(there, part);
+    g_autoptr(LithoFlow) flow = patch_flow("sigma=1e-6 erratic=0 faults=off");
+    litho_flow_append(flow, &litho_operator_patch);
+    LithoRun run = {0};
+    g_autoptr(LithoCube) behind = litho_engine_run(cuda, flow, in, NULL, &run, NULL);
+    g_assert_nonnull(litho_cube_host(behind, NULL));
+    g_assert_cmpfloat(distance(there, behind, 1e-2, &far), <, 1e-2);
+    litho_engine_free(cuda);
+    litho_engine_free(cpu);
+}
+
 static gboolean second_time(gpointer data)
 {
     return ++*(int *)data > 1;
@@ -652,6 +686,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-cuda/regions", test_regions);
     g_test_add_func("/patch-cuda/small-memory", test_small_memory);
     g_test_add_func("/patch-cuda/gains", test_gains);
+    g_test_add_func("/patch-cuda/swell", test_swell);
     g_test_add_func("/patch-cuda/split", test_split);
     g_test_add_func("/patch-cuda/split-is-told", test_split_is_told);
     g_test_add_func("/patch-cuda/cancel", test_cancel);

@@ -10,54 +10,34 @@
 #include "kernels/patch/swell.h"
 #include "tests/patch_common.h"
 
-enum { HARMONICS = 64 };
-
-// Traces that have swell.
-typedef enum {
-    NONE,
-    LINES,  // inlines 0 to 2, 7 and 8: groups of cables
-    GROUPS, // six of sixteen crosslines
-    BLOCKS, // runs of eight traces along crosslines, one of four at random
-    RUN,    // crosslines 30 to 50
-    ALL,
-} Where;
-
-static gboolean is_swelling(Where where, gint64 il, gint64 xl)
+// Traces that have swell: groups of cables, six of sixteen crosslines, runs of eight traces along
+// crosslines, one of four at random, 21 crosslines, all.
+static gboolean on_lines(gint64 il, gint64 xl)
 {
-    switch (where) {
-    case LINES:
-        return il <= 2 || il == 7 || il == 8;
-    case GROUPS:
-        return (xl + 3) % 16 < 6;
-    case BLOCKS:
-        return litho_hash_uniform(11, 1, (guint64)(il * 1000 + xl / 8)) < 0.25;
-    case RUN:
-        return xl >= 30 && xl <= 50;
-    case ALL:
-        return TRUE;
-    case NONE:
-        break;
-    }
-    return FALSE;
+    (void)xl;
+    return il <= 2 || il == 7 || il == 8;
 }
 
-// Adds noise of 0.3 to `top` Hz, independent from trace to trace, of standard deviation `sigma`.
-static void add_swell(LithoCube *to, Where where, double top, double sigma)
+static gboolean on_groups(gint64 il, gint64 xl)
 {
-    const gint64 nx = litho_box_size(to->held, 1), nt = litho_box_size(to->held, 2);
-    for (gint64 k = 0; k < litho_box_size(to->held, 0) * nx; k++) {
-        float *x = to->samples + k * nt;
-        if (!is_swelling(where, k / nx, k % nx))
-            continue;
-        for (int h = 0; h < HARMONICS; h++) {
-            const guint64 id = (guint64)(k * HARMONICS + h);
-            const double f = 0.3 + (top - 0.3) * litho_hash_uniform(12, 1, id);
-            const double phase = 2 * G_PI * litho_hash_uniform(12, 2, id);
-            for (gint64 t = 0; t < nt; t++)
-                x[t] += (float)(sigma * sqrt(2.0 / HARMONICS) *
-                                cos(2 * G_PI * f * 0.004 * (double)t + phase));
-        }
-    }
+    (void)il;
+    return (xl + 3) % 16 < 6;
+}
+
+static gboolean on_blocks(gint64 il, gint64 xl)
+{
+    return litho_hash_uniform(11, 1, (guint64)(il * 1000 + xl / 8)) < 0.25;
+}
+
+static gboolean on_run(gint64 il, gint64 xl)
+{
+    (void)il;
+    return xl >= 30 && xl <= 50;
+}
+
+static gboolean on_all(gint64 il, gint64 xl)
+{
+    return il >= 0 && xl >= 0;
 }
 
 static LithoCube *make(PatchKind kind, const gint64 n[3], PatchColour colour, double snr,
@@ -86,22 +66,22 @@ static void test_truth(void)
         gint64 n[3];
         PatchColour colour;
         double snr;
-        Where where;
+        gboolean (*where)(gint64 il, gint64 xl);
         double top, db, least;
     } cases[] = {
-        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, LINES, 5, 6, 25},
-        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, ALL, 5, 6, 19},
-        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, RUN, 5, 6, 25},
-        {PATCH_FAULT, {40, 40, 256}, PATCH_WHITE, 5, BLOCKS, 8, 12, 16},
-        {PATCH_CURVED, {40, 40, 256}, PATCH_LOW, 10, GROUPS, 6, 10, 20},
-        {PATCH_CONFLICT, {1, 200, 384}, PATCH_WHITE, 10, RUN, 6, 6, 18},
-        {PATCH_CONFLICT, {4, 96, 384}, PATCH_WHITE, 10, BLOCKS, 6, 6, 17},
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, on_lines, 5, 6, 25},
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, on_all, 5, 6, 19},
+        {PATCH_PLANES, {14, 100, 256}, PATCH_WHITE, 20, on_run, 5, 6, 25},
+        {PATCH_FAULT, {40, 40, 256}, PATCH_WHITE, 5, on_blocks, 8, 12, 16},
+        {PATCH_CURVED, {40, 40, 256}, PATCH_LOW, 10, on_groups, 6, 10, 20},
+        {PATCH_CONFLICT, {1, 200, 384}, PATCH_WHITE, 10, on_run, 6, 6, 18},
+        {PATCH_CONFLICT, {4, 96, 384}, PATCH_WHITE, 10, on_blocks, 6, 6, 17},
     };
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autoptr(LithoCube) clean = NULL;
         g_autoptr(LithoCube) in =
             make(cases[k].kind, cases[k].n, cases[k].colour, cases[k].snr, &clean);
-        add_swell(in, cases[k].where, cases[k].top, pow(10, cases[k].db / 20));
+        patch_add_swell(in, cases[k].where, cases[k].top, pow(10, cases[k].db / 20));
         g_autoptr(LithoCube) out = run(in, ""), left = run(in, "swell=off");
         const double snr = patch_snr(out, clean, NULL), without = patch_snr(left, clean, NULL);
         g_test_message("case %u: in %.2f, swell=off %.2f, out %.2f dB", k,
@@ -143,7 +123,7 @@ static void test_regions(void)
     const gint64 n[3] = {80, 80, 480};
     const LithoPatchParams p = patch_settings("window=16 balance=off");
     g_autoptr(LithoCube) in = make(PATCH_FAULT, n, PATCH_WHITE, 10, NULL);
-    add_swell(in, BLOCKS, 6, 2);
+    patch_add_swell(in, on_blocks, 6, 2);
     patch_kill(in, 5, 3);
     in->samples[12345] = in->live[12345 / n[2]] ? NAN : 0;
     const LithoReader reader = {.grid = &in->grid, .read = patch_read_part, .data = in};
