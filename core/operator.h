@@ -188,6 +188,10 @@ struct LithoOperator {
     // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick
     // preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
+    // `box`, what input_box() tells, with the samples beyond it that numbers of measure() ask for.
+    // Memory and pieces are told without these. NULL = none. Pure.
+    LithoBox (*measured_box)(const LithoGrid *in, const void *params, const LithoMeasured *measured,
+                             LithoBox box);
     // The parameters with which measure() finds the same numbers, as one text in no language of the
     // user: recipes are compared by it. NULL = with these parameters nothing of the whole input is
     // needed. Pure; g_free(). Both functions are NULL

@@ -135,7 +135,8 @@ static void test_regions(void)
     LithoRun one = {.threads = 1}, three = {.threads = 3};
     g_autoptr(LithoCube) whole = patch_run_by(&litho_patch_cpu, in, &p, read, NULL, &three);
     const LithoBox region = {.lo = {2, 3, 5}, .hi = {5, 9, 40}};
-    const LithoBox box = litho_patch_input_box(&in->grid, &p, region);
+    const LithoBox box = litho_operator_patch.measured_box(
+        &in->grid, &p, numbers, litho_patch_input_box(&in->grid, &p, region));
     for (int a = 0; a < 3; a++)
         g_assert_cmpint(box.hi[a], <, n[a]);
     g_autoptr(LithoCube) around = litho_cube_copy_box(in, box, NULL);

@@ -6,7 +6,6 @@
 #include "kernels/patch/faults.h"
 #include "kernels/patch/patch.h"
 #include "kernels/patch/structure.h"
-#include "kernels/patch/swell.h"
 
 enum { BLOCK = 256, AROUND = 32 };
 // Narrow surveys have fewer lines along an axis. LONGEST: the level of longer windows is told
@@ -148,7 +147,7 @@ LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox
         box.lo[a] = from;
         box.hi[a] = to;
     }
-    return patch_swell_box(in, p, litho_patch_with_erratic(in, p, box));
+    return litho_patch_with_erratic(in, p, box);
 }
 
 int litho_patch_structure_volume(const LithoVolumeDoc *volume)

@@ -5,6 +5,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 #include "kernels/patch/structure.h"
+#include "kernels/patch/swell.h"
 
 enum {
     SHORTEST = 4, // window
@@ -63,6 +64,13 @@ static gint64 across(const LithoGrid *in, const void *params)
 {
     const LithoPatchParams *p = params;
     return p->mode == LITHO_PATCH_DENOISE ? 0 : litho_patch_blocks(in).traces[1];
+}
+
+// Swell is removed in longer windows than the filter has, where there is some.
+static LithoBox measured_box(const LithoGrid *in, const void *params, const LithoMeasured *measured,
+                             LithoBox box)
+{
+    return patch_swell_from_measured(measured).found ? patch_swell_box(in, params, box) : box;
 }
 
 #define PATCH_FLOAT(field, ...) LITHO_FLOAT(LithoPatchParams, field, __VA_ARGS__)
@@ -245,6 +253,7 @@ const LithoOperator litho_operator_patch = {
     .find = find,
     .check = check,
     .input_box = litho_patch_input_box,
+    .measured_box = measured_box,
     .volumes = volumes,
     .measure_key = litho_patch_measure_key,
     .measure = litho_patch_measure,

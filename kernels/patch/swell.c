@@ -56,22 +56,6 @@ LithoBox patch_swell_box(const LithoGrid *grid, const LithoPatchParams *params, 
                           axis[2].length - 1 + PATCH_SWELL_AROUND * axis[2].stride});
 }
 
-void patch_swell_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box,
-                       guint64 *peak, guint64 *kept)
-{
-    LithoPatchAxis axis[3];
-    *peak = *kept = 0;
-    if (!patch_swell_asked(grid, params) || litho_box_empty(box))
-        return;
-    patch_swell_windows(grid, axis);
-    const guint64 windows = litho_box_size(box, 2) / axis[2].stride + OVERLAP;
-    const guint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
-    *kept = 2 * litho_box_count(box);
-    *peak = 2 * *kept + traces * windows *
-                            (PATCH_SWELL_LOW * (sizeof(float complex) + sizeof(float)) +
-                             PATCH_SWELL_ABOVE * sizeof(float));
-}
-
 // --- spectra beside the events -------------------------------------------------------------------
 
 typedef struct Job {

@@ -53,13 +53,9 @@ typedef struct PatchCalm {
 gboolean patch_swell_asked(const LithoGrid *grid, const LithoPatchParams *params);
 // Windows along the axes. Those of a survey that is too short have 0 samples.
 void patch_swell_windows(const LithoGrid *grid, LithoPatchAxis axis[3]);
-// `box` with all that its samples depend on; `box` itself where swell is not sought.
+// `box` with all that its samples depend on where there is swell; `box` itself where none is
+// sought.
 LithoBox patch_swell_box(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);
-// Bytes beside the input that a box takes while swell is removed (`peak`), and from then on: half
-// of a copy, as there is one where there is swell and none elsewhere.
-void patch_swell_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box,
-                       guint64 *peak, guint64 *kept);
-
 // swell_find.c. Looks at samples of the survey: up to nine columns of traces. FALSE: cancelled,
 // unreadable, no memory.
 gboolean patch_swell_find(const LithoReader *survey, const LithoPatchParams *params, LithoRun *run,

@@ -82,51 +82,92 @@ static LithoBox column_at(const Look *l, int c)
     return box;
 }
 
-// One frequency of one time of a column.
-static void look_at(const Look *l, const LithoCube *column, int c, int f, int time,
-                    const float complex *wave, PatchSplitRoom *room)
+// A thread's room for one time of a column.
+typedef struct Room {
+    PatchSplitRoom split;
+    float complex *x; // [frequency][trace]
+} Room;
+
+// Cosines and sines of all frequencies behind the taper, [sample][frequency][2]: side by side, so
+// that a sample is read once.
+static float *waves_of(int length)
 {
-    const int length = l->axis[2].length, n = l->axis[1].length;
-    const gint64 from = spread(l->axis[2].n - length, l->times, time);
-    const PatchSplit *s = &l->split;
-    for (int k = 0; k < s->traces; k++) {
-        const gint64 il = column->held.lo[0] + k / n, xl = column->held.lo[1] + k % n;
-        const float *x = litho_cube_trace(column, il, xl) + from - column->held.lo[2];
-        float re = 0, im = 0;
-        for (int t = 0; t < length && litho_cube_is_live(column, il, xl); t++) {
-            re += isfinite(x[t]) ? x[t] * crealf(wave[t]) : 0;
-            im += isfinite(x[t]) ? x[t] * cimagf(wave[t]) : 0;
+    float *waves = g_new(float, (gsize)length *ASKED * 2);
+    g_autofree float complex *wave = g_new(float complex, length);
+    g_autofree float *taper = g_new(float, length);
+    for (int f = 0; f < ASKED; f++) {
+        patch_swell_wave(length, patch_swell_bin(f), wave, taper);
+        for (int t = 0; t < length; t++) {
+            waves[(t * ASKED + f) * 2] = crealf(wave[t]);
+            waves[(t * ASKED + f) * 2 + 1] = cimagf(wave[t]);
         }
-        room->x[k] = re + im * _Complex_I;
     }
-    const gboolean tells = patch_split(s, room);
-    for (int k = 0; k < s->traces; k++) {
-        const gsize at = at_of(l, f, (gsize)c * s->traces + k) + time;
-        if (!tells || s->taper[k] <= MARGIN)
+    return waves;
+}
+
+static void transform(const float *x, int length, const float *waves, float *sum)
+{
+    memset(sum, 0, 2 * ASKED * sizeof *sum);
+    for (int t = 0; t < length; t++) {
+        const float value = isfinite(x[t]) ? x[t] : 0;
+        for (int k = 0; k < 2 * ASKED; k++)
+            sum[k] += value * waves[t * 2 * ASKED + k];
+    }
+}
+
+static void find_spectra(const Look *l, const LithoCube *column, int time, const float *waves,
+                         float complex *to)
+{
+    const int length = l->axis[2].length, n = l->axis[1].length, traces = l->split.traces;
+    const gint64 from = spread(l->axis[2].n - length, l->times, time);
+    for (int k = 0; k < traces; k++) {
+        const gint64 il = column->held.lo[0] + k / n, xl = column->held.lo[1] + k % n;
+        float sum[2 * ASKED] = {0};
+        if (litho_cube_is_live(column, il, xl))
+            transform(litho_cube_trace(column, il, xl) + from - column->held.lo[2], length, waves,
+                      sum);
+        for (int f = 0; f < ASKED; f++)
+            to[f * traces + k] = sum[2 * f] + sum[2 * f + 1] * _Complex_I;
+    }
+}
+
+static void look_at(const Look *l, const LithoCube *column, int c, int time, const float *waves,
+                    Room *room)
+{
+    const PatchSplit *s = &l->split;
+    PatchSplitRoom *r = &room->split;
+    find_spectra(l, column, time, waves, room->x);
+    for (int f = 0; f < ASKED; f++) {
+        memcpy(r->x, room->x + f * s->traces, s->traces * sizeof *r->x);
+        if (!patch_split(s, r))
             continue;
-        l->power[at] = patch_split_power(room->x[k] / s->taper[k]);
-        l->event[at] = patch_split_power(room->event[k] / s->taper[k]);
+        for (int k = 0; k < s->traces; k++) {
+            const gsize at = at_of(l, f, (gsize)c * s->traces + k) + time;
+            if (s->taper[k] <= MARGIN)
+                continue;
+            l->power[at] = patch_split_power(r->x[k] / s->taper[k]);
+            l->event[at] = patch_split_power(r->event[k] / s->taper[k]);
+        }
     }
 }
 
 static gboolean look_at_columns(const Look *l, LithoCube *const *columns, int threads)
 {
-    const int length = l->axis[2].length, all = l->n[0] * l->n[1] * ASKED;
+    const int all = l->n[0] * l->n[1] * l->times;
+    g_autofree float *waves = waves_of(l->axis[2].length);
     gint lacks = 0;
 #pragma omp parallel num_threads(MIN(threads, all))
     {
-        PatchSplitRoom room;
-        g_autofree float complex *wave = g_new(float complex, length);
-        g_autofree float *taper = g_new(float, length);
-        if (!patch_split_room(&l->split, &room))
+        Room room;
+        room.x = g_try_new(float complex, (gsize)ASKED * l->split.traces);
+        if (!patch_split_room(&l->split, &room.split) || !room.x)
             g_atomic_int_set(&lacks, 1);
 #pragma omp for schedule(dynamic)
-        for (int k = 0; k < all; k++) {
-            patch_swell_wave(length, patch_swell_bin(k % ASKED), wave, taper);
-            for (int t = 0; t < l->times && !g_atomic_int_get(&lacks); t++)
-                look_at(l, columns[k / ASKED], k / ASKED, k % ASKED, t, wave, &room);
-        }
-        patch_split_room_end(&room);
+        for (int k = 0; k < all; k++)
+            if (!g_atomic_int_get(&lacks))
+                look_at(l, columns[k / l->times], k / l->times, k % l->times, waves, &room);
+        patch_split_room_end(&room.split);
+        g_free(room.x);
     }
     return !lacks;
 }

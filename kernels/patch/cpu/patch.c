@@ -359,13 +359,12 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region, threads);
     const guint64 guesses = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
     const guint64 copy = guesses + patch_gains_bytes(in, p, need);
-    guint64 peak = 0, kept = 0, calming, calm;
-    patch_swell_bytes(in, p, need, &calming, &calm);
+    guint64 peak = 0, kept = 0;
     if (p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
         patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }
-    return input + MAX(calming, calm + copy + (whole ? MAX(peak, kept + filter) : filter));
+    return input + copy + (whole ? MAX(peak, kept + filter) : filter);
 }
 
 // The filter's memory is free by the time that dips are made.

@@ -427,9 +427,6 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
     bytes += litho_clean_bytes(litho_box_count(need)); // the input without holes and bursts
     bytes += patch_gains_bytes(in, p, need);
-    guint64 unused, swell;
-    patch_swell_bytes(in, p, need, &unused, &swell); // the host takes it off
-    bytes += swell;
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
