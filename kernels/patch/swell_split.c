@@ -21,6 +21,8 @@ static const float LIMIT = 4;
 static const double QUIET = 0.4, MOST = 0.3, MIDDLE = 0.5;
 // A trace has its whole weight up to so many times the power of most, in the first and later times.
 static const float FIRST = 2, LATER = 4;
+// An event has so many times its power on most traces at most.
+static const float EVEN = 4;
 // A window needs so large a part of its traces.
 enum { PART = 8 };
 // Traces whose taper is less say nothing of the power of most.
@@ -109,6 +111,22 @@ static void find_events(const PatchSplit *s, PatchSplitRoom *r)
     fftwf_execute_dft(s->inverse, r->sum, r->event);
 }
 
+// Events have about the amplitude of their neighbours, also where swell of neighbouring traces is
+// alike and passes for one.
+static void even_out(const PatchSplit *s, PatchSplitRoom *r)
+{
+    int n = 0;
+    for (int k = 0; k < s->traces; k++) {
+        r->power[k] = patch_split_power(r->event[k]) / (s->taper[k] * s->taper[k]);
+        if (r->weight[k] > 0 && s->taper[k] > MARGIN)
+            r->sorted[n++] = r->power[k];
+    }
+    const float limit = n > 0 ? EVEN * litho_select_kth(r->sorted, n, n / 2) : 0;
+    for (int k = 0; k < s->traces; k++)
+        if (r->power[k] > limit)
+            r->event[k] *= sqrtf(limit / r->power[k]);
+}
+
 bool patch_split(const PatchSplit *s, PatchSplitRoom *r)
 {
     int live = 0;
@@ -129,6 +147,7 @@ bool patch_split(const PatchSplit *s, PatchSplitRoom *r)
         if (time + 1 < TIMES)
             weigh(s, r, MOST, LATER);
     }
+    even_out(s, r);
     for (int k = 0; k < s->traces; k++)
         r->x[k] = r->weight[k] > 0 ? r->x[k] - r->event[k] : 0;
     return true;
