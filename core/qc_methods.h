@@ -18,6 +18,9 @@ typedef struct LithoQcMethods {
     // litho_qc_colour()
     gboolean (*colour)(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
                        const float *from, float *to, LithoRun *run, GError **error);
+    // litho_qc_swell()
+    gboolean (*swell)(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
+                      GError **error);
     // litho_qc_bursts()
     gboolean (*bursts)(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error);
     // litho_qc_guess_gaps()

@@ -31,6 +31,14 @@ LithoCube *litho_qc_without_gaps(const LithoCube *cube, LithoBox box, int axis, 
     return guessed;
 }
 
+gboolean litho_qc_swell(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
+                        GError **error)
+{
+    const LithoQcMethods *m = litho_qc_methods();
+    *level = 0;
+    return !m->swell || m->swell(cube, box, run, level, error);
+}
+
 gboolean litho_qc_bursts(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error)
 {
     const LithoQcMethods *m = litho_qc_methods();

@@ -72,6 +72,8 @@ typedef struct LithoNoise {
     // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of
     // frequencies below (Hz, 1/m).
     double steep, steep_slope, steep_below;
+    double swell;  // standard deviation of the swell where windows do not tell it
+                   // (litho_qc_swell()); 0 = none, or not asked for
     double shifts; // rms of single traces' shifts in time, samples, where they clearly are there
                    // and cost a filter more than 20 dB leave; 0 = none, or not told
     guint reversed; // single traces whose polarity is against that of their neighbours
@@ -114,6 +116,12 @@ enum { LITHO_COLOUR_TRACES = 16, LITHO_COLOUR_SAMPLES = 64 };
 // stopped, no memory, a program without a Fourier transform.
 gboolean litho_qc_colour(const LithoNoise *noise, const gint64 at[3], const gint64 n[3],
                          const float *from, float *to, LithoRun *run, GError **error);
+
+// Standard deviation of the swell in `box` of a host cube (NULL = in all of it): noise of low
+// frequency that lasts and is clearly louder on some traces, or on all, than above its frequencies
+// (kernels/patch/swell.h). 0 = none, or the program has no search.
+gboolean litho_qc_swell(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
+                        GError **error);
 
 // Finds bursts and spikes on single traces of a host cube (kernels/common/erratic.h). *guesses: a
 // copy of the held samples with guesses in their place; NULL = none were found, or the program has

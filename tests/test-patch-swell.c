@@ -9,9 +9,10 @@
 #include "kernels/kernels.h"
 #include "kernels/patch/swell.h"
 #include "tests/patch_common.h"
+#include "tests/quality_cubes.h"
 
-// Traces that have swell: groups of cables, six of sixteen crosslines, runs of eight traces along
-// crosslines, one of four at random, 21 crosslines, all.
+// Traces that have swell: groups of cables, six of sixteen crosslines, twelve of
+// 40, runs of eight traces along crosslines, one of four at random, 21 crosslines, all.
 static gboolean on_lines(gint64 il, gint64 xl)
 {
     (void)xl;
@@ -22,6 +23,12 @@ static gboolean on_groups(gint64 il, gint64 xl)
 {
     (void)il;
     return (xl + 3) % 16 < 6;
+}
+
+static gboolean on_wide_groups(gint64 il, gint64 xl)
+{
+    (void)il;
+    return (xl + 3) % 40 < 12;
 }
 
 static gboolean on_blocks(gint64 il, gint64 xl)
@@ -180,6 +187,43 @@ static void test_one(void)
                     N_T * sizeof(float));
 }
 
+// Property: no SNR is told where a line, or a few of them, have swell on groups of traces, with the
+// filter's result or its input's swell in it (20 dB told were 3, -1 were 9 to 23). Without swell
+// the level knows none, and the SNR is told and right.
+static void test_judged(void)
+{
+    const gint64 lines[][3] = {{1, 256, 400}, {5, 96, 256}};
+    for (int k = 0; k < 4; k++) {
+        const gint64 *n = lines[k / 2];
+        const char *words[] = {"", "swell=off"};
+        LithoCube *clean = NULL;
+        g_autoptr(LithoCube) in = make(PATCH_CONFLICT, n, PATCH_WHITE, 10, &clean);
+        if (k % 2 == 0)
+            patch_add_swell(in, n[0] == 1 ? on_wide_groups : on_run, 5, 2);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(in, NULL, NULL, &noise, NULL));
+        g_test_message("%d lines: swell %.2f, level %.2f to %.2f", (int)n[0], noise.swell,
+                       noise.total, noise.high);
+        g_assert_true(k % 2 ? noise.swell == 0 : noise.swell > 0.7 && noise.swell < 1.6);
+        g_assert_cmpfloat(noise.high, >=, hypot(noise.total, noise.swell));
+        litho_noise_clear(&noise);
+        for (int w = 0; w < 2; w++) {
+            g_autoptr(LithoFlow) flow = quality_flow(&litho_operator_patch, words[w]);
+            g_autoptr(LithoCube) out = NULL;
+            const LithoQuality q = quality_pass(flow, in, clean, &out);
+            g_test_message("patch %s: told %.2f, true %.2f dB; %s", words[w], q.expected_snr_db,
+                           q.snr_db, q.why);
+            if (k % 2) {
+                g_assert_cmpfloat(fabs(q.expected_snr_db - q.snr_db), <, 2);
+                continue;
+            }
+            g_assert_true(isnan(q.expected_snr_db) && isnan(q.input_snr_db) && q.is_unsure);
+            g_assert_nonnull(strstr(q.why, "swell"));
+        }
+        litho_cube_unref(clean);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -188,5 +232,6 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-swell/none", test_none);
     g_test_add_func("/patch-swell/regions", test_regions);
     g_test_add_func("/patch-swell/one", test_one);
+    g_test_add_func("/patch-swell/judged", test_judged);
     return g_test_run();
 }

@@ -265,6 +265,10 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     const int most = set_windows(measured, window);
     if (!litho_qc_noise_windows(cube, box, window, most, run, noise, error))
         return FALSE;
+    if (!noise->local && !litho_qc_swell(cube, &measured, run, &noise->swell, error)) {
+        litho_noise_clear(noise);
+        return FALSE;
+    }
     const double samples = live_samples(cube, measured);
     if (!noise->shape &&
         !(noise->levelled < 0)) { // where noise varies most of its energy is in fewer samples
@@ -274,5 +278,7 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     if (!noise->local)
         put_doubt(measured, window, samples, noise);
     widen_for_guesses(noise, measured, samples);
+    noise->high =
+        noise->swell > 0 ? fmax(noise->high, hypot(noise->total, noise->swell)) : noise->high;
     return TRUE;
 }

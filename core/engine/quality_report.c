@@ -166,6 +166,8 @@ static JsonObject *noise_json(const LithoNoise *noise)
     }
     if (noise->lines > LITHO_NOISE_LINES)
         add_number(object, "line_at", noise->line_at);
+    if (noise->swell > 0)
+        add_number(object, "swell", noise->swell);
     if (noise->levelled < 0)
         add_number(object, "gain_control_correlation", noise->levelled);
     if (noise->gains > 0)

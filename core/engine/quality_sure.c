@@ -145,6 +145,8 @@ static void tell_kind(const LithoQualitySums *s, const LithoNoise *noise, double
     else if (noise->local &&
              (q->is_beyond || q->expected_is_bound || litho_quality_is_doubtful(noise, told)))
         litho_quality_tell_varying(noise, q);
+    else if (noise->swell > 0)
+        litho_quality_tell_swell(noise, q);
     else if (noise->noisy > 0)
         litho_quality_tell_noisy(noise, q);
     else if (!noise->local && litho_quality_is_doubtful(noise, told))

@@ -131,6 +131,19 @@ void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *q)
                                 : _("judge by the removed part, or by hidden traces"));
 }
 
+void litho_quality_tell_swell(const LithoNoise *noise, LithoQuality *q)
+{
+    forget_figures(q);
+    q->is_unsure = TRUE;
+    q->input_snr_db = NAN;
+    g_autofree char *cause = litho_text_printf(
+        _("some traces have noise of low frequency that lasts, as swell does (standard deviation "
+          "%.2g over all traces; the noise level is %.2g): the level misses a part of it and tells "
+          "no SNR"),
+        noise->swell, noise->total);
+    put_why(q, cause, _("a low-cut before takes it away"));
+}
+
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
 {
     const double low = q->expected_low_db, high = q->expected_high_db;

@@ -13,6 +13,9 @@ void litho_quality_tell_uneven(const LithoNoise *noise, LithoQuality *quality);
 // Where single traces are noisier than their neighbours: the level is that of most traces, and what
 // is left or taken of the others' noise counts as error.
 void litho_quality_tell_noisy(const LithoNoise *noise, LithoQuality *quality);
+// Swell on groups of traces of a line, or of few lines: events and bursts are what windows take it
+// for, and the level misses most of it.
+void litho_quality_tell_swell(const LithoNoise *noise, LithoQuality *quality);
 // The level of noise that varies from place to place, or stands in lines, is known less well.
 // The sentence tells gain control and lines, as of hum and swell, from what else varies.
 void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *quality);

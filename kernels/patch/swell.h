@@ -37,6 +37,7 @@ enum {
 typedef struct PatchSwell {
     gboolean found;
     float low[PATCH_SWELL_LOW], above[PATCH_SWELL_ABOVE];
+    double level; // standard deviation of what samples of the survey have beyond these
 } PatchSwell;
 
 // What a plan keeps from one pass to the next. One thread at a time.
@@ -53,6 +54,9 @@ typedef struct PatchCalm {
 gboolean patch_swell_asked(const LithoGrid *grid, const LithoPatchParams *params);
 // Windows along the axes. Those of a survey that is too short have 0 samples.
 void patch_swell_windows(const LithoGrid *grid, LithoPatchAxis axis[3]);
+// litho_qc_swell().
+gboolean patch_swell_level(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
+                           GError **error);
 // `box` with all that its samples depend on where there is swell; `box` itself where none is
 // sought.
 LithoBox patch_swell_box(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);

@@ -277,6 +277,7 @@ static PatchSwell conclude(const Look *l)
     s.found = told.traces >= TRACES && told.loud > PART * told.traces &&
               told.excess > OF_NOISE * above * l->axis[2].length * told.traces &&
               told.excess > OF_ALL * told.all;
+    s.level = sqrt(told.excess / fmax(l->axis[2].length * told.traces, 1));
     return s.found ? s : (PatchSwell){0};
 }
 
@@ -306,4 +307,50 @@ gboolean patch_swell_find(const LithoReader *survey, const LithoPatchParams *par
     patch_split_end(&l.split);
     litho_run_time(run, "swell", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return ok;
+}
+
+// --- of a cube -----------------------------------------------------------------------------------
+
+// A part of a cube as a survey of its own.
+typedef struct Part {
+    const LithoCube *cube;
+    LithoBox box;
+    LithoGrid grid;
+} Part;
+
+static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    const Part *p = data;
+    LithoCube *to = litho_cube_new_box(&p->grid, *box, error);
+    const gint64 nx = litho_box_size(*box, 1), nt = litho_box_size(*box, 2);
+    for (gint64 k = 0; to && k < litho_box_size(*box, 0) * nx; k++) {
+        const gint64 il = p->box.lo[0] + box->lo[0] + k / nx,
+                     xl = p->box.lo[1] + box->lo[1] + k % nx;
+        to->live[k] = litho_cube_is_live(p->cube, il, xl);
+        memcpy(to->samples + k * nt,
+               litho_cube_trace(p->cube, il, xl) + p->box.lo[2] + box->lo[2] - p->cube->held.lo[2],
+               nt * sizeof(float));
+    }
+    return to;
+}
+
+gboolean patch_swell_level(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
+                           GError **error)
+{
+    const LithoPatchParams defaults = {0};
+    Part part = {.cube = cube,
+                 .box = box ? litho_box_intersect(*box, cube->held) : cube->held,
+                 .grid = cube->grid};
+    const LithoReader reader = {.grid = &part.grid, .read = read_part, .data = &part};
+    PatchSwell found;
+    *level = 0;
+    if (litho_box_empty(part.box))
+        return TRUE;
+    for (int a = 0; a < 3; a++)
+        part.grid.axis[a].n = litho_box_size(part.box, a);
+    if (!patch_swell_find(&reader, &defaults, run, &found, error))
+        return FALSE;
+    *level = found.level;
+    return TRUE;
 }
