@@ -2,7 +2,7 @@
 //
 // Single slices of a denoised volume on a GPU (test-wavepacket-planes.c). Skips where there is
 // none.
-#include "tests/wavepacket-planes.h"
+#include "tests/wavepacket-balance.h"
 
 static LithoDevice gpu;
 
@@ -59,6 +59,36 @@ static void test_same(void)
     }
 }
 
+// Property: uneven traces on a GPU: slices and the whole; the whole is the CPU's but for
+// coefficients at their threshold, in one piece and in segments; three shares give what one gives,
+// but for the order of sums.
+static void test_uneven(void)
+{
+    check_uneven(gpu);
+    for (int k = 0; k < 6; k++) {
+        g_autoptr(LithoCube) in = uneven_events((Traces)(SCATTERED + k % 3));
+        const gint64 n = litho_grid_samples(&in->grid);
+        LithoCube *out[3];
+        for (int i = 0; i < 3; i++) {
+            Bench b = bench_on(i == 0 ? litho_device_cpu() : gpu);
+            g_setenv("LITHO_WAVEPACKET_DEVICES", i == 2 ? "3" : "1", TRUE);
+            if (i > 0)
+                litho_engine_share(b.engine, 3);
+            b.p->block = k < 3 ? 0 : 32;
+            out[i] = apply(&b, in);
+            clear(&b);
+        }
+        const double apart = wp_test_error(out[1]->samples, out[0]->samples, n);
+        const double shares = wp_test_error(out[2]->samples, out[1]->samples, n);
+        g_test_message("%d: GPU - CPU %.1e, three shares - one %.1e", k, apart, shares);
+        g_assert_cmpfloat(apart, <, 2e-3);
+        g_assert_cmpfloat(shares, <, 1e-5);
+        for (int i = 0; i < 3; i++)
+            litho_cube_unref(out[i]);
+    }
+    g_unsetenv("LITHO_WAVEPACKET_DEVICES");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -72,5 +102,6 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-planes-cuda/data", test_data);
     g_test_add_func("/wavepacket-planes-cuda/stages", test_stages);
     g_test_add_func("/wavepacket-planes-cuda/same", test_same);
+    g_test_add_func("/wavepacket-planes-cuda/uneven", test_uneven);
     return g_test_run();
 }

@@ -71,19 +71,21 @@ def long_thin_volumes_are_cut_by_themselves():
 ALLOWANCE = 0.006
 
 # Threads, parameters, GiB of --memory (0 = one piece), the least number of slabs. What guesses for missing traces and bursts take is told
-# whether there are any or not: where they are asked for, the survey has some.
+# whether there are any or not: where they are asked for, the survey has some. So it is with traces over their gains.
 SETTINGS = [
-    (1, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
-    (16, "fx erratic=0 fill_passes=0 wide.npy", 0, 1),
-    (2, "fx erratic=0 fill_passes=0 wide.npy", 0.079, 3), # the whole takes 0.102 with vectors of 8, 0.120 with vectors of 16
-    (16, "fx erratic=0 fill_passes=0 wide.npy", 0.088, 3), # the smallest piece 0.078 with vectors of 16
-    (16, "fx erratic=0 fill_passes=0 flat.npy", 0.1, 3),
-    (2, "fx window=60 half_width=1 fmax=30 holes.npy", 0, 1),
-    (16, "fx holes.npy", 0, 1),
-    (2, "fx deep.npy", 0.11, 3),
-    (16, "fx deep.npy", 0.12, 3),
-    (2, "fx time_window=16 time_overlap=8 erratic=0 fill_passes=0 threads.npy", 0, 1),
-    (2, "fx window=3 half_width=1 stride=1 small.npy", 0, 1),
+    (1, "fx balance=off erratic=0 fill_passes=0 wide.npy", 0, 1),
+    (16, "fx balance=off erratic=0 fill_passes=0 wide.npy", 0, 1),
+    (2, "fx balance=off erratic=0 fill_passes=0 wide.npy", 0.079, 3), # the whole takes 0.102 with vectors of 8, 0.120 with vectors of 16
+    (16, "fx balance=off erratic=0 fill_passes=0 wide.npy", 0.088, 3), # the smallest piece 0.078 with vectors of 16
+    (16, "fx balance=off erratic=0 fill_passes=0 flat.npy", 0.1, 3),
+    (2, "fx balance=off window=60 half_width=1 fmax=30 holes.npy", 0, 1),
+    (16, "fx balance=off holes.npy", 0, 1),
+    (2, "fx balance=off deep.npy", 0.11, 3),
+    (16, "fx balance=off deep.npy", 0.12, 3),
+    (2, "fx balance=off time_window=16 time_overlap=8 erratic=0 fill_passes=0 threads.npy", 0, 1),
+    (2, "fx balance=off window=3 half_width=1 stride=1 small.npy", 0, 1),
+    (2, "fx uneven.npy", 0, 1),
+    (16, "fx uneven.npy", 0.13, 3),
     (2, "patch overlap=2 long.npy", 0.04, 3),
     (16, "patch overlap=2 deep.npy", 0.1, 2),
     (16, "patch overlap=2 deep.npy", 0, 1),
@@ -122,12 +124,14 @@ SETTINGS = [
 def the_plan_tells_the_memory():
     """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
     for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
-                       ("deep", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
+                       ("deep", "128 128 256"), ("uneven", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
                        ("narrow", "160 48 64"), ("rows", "600 40 60"), ("columns", "40 900 60"), ("chain", "2300 24 60"),
                        ("dips", "12 500 400")):
         words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
         if name in ("holes", "deep", "rows", "columns", "chain"):
             words.append("missing=20")
+        if name == "uneven":
+            words += ["missing=20", "scatter=40", "snr=20"]
         cli("synth", "planes", *words, "-o", f"{name}.npy", "--no-truth", "--force")
     programs, wrong = {}, []
     for threads, words, memory, slabs in SETTINGS:

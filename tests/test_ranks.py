@@ -91,25 +91,28 @@ def wave_packets_that_do_not_fit_are_cut():
 
 
 # GiB of host memory for which each flow takes several slabs.
-MEMORY = {"fx": "0.013", "fx-twice": "0.034", "uneven": "0.013"}
+MEMORY = {"fx": "0.013", "fx-twice": "0.034"}
 
 
 @test
 def uneven_traces_under_1_to_3_ranks():
     """Gains of traces are measured on all of the survey, by the first rank; slabs and one piece give the same samples."""
     cli("synth", "planes", "inlines=160", "xlines=40", "samples=64", "scatter=40", "snr=20", "-o", "uneven.npy", "--no-truth")
-    args = ["run", "fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0", "-i", "uneven.npy", "--backend", "cpu", "--threads", "1"]
-    told = cli(*args, "-o", "balanced.npy")
-    assert "amplitudes differ from trace to trace" in told.stdout + told.stderr, told
-    cli(*args, "balance=off", "-o", "as-they-are.npy")
-    assert read("balanced.npy") != read("as-they-are.npy")
-    for n in range(1, 4):
-        args_n = [*args, "--memory", MEMORY["uneven"], "-o", f"balanced-{n}.npy"]
-        assert slabs(*args_n) >= 3, slabs(*args_n)
-        r = ranked(n, *args_n, "--timings", f"balanced-{n}.json")
-        assert r.returncode == 0, (n, r.stderr)
-        assert json.load(open(f"balanced-{n}.json"))["ranks_used"] == n
-        assert read(f"balanced-{n}.npy") == read("balanced.npy"), f"{n} ranks give other samples"
+    for memory, words in (("0.013", ["fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0"]),
+                          ("0.02", ["wavepacket", "block=32", "scales=2"])):
+        name = words[0]
+        args = ["run", *words, "-i", "uneven.npy", "--backend", "cpu", "--threads", "1"]
+        told = cli(*args, "-o", f"{name}-balanced.npy")
+        assert "amplitudes differ from trace to trace" in told.stdout + told.stderr, told
+        cli(*args, "balance=off", "-o", f"{name}-as-they-are.npy")
+        assert read(f"{name}-balanced.npy") != read(f"{name}-as-they-are.npy")
+        for n in range(1, 4):
+            args_n = [*args, "--memory", memory, "-o", f"{name}-balanced-{n}.npy"]
+            assert slabs(*args_n) >= 3, slabs(*args_n)
+            r = ranked(n, *args_n, "--timings", f"{name}-balanced-{n}.json")
+            assert r.returncode == 0, (n, r.stderr)
+            assert json.load(open(f"{name}-balanced-{n}.json"))["ranks_used"] == n
+            assert read(f"{name}-balanced-{n}.npy") == read(f"{name}-balanced.npy"), f"{n} ranks give other samples of {name}"
 
 
 @test

@@ -218,6 +218,7 @@ static gboolean balances(const LithoFlow *flow)
         const LithoParamTable *table = &step->op->params;
         for (guint r = 0; step->enabled && r < table->n; r++)
             if (table->rows[r].role == LITHO_ROLE_BALANCE &&
+                litho_param_applies(table, &table->rows[r], step->params) &&
                 litho_param_get(&table->rows[r], step->params) == 0)
                 return TRUE;
     }
@@ -230,7 +231,8 @@ void litho_quality_tell_gains(const LithoNoise *noise, const LithoFlow *flow, Li
         return;
     litho_text_put(q->why, sizeof q->why,
                    _("amplitudes differ from trace to trace by %.0f %%, which this flow takes for "
-                     "noise; balance the traces before, or take a filter that does (patch, fx)"),
+                     "noise; balance the traces before, or take a filter that does (patch, fx, "
+                     "wavepacket)"),
                    100 * noise->gains);
 }
 
@@ -255,5 +257,5 @@ void litho_quality_tell_reversed(const LithoNoise *noise, const LithoFlow *flow,
                 ? _("this flow turns those that it finds in surveys of 32 lines and more, and "
                     "back again")
                 : _("their events are lost and those beside them weakened: turn them "
-                    "before, or take a filter that does (patch, fx)"));
+                    "before, or take a filter that does (patch, fx, wavepacket)"));
 }

@@ -114,6 +114,9 @@ typedef struct WpJob {
     float **c; // per block: A g_b volume, in its lane's memory; all of a lane the same array
                //   when it is `shared`
 
+    LithoGains gains;             // of the input's traces
+    guint64 gains_of;             // LithoGains.stamp that the volume was loaded with; 0 = no gains
+    const LithoCube *as_recorded; // the input of the pass under way
     LithoClean clean; // the input without bursts and gaps, where there are bursts
     GArray *probes; // of WpProbe: where the noise level is measured
     // Known after the forward stage.
@@ -207,6 +210,38 @@ gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *params, const L
 
 // TRUE in *any: the window of `in` has recorded traces that stand alone.
 gboolean wp_any_alone(WpJob *job, const LithoCube *in, gboolean *any, GError **error);
+
+// *alone, g_free(): one byte a trace that `in` holds, 1 for recorded ones of the window that stand
+// alone; NULL: there are none.
+gboolean wp_alone(const LithoCube *in, LithoBox window, guint8 **alone, GError **error);
+
+// --- gains.c -------------------------------------------------------------------------------------
+
+// TRUE where gains are asked for: noise is removed, its level is measured.
+gboolean wp_gains_asked(const LithoWavepacketParams *params);
+// Bytes of the input's copy over its gains, of a box; 0 where none can come.
+guint64 wp_gains_bytes(const LithoGrid *in, const LithoWavepacketParams *params, LithoBox box);
+// The rule, with the traces that are noisier than others; `stamp` tells one list from another.
+LithoCleanRule wp_gains_clean_rule(LithoUneven of, guint64 stamp, LithoCleanRule rule);
+// Sets the pass's input to the one over its gains, where these differ. FALSE: cancelled, or a
+// failure.
+gboolean wp_over_gains(WpJob *job, LithoPass *pass, LithoRun *run, GError **error);
+// The pass's output times the gains, and what is told of them.
+gboolean wp_times_gains(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// noise.c: numbers that stand in `measured`.
+LithoUneven wp_gains_from_measured(const LithoGrid *grid, const LithoMeasured *measured);
+
+// A survey that is read over the gains of its traces. Stays where it was set.
+typedef struct WpReader {
+    LithoReader over;
+    const LithoReader *survey;
+    LithoUneven of;
+} WpReader;
+
+// Finds the gains, part by part. FALSE: cancelled, or a failure; nothing to end.
+gboolean wp_reader_begin(WpReader *reader, const LithoWavepacketParams *params,
+                         const LithoReader *survey, LithoRun *run, GError **error);
+void wp_reader_end(WpReader *reader);
 
 // --- planes.c ------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 #include "core/cube.h"
 #include "core/qc_noise.h"
 #include "kernels/common/erratic.h"
+#include "kernels/common/gains.h"
 #include "kernels/wavepacket/boxes.h"
 
 // Needs of the applications (denoise, compress, interpolate, reconstruct) on a machine: the
@@ -171,6 +172,12 @@ typedef struct WpEngineClass {
     // litho_clean() on the engine's device, with its scratch memory; NULL: the host's.
     const LithoCube *(*clean)(WpEngine *engine, LithoClean *clean, LithoCleanRule rule,
                               const LithoCube *in, LithoRun *run, GError **error);
+    // litho_gains_divide() on the engine's device; and samples of `box` of a cube there times the
+    // factors `by` of the survey's traces, which waits. NULL, both: the host's.
+    const LithoCube *(*over_gains)(WpEngine *engine, LithoGains *gains, const LithoCube *in,
+                                   LithoGainsFrom from, LithoRun *run, GError **error);
+    gboolean (*times_gains)(WpEngine *engine, const float *by, LithoCube *out, LithoBox box,
+                            GError **error);
     // A cube that store() can fill, for results on the way.
     LithoCube *(*new_cube)(WpEngine *engine, const LithoGrid *grid, GError **error);
     // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values

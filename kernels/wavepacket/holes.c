@@ -39,12 +39,14 @@ LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *p, L
 const LithoCube *wp_clean(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
                           LithoRun *run, GError **error)
 {
-    const LithoCleanRule rule =
-        wp_clean_rule(p, p->mode == WP_INTERPOLATE ? LITHO_CLEAN_ABSENT : LITHO_CLEAN_BESIDE);
+    const LithoCleanRule rule = wp_gains_clean_rule(
+        job->gains.of, job->gains.stamp,
+        wp_clean_rule(p, p->mode == WP_INTERPOLATE ? LITHO_CLEAN_ABSENT : LITHO_CLEAN_BESIDE));
     const WpEngineClass *k = job->engine->class;
-    if (rule.above > 0 && k->clean)
+    const gboolean looks = rule.above > 0 || rule.share;
+    if (looks && k->clean)
         return k->clean(job->engine, &job->clean, rule, in, run, error);
-    if (rule.above > 0 && !litho_cube_host(in, error))
+    if (looks && !litho_cube_host(in, error))
         return NULL;
     return litho_clean(&job->clean, rule, in, run, error);
 }
@@ -79,12 +81,17 @@ gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error)
     return ok;
 }
 
-gboolean wp_any_alone(WpJob *job, const LithoCube *in, gboolean *any, GError **error)
+gboolean wp_alone(const LithoCube *in, LithoBox window, guint8 **alone, GError **error)
 {
     const LithoAround around = {.half = {REACH, REACH}, .fewest = FEWEST};
+    return litho_alone(in, window, around, alone, error);
+}
+
+gboolean wp_any_alone(WpJob *job, const LithoCube *in, gboolean *any, GError **error)
+{
     if (job->alone_of != in->serial) {
         g_autofree guint8 *alone = NULL;
-        if (!litho_alone(in, job->window, around, &alone, error))
+        if (!wp_alone(in, job->window, &alone, error))
             return FALSE;
         job->alone_of = in->serial;
         job->alone = alone != NULL;
@@ -98,11 +105,10 @@ gboolean wp_leave_alone(WpJob *job, const LithoWavepacketParams *p, const LithoC
 {
     const WpEngineClass *k = job->engine->class;
     const LithoBox window = job->window;
-    const LithoAround around = {.half = {REACH, REACH}, .fewest = FEWEST};
     g_autofree guint8 *alone = NULL;
     if (p->mode != WP_DENOISE)
         return TRUE;
-    if (!litho_alone(in, window, around, &alone, error))
+    if (!wp_alone(in, window, &alone, error))
         return FALSE;
     if (!alone)
         return TRUE;

@@ -354,6 +354,7 @@ static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p
     const gboolean erratic = wp_clean_rule(p, LITHO_CLEAN_BESIDE).above > 0;
     const guint64 clean = erratic ? litho_clean_bytes((gint64)(window + around)) : 0;
     return engine_bytes(p, &s, machine->gpu) + clean +
+           wp_gains_bytes(in, p, wp_region_input(in, p, region)) +
            4 * ((cubes + COPIES) * window + around * (wp_guesses(p) && !erratic ? 2 : 1) +
                 volumes * spec.n[0] * spec.n[1] * spec.n[2] + coefficients * (guint64)s.floats);
 }
@@ -370,7 +371,7 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const
     // arrays for means of powers are free again when there are coefficients.
     const guint64 file = machine->gpu ? 0 : file_memory(in, p, block, threads);
     const guint64 noise = machine->gpu ? 4 * wp_noise_memory(in, p) : wp_noise_powers_memory(in, p);
-    return (kept > 0 ? kept : need) + file + noise;
+    return (kept > 0 ? kept : need) + wp_gains_bytes(in, p, litho_box_full(in)) + file + noise;
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
@@ -448,6 +449,7 @@ void wp_job_free(WpJob *job)
     wp_forget_noise(job);
     wp_places_forget(job);
     litho_clean_clear(&job->clean);
+    litho_gains_clear(&job->gains);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
         g_free(job->tapers[a]);
@@ -641,7 +643,7 @@ static gboolean make_result(WpJob *job, const LithoPass *pass, LithoRun *run, GE
         return FALSE;
     if ((keeps && !wp_report_error(job, run, error)) ||
         (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
-        !wp_leave_alone(job, p, pass->in, run, error))
+        !wp_leave_alone(job, p, job->as_recorded, run, error))
         return FALSE;
     job->has_result = p->mode == WP_DENOISE && !job->regional;
     return TRUE;
@@ -657,7 +659,8 @@ static gboolean store_result(WpJob *job, const LithoPass *pass, const WpPlane *p
                : wp_region_store(job, pass, pass->in, error);
 }
 
-gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+// A pass with traces over their gains.
+static gboolean run_over(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
     g_autofree char *needs = wp_measure_key(p);
@@ -668,7 +671,10 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         litho_box_count(pass->region) < litho_grid_samples(&job->survey))
         return wp_region_run(job, pass, run, error);
     wp_job_window(job, litho_box_full(&job->survey));
-    gboolean known = pass->first_stage > WP_STAGE_FORWARD && job->transformed, done = FALSE;
+    const guint64 gains = job->gains.of.gain ? job->gains.stamp : 0;
+    gboolean known =
+        pass->first_stage > WP_STAGE_FORWARD && job->transformed && job->gains_of == gains;
+    gboolean done = FALSE;
     WpPlane plane;
     const gboolean is_plane = wp_planes_wanted(job, pass, run, &plane);
     if (!wp_lanes_begin(job, run, error) ||
@@ -678,6 +684,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         wp_report_spectrum(job, run); // each pass has a report of its own
     else
         wp_planes_forget(job);
+    job->gains_of = gains;
     if ((!known && !take_input(job, pass, run, error)) ||
         (is_plane && !wp_planes_run(job, pass, &plane, run, &done, error)))
         return FALSE;
@@ -687,4 +694,11 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if (p->mode == WP_INTERPOLATE)
         memset(pass->out->live, 1, litho_grid_traces(&job->grid));
     return wp_lanes_finish(job, run, error);
+}
+
+gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    LithoPass over = *pass;
+    return wp_over_gains(job, &over, run, error) && run_over(job, &over, run, error) &&
+           wp_times_gains(job, pass, run, error);
 }

@@ -98,11 +98,21 @@ void wp_prepare_noise(WpJob *job, const LithoRun *run)
 
 // --- as numbers of the recipe --------------------------------------------------------------------
 
-enum { VERSION = 1, WITH_SHAPE = 2, WITH_MAP = 4, WITH_BANDS = 8, MOST = 4096 };
+enum {
+    VERSION = 1,
+    WITH_SHAPE = 2,
+    WITH_MAP = 4,
+    WITH_BANDS = 8,
+    WITH_GAINS = 16,
+    WITH_SHARES = 32,
+    OF_EACH = WITH_GAINS | WITH_SHARES,
+    MOST = 4096
+};
 
 // Followed by n doubles; with a shape, by two whole numbers of wavenumbers and their floats; with a
 // map, by three whole numbers, its knots and its levels: WITH_MAP is added to the version; with one
-// of bands, by their number and a map again, whose levels are those of all bands: WITH_BANDS.
+// of bands, by their number and a map again, whose levels are those of all bands: WITH_BANDS; with
+// gains, or with shares, by one float a trace of the survey.
 typedef struct Head {
     guint32 version, n;
     double df, total, low, high;
@@ -114,8 +124,9 @@ char *wp_measure_key(const void *params)
     char erratic[G_ASCII_DTOSTR_BUF_SIZE];
     if (p->sigma > 0 || p->mode != WP_DENOISE)
         return NULL;
-    return g_strdup_printf("noise level by frequency, bursts %s",
-                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+    return g_strdup_printf("noise level by frequency, bursts %s%s",
+                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic),
+                           wp_gains_asked(p) ? "" : ", not balanced");
 }
 
 static gsize shape_bytes(const LithoNoise *noise)
@@ -145,11 +156,15 @@ static void add_map(GByteArray *to, const LithoNoiseMap *map)
     add(to, map->level, levels_of(map) * sizeof *map->level);
 }
 
-static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
+static LithoMeasured *to_measured(const LithoGrid *grid, const LithoNoise *noise, LithoUneven of,
+                                  const void *params)
 {
     const LithoNoiseMap *map = &noise->map;
     const Head head = {(noise->shape ? WITH_SHAPE : VERSION) + (map->level ? WITH_MAP : 0) +
-                           (noise->bands.level ? WITH_BANDS : 0),
+                           (noise->bands.level ? WITH_BANDS : 0) +
+                           (of.gain    ? WITH_GAINS
+                            : of.share ? WITH_SHARES
+                                       : 0),
                        noise->n,
                        noise->df,
                        noise->total,
@@ -170,6 +185,8 @@ static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
         add(bytes, &noise->bands.bands, sizeof noise->bands.bands);
         add_map(bytes, &noise->bands);
     }
+    if (head.version & OF_EACH)
+        add(bytes, of.gain ? of.gain : of.share, litho_grid_traces(grid) * sizeof(float));
     return litho_measured_new(key, text, bytes->data, bytes->len);
 }
 
@@ -235,13 +252,27 @@ static gboolean take_bands(LithoNoiseMap *map, Bytes *from)
            take_map(map, from);
 }
 
-static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError **error)
+LithoUneven wp_gains_from_measured(const LithoGrid *grid, const LithoMeasured *measured)
+{
+    LithoUneven of = {0};
+    Head head = {0};
+    Bytes from = {0};
+    from.at = litho_measured_bytes(measured, &from.left);
+    if (take(&from, &head, sizeof head) && (head.version & OF_EACH) != 0)
+        litho_gains_of_bytes(grid, from.at, from.left, (head.version & WITH_GAINS) != 0, &of);
+    return of;
+}
+
+static gboolean from_measured(const LithoGrid *grid, LithoMeasured *measured, LithoNoise *noise,
+                              GError **error)
 {
     Bytes from = {0};
     Head head = {0};
     from.at = litho_measured_bytes(measured, &from.left);
     gboolean good = take(&from, &head, sizeof head);
-    const guint32 kind = head.version & ~(guint32)(WITH_MAP | WITH_BANDS);
+    const guint32 of_each = head.version & OF_EACH;
+    const gsize traces = of_each ? litho_grid_traces(grid) * sizeof(float) : 0;
+    const guint32 kind = head.version & ~(guint32)(WITH_MAP | WITH_BANDS | OF_EACH);
     const gboolean with_map = (head.version & WITH_MAP) != 0;
     const gboolean with_bands = (head.version & WITH_BANDS) != 0;
     const gsize levels = head.n * sizeof *noise->sigma;
@@ -259,7 +290,7 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
             good &= isfinite(noise->sigma[k]) && noise->sigma[k] >= 0;
         good = good && (kind == VERSION || take_shape(noise, &from)) &&
                (!with_map || take_map(&noise->map, &from)) &&
-               (!with_bands || take_bands(&noise->bands, &from)) && from.left == 0;
+               (!with_bands || take_bands(&noise->bands, &from)) && from.left == traces;
         if (!good)
             litho_noise_clear(noise);
     }
@@ -293,14 +324,16 @@ typedef struct Sums {
 // Inlines [lo, hi) with a window more at their end: every window lies in a part. Around them stands
 // what guesses for bursts and missing traces need, which are those of the whole then.
 static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams *p,
-                         const LithoReader *reader, gint64 lo, gint64 hi, Sums *sums, LithoRun *run,
+                         const WpReader *from, gint64 lo, gint64 hi, Sums *sums, LithoRun *run,
                          GError **error)
 {
+    const LithoReader *reader = &from->over;
     LithoBox within = litho_box_full(reader->grid);
     LithoRun quiet = litho_run_quiet(run);
     within.lo[0] = MAX(lo - TRACES, 0);
     within.hi[0] = MIN(hi + TRACES, within.hi[0]);
-    const LithoCleanRule rule = wp_clean_rule(p, LITHO_CLEAN_GUESSED);
+    const LithoCleanRule rule =
+        wp_gains_clean_rule(from->of, 1, wp_clean_rule(p, LITHO_CLEAN_GUESSED));
     const LithoBox need = litho_clean_box(reader->grid, rule, within);
     g_autoptr(LithoCube) part = reader->read(&need, &quiet, reader->data, error);
     LithoClean clean = {0};
@@ -317,10 +350,11 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoWavepacketParams
 }
 
 // The level in windows of `size`. FALSE: there are no windows, cancelled, no memory.
-static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader *reader,
+static gboolean measure_parts(const LithoWavepacketParams *p, const WpReader *from,
                               const int size[3], LithoRun *run, LithoNoise *noise, Sums *sums,
                               GError **error)
 {
+    const LithoReader *reader = &from->over;
     const gint64 n = reader->grid->axis[0].n;
     const gint64 samples = litho_grid_samples(reader->grid);
     const guint64 row = (2 * sizeof(float) * samples + litho_clean_bytes(samples)) / n;
@@ -333,7 +367,7 @@ static gboolean measure_parts(const LithoWavepacketParams *p, const LithoReader 
     litho_run_begin(run, "noise level", "inlines");
     for (gint64 lo = 0; ok && lo < n; lo += step)
         ok = litho_run_step(run, lo, n, error) &&
-             add_part(windows, p, reader, lo, MIN(lo + step, n), sums, run, error);
+             add_part(windows, p, from, lo, MIN(lo + step, n), sums, run, error);
     ok = ok && litho_noise_windows_finish(windows, run, noise, error);
     litho_noise_windows_free(windows);
     return ok;
@@ -344,13 +378,14 @@ static gboolean is_line(const LithoGrid *grid)
     return MIN(grid->axis[0].n, grid->axis[1].n) < WP_FEWEST;
 }
 
-LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
-                          GError **error)
+static LithoMeasured *measure_over(const void *params, const WpReader *from, LithoRun *run,
+                                   GError **error)
 {
+    const LithoReader *reader = &from->over;
     g_autoptr(GError) none = NULL;
     LithoNoise noise, others[WP_SMALLER];
     Sums sums, again;
-    if (!measure_parts(params, reader, window, run, &noise, &sums, error))
+    if (!measure_parts(params, from, window, run, &noise, &sums, error))
         return NULL;
     LithoMeasured *measured = NULL;
     const double power = sums.energy / (double)litho_grid_samples(reader->grid);
@@ -359,7 +394,7 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
     if (wp_noise_may_leak(&noise, power)) {
         int n = 0;
         while (n < WP_SMALLER &&
-               measure_parts(params, reader, smaller[n], run, &others[n], &again, &none))
+               measure_parts(params, from, smaller[n], run, &others[n], &again, &none))
             n++;
         if (n == WP_SMALLER)
             wp_noise_take_leak(&noise, others, power, 1 - recorded, is_line(reader->grid));
@@ -369,17 +404,28 @@ LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRu
     }
     wp_noise_check_map(&noise, power);
     if (ok && noise.map.level) {
-        ok = measure_parts(params, reader, shorter, run, &others[0], &again, &none);
+        ok = measure_parts(params, from, shorter, run, &others[0], &again, &none);
         if (ok) {
             wp_noise_take_times(&noise, &others[0]);
             litho_noise_clear(&others[0]);
         }
     }
     if (ok)
-        measured = to_measured(&noise, params);
+        measured = to_measured(reader->grid, &noise, from->of, params);
     else
         g_propagate_error(error, g_steal_pointer(&none));
     litho_noise_clear(&noise);
+    return measured;
+}
+
+LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                          GError **error)
+{
+    WpReader from;
+    if (!wp_reader_begin(&from, params, reader, run, error))
+        return NULL;
+    LithoMeasured *measured = measure_over(params, &from, run, error);
+    wp_reader_end(&from);
     return measured;
 }
 
@@ -432,7 +478,7 @@ static gboolean take_noise(WpJob *job, LithoMeasured *measured, GError **error)
     if (job->noise_from == measured)
         return TRUE;
     wp_forget_noise(job);
-    if (!from_measured(measured, &job->noise, error))
+    if (!from_measured(&job->survey, measured, &job->noise, error))
         return FALSE;
     job->noise_from = litho_measured_ref(measured);
     return TRUE;

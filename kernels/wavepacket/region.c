@@ -181,7 +181,7 @@ gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError 
     job->transformed = job->lanes_hold_volume = job->sigma_late = FALSE;
     if (!wp_job_reserve(job, error) || !load(job, pass, in, run, error) ||
         !wp_places_begin(job, pass, &quiet, error) || !wp_job_apply(job, pass, &quiet, error) ||
-        !wp_bury(job, in, error) || !wp_leave_alone(job, p, pass->in, run, error) ||
+        !wp_bury(job, in, error) || !wp_leave_alone(job, p, job->as_recorded, run, error) ||
         !wp_region_store(job, pass, in, error))
         return FALSE;
     if (run && p->mode == WP_DENOISE)

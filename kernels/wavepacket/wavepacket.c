@@ -70,6 +70,15 @@ static const LithoParam rows[] = {
                     N_("Bursts and spikes on single traces with more than this many times the "
                        "amplitude of the neighbours are replaced from their surroundings; filling "
                        "alone is not guided by them, and they stay; 0 = off.")),
+    LITHO_CHOICE(
+        FIELD, balance, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_BALANCE,
+        .label = N_("Balance traces"), .advanced = true, .stage = WP_STAGE_FORWARD,
+        .when = "mode=denoise",
+        .doc = N_("Where amplitudes clearly differ from trace to trace, or polarity is reversed, "
+                  "packets are made of traces over their gains, measured on the events of their "
+                  "neighbours, and the result is multiplied by them; where single traces are "
+                  "clearly noisier than others, these keep a share of what their neighbours do "
+                  "not have; off = never. Not with a noise level that is given.")),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
@@ -268,6 +277,11 @@ static const LithoNumberDoc numbers[] = {
         "they reach the noise.")},
     {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
                    "recorded ones.")},
+    {"reversed_traces", N_("Traces of reversed polarity, which were turned for the filter.")},
+    {"gain_scatter", N_("Scatter of the traces' gains; absent where traces were filtered as they "
+                        "are.")},
+    {"noisy_traces", N_("Traces with more noise than others, which keep a share of what their "
+                        "neighbours do not have.")},
     {"missing", N_("Part of the traces that is not recorded and is filled.")},
     {"snr_fourier",
      N_("What the same number of values of a plain Fourier transform would give: the "

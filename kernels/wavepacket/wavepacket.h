@@ -24,6 +24,7 @@ typedef struct LithoWavepacketParams {
     double oversampling;    // fine grid / samples
     int block, overlap;     // segments; 0 = the whole volume at once
     int adjoint;            // CUDA only: enum LithoWavepacketAdjoint
+    int balance;            // denoise: enum LithoWavepacketBalance
     double erratic;         // denoise: bursts are above so many times the neighbours; 0 = none
 } LithoWavepacketParams;
 
@@ -34,5 +35,6 @@ enum { WP_LEAST_DIRECTIONS = 3, WP_FINE_DIRECTIONS = 5, WP_MOST_DIRECTIONS = 9 }
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };
 enum LithoWavepacketAdjoint { WP_TILES, WP_GATHER };
+enum LithoWavepacketBalance { WP_BALANCE_AUTO, WP_BALANCE_OFF };
 
 extern const LithoOperator litho_operator_wavepacket;

@@ -426,6 +426,26 @@ static const LithoCube *cuda_clean(WpEngine *engine, LithoClean *clean, LithoCle
     return litho_cuda_clean(cuda->context, &cuda->erratic, clean, rule, in, run, error);
 }
 
+static const LithoCube *cuda_over_gains(WpEngine *engine, LithoGains *gains, const LithoCube *in,
+                                        LithoGainsFrom from, LithoRun *run, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    LithoCudaGains here;
+    litho_cuda_gains_set(&here, cuda->context, &cuda->gain, in);
+    return litho_gains_divide(gains, in, &here.device, from, run, error);
+}
+
+static gboolean cuda_times_gains(WpEngine *engine, const float *by, LithoCube *out, LithoBox box,
+                                 GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    float *samples = litho_cuda_output(cuda->context, out, error);
+    return samples &&
+           litho_cuda_times_gains(cuda->context, &cuda->gain, &out->grid, by, samples, out->held,
+                                  box, error) &&
+           wait_for(cuda, error);
+}
+
 static LithoCube *cuda_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
 {
     const int device = litho_cuda_device(((WpCuda *)engine)->context);
@@ -508,6 +528,8 @@ const WpEngineClass wp_cuda_arrays = {
     .load = cuda_load,
     .guess = cuda_guess,
     .clean = cuda_clean,
+    .over_gains = cuda_over_gains,
+    .times_gains = cuda_times_gains,
     .store = cuda_store,
     .new_cube = cuda_new_cube,
     .fourier = cuda_fourier,

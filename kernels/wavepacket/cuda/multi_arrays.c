@@ -472,6 +472,22 @@ static const LithoCube *multi_clean(WpEngine *engine, LithoClean *clean, LithoCl
                                        : NULL;
 }
 
+static const LithoCube *multi_over_gains(WpEngine *engine, LithoGains *gains, const LithoCube *in,
+                                         LithoGainsFrom from, LithoRun *run, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return multi_attach(engine, error)
+               ? first->class->over_gains(first, gains, in, from, run, error)
+               : NULL;
+}
+
+static gboolean multi_times_gains(WpEngine *engine, const float *by, LithoCube *out, LithoBox box,
+                                  GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return multi_attach(engine, error) && first->class->times_gains(first, by, out, box, error);
+}
+
 static gboolean multi_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
 {
     return wp_first_part(engine)->class->store(wp_first_part(engine), wp_part_of(volume, 0), cube,
@@ -527,6 +543,8 @@ const WpEngineClass wp_multi_arrays = {
     .load = multi_load,
     .guess = multi_guess,
     .clean = multi_clean,
+    .over_gains = multi_over_gains,
+    .times_gains = multi_times_gains,
     .store = multi_store,
     .new_cube = multi_new_cube,
     .fourier = multi_fourier,

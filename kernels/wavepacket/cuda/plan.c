@@ -357,6 +357,7 @@ void wp_cuda_free_plan(WpCuda *cuda)
         &cuda->foreign,         &cuda->fetched,  &cuda->fft_list};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
+    litho_cuda_release(cuda->context, &cuda->gain);
     litho_cuda_erratic_release(cuda->context, &cuda->erratic);
     for (guint i = 0; i < G_N_ELEMENTS(events); i++)
         if (events[i])

@@ -3,6 +3,7 @@
 #include <cufft.h>
 #include "core/qc_noise.h"
 #include "kernels/cuda/erratic.h"
+#include "kernels/cuda/gains.h"
 #include "kernels/wavepacket/cuda/kernels.h"
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
@@ -83,6 +84,7 @@ typedef struct WpCuda {
     guint64 *counted;            // what the last shrink() counted, in pinned memory
     guint64 *counts_to;          // shrink()'s `kept`, until they are added to it; NULL: they are
     const WpBox *counts_of;      // the residual box, where its windows are counted
+    LithoCudaArray gain;         // of the traces of the survey
     LithoCudaErratic erratic;    // scratch memory of the search for bursts
     LithoCudaArray turns, reduced; // of single planes; `reduced` where `u` is too small for it
     LithoCudaArray spectrum, plane_work;
