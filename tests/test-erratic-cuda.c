@@ -252,7 +252,7 @@ static void test_regions(void)
                                 {{59, 40, 190}, {61, 47, 203}}};
     const char *const flows[] = {as_is,
                                  "fx window=12 half_width=2 time_window=64 time_overlap=20 "
-                                 "shared=off",
+                                 "shared=off balance=off",
                                  "patch sigma=0.3"};
     if (no_gpu())
         return;

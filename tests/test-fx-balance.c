@@ -275,10 +275,11 @@ static void test_part_alone(void)
 }
 
 // Property: the SNR that is told of a survey with turned traces is that of the result, within 0.5
-// dB; 0.2 were measured.
+// dB, whose level is measured with them turned; 0.2 were measured. With the traces as they are,
+// events of the fault passed for noise: 25.7 dB and more were told of 18.9.
 static void test_judged(void)
 {
-    static const PatchKind kinds[] = {PATCH_PLANES, PATCH_CURVED};
+    static const PatchKind kinds[] = {PATCH_PLANES, PATCH_CURVED, PATCH_FAULT};
     for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
         g_autoptr(LithoCube) truth = NULL;
         g_autoptr(LithoCube) in = cube_of(kinds[k], REVERSED, 0.5, &truth);

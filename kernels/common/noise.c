@@ -531,11 +531,24 @@ static gboolean measure_judged(const LithoCube *cube, const LithoBox *box, const
                                 error);
 }
 
+// Traces of reversed polarity spread events over all wavenumbers, where they pass for noise: the
+// level is measured with these turned, which leaves the noise as it is.
 gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, const int window[3],
                                     int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
     LithoScatter scatter;
-    if (!measure_judged(cube, box, window, most, run, noise, error))
+    LithoNoise reversed = {0};
+    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    if (!litho_cube_host(cube, error))
+        return FALSE;
+    g_autofree guint8 *marks = g_malloc0(litho_box_size(held, 0) * litho_box_size(held, 1));
+    noise_find_reversed(cube, held, run, &reversed, marks);
+    g_autoptr(LithoCube) turned =
+        reversed.reversed > 0 ? noise_turn_reversed(cube, held, marks, error) : NULL;
+    if (reversed.reversed > 0 && !turned)
+        return FALSE;
+    const LithoCube *even = turned ? turned : cube;
+    if (!measure_judged(even, box, window, most, run, noise, error))
         return FALSE;
     if (!litho_balance_scatter_of(cube, run, &scatter, error)) {
         litho_noise_clear(noise);
@@ -543,11 +556,11 @@ gboolean litho_noise_measure_survey(const LithoCube *cube, const LithoBox *box, 
     }
     noise->gains = scatter.gains;
     noise->noisy = scatter.noise;
-    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     noise->offset = litho_offset_of(cube, held);
-    noise_find_steep(cube, held, run, noise);
-    noise_find_shifts(cube, held, run, noise);
-    noise_find_reversed(cube, held, run, noise);
+    noise->reversed = reversed.reversed;
+    memcpy(noise->reversed_at, reversed.reversed_at, sizeof noise->reversed_at);
+    noise_find_steep(even, held, run, noise);
+    noise_find_shifts(even, held, run, noise);
     return TRUE;
 }
 

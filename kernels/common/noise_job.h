@@ -341,6 +341,10 @@ const float *noise_trace_at(const LithoCube *cube, LithoBox box, gint64 i, gint6
 
 // --- noise_reversed.c ----------------------------------------------------------------------------
 
-// Sets noise->reversed and what belongs to it likewise.
+// Sets noise->reversed and what belongs to it likewise, and reversed[], one byte a trace of the
+// box: 1 = it is.
 void noise_find_reversed(const LithoCube *cube, LithoBox box, const LithoRun *run,
-                         LithoNoise *noise);
+                         LithoNoise *noise, guint8 *reversed);
+// A new cube of the box with those traces turned; NULL = no memory.
+LithoCube *noise_turn_reversed(const LithoCube *cube, LithoBox box, const guint8 *reversed,
+                               GError **error);

@@ -11,6 +11,7 @@
 // pieces by turns, and far below that of the other traces. Where many are, or neighbours are as
 // well, it is something else, as waves that are steeper than three eighths of a period.
 #include <math.h>
+#include <string.h>
 
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
@@ -101,12 +102,14 @@ static gboolean is_alone(const Traces *t, gint64 i, gint64 j)
     return marked < 2;
 }
 
-static void tell(const Traces *t, LithoNoise *noise)
+// Numbers and places to `noise`; which ones to `reversed`.
+static void tell(const Traces *t, LithoNoise *noise, guint8 *reversed)
 {
     for (gint64 i = t->box.lo[0]; i < t->box.hi[0]; i++)
         for (gint64 j = t->box.lo[1]; j < t->box.hi[1]; j++) {
             if (!t->marks[at(t, i, j)] || !is_alone(t, i, j))
                 continue;
+            reversed[at(t, i, j)] = 1;
             if (noise->reversed < LITHO_NOISE_NAMED) {
                 double *to = noise->reversed_at[noise->reversed];
                 to[0] = litho_axis_value(&t->cube->grid.axis[0], (double)i);
@@ -117,12 +120,13 @@ static void tell(const Traces *t, LithoNoise *noise)
 }
 
 void noise_find_reversed(const LithoCube *cube, LithoBox box, const LithoRun *run,
-                         LithoNoise *noise)
+                         LithoNoise *noise, guint8 *reversed)
 {
     const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
     float middle, off;
     gint64 marked = 0;
     noise->reversed = 0;
+    memset(reversed, 0, traces);
     if (litho_box_empty(box) || litho_box_size(box, 2) < 4 * SHORTEST || traces < FEWEST)
         return;
     g_autofree float *alike = g_new(float, traces);
@@ -138,5 +142,17 @@ void noise_find_reversed(const LithoCube *cube, LithoBox box, const LithoRun *ru
         marked += marks[k];
     }
     if (marked <= MOST * (double)traces)
-        tell(&t, noise);
+        tell(&t, noise, reversed);
+}
+
+LithoCube *noise_turn_reversed(const LithoCube *cube, LithoBox box, const guint8 *reversed,
+                               GError **error)
+{
+    LithoCube *turned = litho_cube_copy_box(cube, box, error);
+    const gint64 traces = litho_box_size(box, 0) * litho_box_size(box, 1);
+    const gint64 n = litho_box_size(box, 2);
+    for (gint64 k = 0; turned && k < traces; k++)
+        for (gint64 t = 0; reversed[k] && t < n; t++)
+            turned->samples[k * n + t] = -turned->samples[k * n + t];
+    return turned;
 }
