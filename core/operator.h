@@ -189,7 +189,8 @@ struct LithoOperator {
     // preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
     // `box`, what input_box() tells, with the samples beyond it that numbers of measure() ask for.
-    // Memory and pieces are told without these. NULL = none. Pure.
+    // Before they are known memory is told without these; a run's pieces become smaller
+    // then. NULL = none. Pure.
     LithoBox (*measured_box)(const LithoGrid *in, const void *params, const LithoMeasured *measured,
                              LithoBox box);
     // The parameters with which measure() finds the same numbers, as one text in no language of the

@@ -99,6 +99,8 @@ SETTINGS = [
     (2, "patch mode=fill iterations=2 overlap=2 + fx erratic=0 fill_passes=0 chain.npy", 0.07, 9),
     (2, "patch sigma=1 erratic=0 overlap=2 dips.npy --volume coherence=coherence.npy", 0, 1),
     (2, "patch small.npy", 0, 1),
+    (16, "patch overlap=2 swell.npy", 0, 1),
+    (2, "patch overlap=2 swells.npy", 0.05, 3), # slabs of the plan that --dry-run tells; a run's are smaller
     (2, "wavepacket block=32 narrow.npy", 0.03, 2),
     (16, "wavepacket block=32 narrow.npy", 0.04, 2),
     (1, "wavepacket sigma=1 erratic=0 block=32 narrow.npy", 0.03, 2),
@@ -120,19 +122,33 @@ SETTINGS = [
 ]
 
 
+def add_swell(path):
+    """Noise below 5 Hz, twice the events' amplitude, on groups of eight of 32 crosslines."""
+    cube = np.load(path)
+    samples = cube.shape[2]
+    noise = np.fft.rfft(np.random.default_rng(3).standard_normal(cube.shape))
+    noise[:, :, int(5 * 0.004 * samples) + 1:] = 0
+    noise = np.fft.irfft(noise, samples)
+    loud = np.arange(cube.shape[1]) // 8 % 4 == 1
+    np.save(path, (cube + 2 * cube.std() / noise.std() * noise * loud[None, :, None]).astype("f4"))
+
+
 @test
 def the_plan_tells_the_memory():
     """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
     for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
                        ("deep", "128 128 256"), ("uneven", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
                        ("narrow", "160 48 64"), ("rows", "600 40 60"), ("columns", "40 900 60"), ("chain", "2300 24 60"),
-                       ("dips", "12 500 400")):
+                       ("dips", "12 500 400"), ("swell", "128 128 256"), ("swells", "240 80 200")):
         words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
         if name in ("holes", "deep", "rows", "columns", "chain"):
             words.append("missing=20")
         if name == "uneven":
             words += ["missing=20", "scatter=40", "snr=20"]
+        words += ["snr=10"] if name.startswith("swell") else []
         cli("synth", "planes", *words, "-o", f"{name}.npy", "--no-truth", "--force")
+        if name.startswith("swell"):
+            add_swell(f"{name}.npy")
     programs, wrong = {}, []
     for threads, words, memory, slabs in SETTINGS:
         run_it = ["run", *words.split(), "-o", "told.npy", "--backend", "cpu", "--force", "--restart", "--threads", str(threads)]

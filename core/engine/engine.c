@@ -407,6 +407,17 @@ static guint64 pass_memory(const LithoImpl *impl, const LithoWalkStep *l, int th
                         litho_volume_box(l->volume, &l->out, l->region), threads);
 }
 
+// Samples that numbers of the survey ask for beyond what the operator tells by itself: they are
+// read, and there is a copy of them.
+static guint64 beyond_bytes(const LithoWalkStep *l)
+{
+    if (!l->measured || !l->step->op->measured_box || !l->has_in)
+        return 0;
+    const LithoBox of = litho_volume_box(l->volume, &l->out, l->region);
+    const LithoBox own = litho_operator_input_box(l->step->op, &l->in, l->step->params, TRUE, of);
+    return 8 * (guint64)(litho_box_count(l->need) - litho_box_count(own));
+}
+
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
 {
     const int threads = threads_of(walk);
@@ -415,7 +426,7 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
-            bytes += pass_memory(impl, l, threads);
+            bytes += pass_memory(impl, l, threads) + beyond_bytes(l);
         if (impl && impl->volume_memory && l->volume && l->has_in)
             bytes += impl->volume_memory(&l->in, l->step->params, l->volume, l->region);
     }

@@ -10,11 +10,7 @@
 #include "kernels/patch/cpu/goes_on.h"
 #include "kernels/patch/swell_split.h"
 
-enum {
-    ASKED = PATCH_SWELL_LOW + PATCH_SWELL_ABOVE,
-    OVERLAP = 4,
-    MOST = 2 * PATCH_SWELL_AROUND + 1
-};
+enum { ASKED = PATCH_SWELL_ASKED, OVERLAP = 4, MOST = 2 * PATCH_SWELL_AROUND + 1 };
 // Noise is swell from ONSET times the power of the others on, all of it from twice that.
 static const float ONSET = 4;
 
@@ -58,28 +54,41 @@ LithoBox patch_swell_box(const LithoGrid *grid, const LithoPatchParams *params, 
 
 // --- spectra beside the events -------------------------------------------------------------------
 
+// Sums over the windows of a trace at a frequency of a time: what it has beside the events, the
+// power of these, and the squares of the taper, by which both are weighted.
+typedef struct Cell {
+    float complex beside;
+    float event, weight;
+} Cell;
+
+// Windows go along one axis, row by row. A trace that no later row reads is done with, so that few
+// rows are held at a time.
 typedef struct Job {
     const PatchSwell *swell;
     LithoCube *cube;
+    LithoBox held;
     LithoPatchAxis axis[3];
-    int first[3], last[3]; // windows along the axes of which the cube holds all samples
-    gint64 traces;         // that it holds
+    int first[3], last[3]; // windows along the axes of which the box holds all samples
+    int along, across;     // axes: rows follow each other along the first one
+    int ring;              // places along it that are held at a time
+    int *done;             // [row + 1]: places below are done with before a row; last: all are
+    gint64 lines;          // held across
     PatchSplit split;
-    float complex *low; // beside the events, [window along time][frequency][trace]
-    float *event;       // powers of the events, likewise
-    float *above;       // powers beside them at the frequencies above
+    Cell *cell;       // [window along time][frequency][place mod ring][across]
+    float complex *x; // of a row, [window along time][frequency][place in its windows][across]
+    float *waves;     // patch_swell_waves()
     LithoRun *run;
     GError **error;
-    gint64 done, total;
-    gint stop; // atomic
+    gint64 ready, total; // steps of the progress
+    gint64 calmed;       // traces; atomic
+    gint stop, lacks;    // atomic
 } Job;
 
 static gboolean holds(const Job *job, int a, int k)
 {
-    const LithoBox held = job->cube->held;
     for (int i = 0; i < job->axis[a].length; i++) {
         const int at = litho_patch_mirror(job->axis[a].n, litho_patch_start(job->axis[a], k) + i);
-        if (at < held.lo[a] || at >= held.hi[a])
+        if (at < job->held.lo[a] || at >= job->held.hi[a])
             return FALSE;
     }
     return TRUE;
@@ -98,170 +107,217 @@ static void find_held(Job *job)
     }
 }
 
-static int windows_held(const Job *job)
+static int count_held(const Job *job, int a)
 {
-    return MAX(job->last[2] - job->first[2] + 1, 0);
+    return MAX(job->last[a] - job->first[a] + 1, 0);
 }
 
-// Coefficient of window k along time at each trace; 0 where it is not live.
-static void transform(const Job *job, int k, const float complex *wave, float complex *to)
+static int rows_of(const Job *job)
 {
-    const LithoBox held = job->cube->held;
-    const gint64 nt = litho_box_size(held, 2);
-    const LithoPatchAxis time = job->axis[2];
-    const int start = litho_patch_start(time, k);
-    for (gint64 trace = 0; trace < job->traces; trace++) {
-        const float *x = job->cube->samples + trace * nt - held.lo[2];
-        float re = 0, im = 0;
-        for (int t = 0; t < time.length && job->cube->live[trace]; t++) {
-            const float value = x[litho_patch_mirror(time.n, start + t)];
-            re += isfinite(value) ? value * crealf(wave[t]) : 0;
-            im += isfinite(value) ? value * cimagf(wave[t]) : 0;
-        }
-        to[trace] = re + im * _Complex_I;
+    return MIN(count_held(job, job->across), 1) * count_held(job, job->along);
+}
+
+// The first place that row r reads, and the end of what it adds to.
+static int begin_of(const Job *job, int r)
+{
+    const LithoPatchAxis axis = job->axis[job->along];
+    int least = G_MAXINT;
+    for (int i = 0; i < axis.length; i++)
+        least = MIN(least, litho_patch_mirror(
+                               axis.n, litho_patch_start(axis, job->first[job->along] + r) + i));
+    return least;
+}
+
+static int end_of(const Job *job, int r)
+{
+    const LithoPatchAxis axis = job->axis[job->along];
+    const int start = litho_patch_start(axis, job->first[job->along] + r);
+    return (int)MIN(start + axis.length, job->held.hi[job->along]);
+}
+
+static void set_rows(Job *job)
+{
+    const int rows = rows_of(job);
+    job->done = g_new(int, rows + 1);
+    job->done[rows] = rows > 0 ? end_of(job, rows - 1) : (int)job->held.lo[job->along];
+    job->ring = 1;
+    for (int r = rows - 1; r >= 0; r--) {
+        job->done[r] = MIN(begin_of(job, r), job->done[r + 1]);
+        job->ring = MAX(job->ring, end_of(job, r) - job->done[r]);
     }
 }
 
-static gint64 trace_of(const Job *job, gint64 il, gint64 xl)
+// Rows go along crosslines, as runs cut surveys along inlines; where there are few of these along
+// the others. The survey says so, and no part of it.
+static Job job_of(const LithoGrid *grid, LithoBox held)
 {
-    const LithoBox held = job->cube->held;
-    return (il - held.lo[0]) * litho_box_size(held, 1) + xl - held.lo[1];
+    Job job = {.held = held};
+    patch_swell_windows(grid, job.axis);
+    job.along =
+        grid->axis[1].n <= 2 * job.axis[1].length && grid->axis[0].n > grid->axis[1].n ? 0 : 1;
+    job.across = 1 - job.along;
+    job.lines = litho_box_size(held, job.across);
+    find_held(&job);
+    set_rows(&job);
+    return job;
 }
 
-// Sums over windows at each trace: what is beside the events, their powers, and the squares of the
-// taper, by which both are weighted.
-typedef struct Sums {
-    float complex *x, *beside; // `x`: the values that are split
-    float *event, *weight;
-} Sums;
+static gsize cells_of(const Job *job)
+{
+    return (gsize)count_held(job, 2) * ASKED * job->ring * job->lines;
+}
 
-static void add_window(const Job *job, int ka, int kb, PatchSplitRoom *room, Sums *sums)
+static gsize spectra_of(const Job *job)
+{
+    return (gsize)count_held(job, 2) * ASKED * job->axis[job->along].length * job->lines;
+}
+
+guint64 patch_swell_copy_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box)
+{
+    return patch_swell_asked(grid, params) ? 4 * litho_box_count(box) : 0;
+}
+
+guint64 patch_swell_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box)
+{
+    if (!patch_swell_asked(grid, params) || litho_box_empty(box))
+        return 0;
+    Job job = job_of(grid, box);
+    g_free(job.done);
+    return sizeof(Cell) * cells_of(&job) + sizeof(float complex) * spectra_of(&job);
+}
+
+static gint64 trace_of(const Job *job, int place, gint64 line)
+{
+    const gint64 at[2] = {job->along == 0 ? place : line, job->along == 0 ? line : place};
+    return (at[0] - job->held.lo[0]) * litho_box_size(job->held, 1) + at[1] - job->held.lo[1];
+}
+
+static gsize cell_at(const Job *job, int k, int f, int place, gint64 line)
+{
+    return (((gsize)k * ASKED + f) * job->ring + place % job->ring) * job->lines + line -
+           job->held.lo[job->across];
+}
+
+// Spectra of row r at window k along time; 0 where a trace is not live. `part`: scratch, a window.
+static void transform_row(const Job *job, int r, int k, float *part)
+{
+    const gint64 nt = litho_box_size(job->held, 2);
+    const LithoPatchAxis time = job->axis[2], along = job->axis[job->along];
+    const int start = litho_patch_start(time, job->first[2] + k);
+    const int first = litho_patch_start(along, job->first[job->along] + r);
+    const gsize plane = (gsize)along.length * job->lines;
+    for (gsize i = 0; i < plane; i++) {
+        float sum[2 * ASKED] = {0};
+        const gint64 trace =
+            trace_of(job, litho_patch_mirror(along.n, first + (int)(i / job->lines)),
+                     job->held.lo[job->across] + (gint64)i % job->lines);
+        const float *x = job->cube->samples + trace * nt - job->held.lo[2];
+        for (int t = 0; t < time.length && job->cube->live[trace]; t++)
+            part[t] = x[litho_patch_mirror(time.n, start + t)];
+        if (job->cube->live[trace])
+            patch_swell_transform(part, time.length, job->waves, sum);
+        for (int f = 0; f < ASKED; f++)
+            job->x[((gsize)k * ASKED + f) * plane + i] = sum[2 * f] + sum[2 * f + 1] * _Complex_I;
+    }
+}
+
+// Number of the trace in a split window of place i of the row and line j of its lines.
+static int number_in(const Job *job, int i, int j)
+{
+    return job->along == 0 ? i * job->split.axis[1].length + j : j * job->split.axis[1].length + i;
+}
+
+static void add_window(const Job *job, int r, int q, int k, int f, PatchSplitRoom *room)
 {
     const PatchSplit *s = &job->split;
-    const LithoBox held = job->cube->held;
-    const int n = s->axis[1].length;
-    const int il = litho_patch_start(s->axis[0], ka), xl = litho_patch_start(s->axis[1], kb);
-    for (int k = 0; k < s->traces; k++)
-        room->x[k] = sums->x[trace_of(job, litho_patch_mirror(s->axis[0].n, il + k / n),
-                                      litho_patch_mirror(s->axis[1].n, xl + k % n))];
+    const LithoPatchAxis along = job->axis[job->along], across = job->axis[job->across];
+    const int place = litho_patch_start(along, job->first[job->along] + r);
+    const int line = litho_patch_start(across, job->first[job->across] + q);
+    const gint64 from = job->held.lo[job->across], end = job->held.hi[job->across];
+    const float complex *x = job->x + ((gsize)k * ASKED + f) * along.length * job->lines;
+    for (int i = 0; i < along.length; i++)
+        for (int j = 0; j < across.length; j++)
+            room->x[number_in(job, i, j)] =
+                x[i * job->lines + litho_patch_mirror(across.n, line + j) - from];
     if (!patch_split(s, room))
         return;
-    for (int k = 0; k < s->traces; k++) {
-        const int i = il + k / n, j = xl + k % n;
-        if (i < held.lo[0] || i >= held.hi[0] || j < held.lo[1] || j >= held.hi[1])
-            continue;
-        const gint64 trace = trace_of(job, i, j);
-        sums->beside[trace] += s->taper[k] * room->x[k];
-        sums->event[trace] += patch_split_power(room->event[k]);
-        sums->weight[trace] += s->taper[k] * s->taper[k];
-    }
-}
-
-static gboolean sums_begin(Sums *sums, gint64 traces)
-{
-    sums->x = g_try_new(float complex, traces);
-    sums->beside = g_try_new(float complex, traces);
-    sums->event = g_try_new(float, traces);
-    sums->weight = g_try_new(float, traces);
-    return sums->x && sums->beside && sums->event && sums->weight;
-}
-
-static void sums_end(Sums *sums)
-{
-    g_free(sums->x);
-    g_free(sums->beside);
-    g_free(sums->event);
-    g_free(sums->weight);
-}
-
-// One frequency of one time.
-static void split_field(const Job *job, int task, PatchSplitRoom *room, Sums *sums)
-{
-    const int k = task / ASKED, f = task % ASKED, length = job->axis[2].length;
-    g_autofree float complex *wave = g_new(float complex, length);
-    g_autofree float *taper = g_new(float, length);
-    patch_swell_wave(length, patch_swell_bin(f), wave, taper);
-    transform(job, job->first[2] + k, wave, sums->x);
-    memset(sums->beside, 0, job->traces * sizeof *sums->beside);
-    memset(sums->event, 0, job->traces * sizeof *sums->event);
-    memset(sums->weight, 0, job->traces * sizeof *sums->weight);
-    for (int a = job->first[0]; a <= job->last[0]; a++)
-        for (int b = job->first[1]; b <= job->last[1]; b++)
-            add_window(job, a, b, room, sums);
-    for (gint64 t = 0; t < job->traces; t++) {
-        const float by = sums->weight[t] > 0 ? 1 / sums->weight[t] : 0;
-        const gsize low = ((gsize)k * PATCH_SWELL_LOW + f) * job->traces + t;
-        if (f < PATCH_SWELL_LOW) {
-            job->low[low] = by * sums->beside[t];
-            job->event[low] = by * sums->event[t];
-        } else {
-            job->above[((gsize)k * PATCH_SWELL_ABOVE + f - PATCH_SWELL_LOW) * job->traces + t] =
-                patch_split_power(by * sums->beside[t]);
+    for (int i = 0; i < along.length; i++)
+        for (int j = 0; j < across.length; j++) {
+            const int n = number_in(job, i, j);
+            if (place + i < job->held.lo[job->along] || place + i >= job->held.hi[job->along] ||
+                line + j < from || line + j >= end)
+                continue;
+            Cell *cell = &job->cell[cell_at(job, k, f, place + i, line + j)];
+            cell->beside += s->taper[n] * room->x[n];
+            cell->event += patch_split_power(room->event[n]);
+            cell->weight += s->taper[n] * s->taper[n];
         }
-    }
-}
-
-static gboolean split_all(Job *job)
-{
-    const int tasks = windows_held(job) * ASKED;
-    gint lacks = 0;
-    job->total = tasks;
-#pragma omp parallel num_threads(MAX(MIN(litho_run_threads(job->run), tasks), 1))
-    {
-        PatchSplitRoom room;
-        Sums sums;
-        if (!patch_split_room(&job->split, &room) | !sums_begin(&sums, job->traces))
-            g_atomic_int_set(&lacks, 1);
-#pragma omp for schedule(dynamic)
-        for (int k = 0; k < tasks; k++)
-            if (!g_atomic_int_get(&lacks) &&
-                patch_goes_on(job->run, &job->done, job->total, &job->stop, job->error)) {
-                split_field(job, k, &room, &sums);
-                __atomic_add_fetch(&job->done, 1, __ATOMIC_RELAXED);
-            }
-        patch_split_room_end(&room);
-        sums_end(&sums);
-    }
-    if (lacks)
-        return litho_refuse(job->error, LITHO_ERROR_MEMORY, "there is no memory to remove swell");
-    return !job->stop;
 }
 
 // --- taking it off -------------------------------------------------------------------------------
 
+typedef struct Trace {
+    int place;
+    gint64 line;
+} Trace;
+
+static Cell *cell_of(const Job *job, int k, int f, Trace trace)
+{
+    return &job->cell[cell_at(job, k, f, trace.place, trace.line)];
+}
+
+// Sums of a trace become means; 0 where no window told any.
+static void weigh_cells(const Job *job, Trace trace)
+{
+    for (int k = 0; k < count_held(job, 2); k++)
+        for (int f = 0; f < ASKED; f++) {
+            Cell *cell = cell_of(job, k, f, trace);
+            const float by = cell->weight > 0 ? 1 / cell->weight : 0;
+            cell->beside *= by;
+            cell->event *= by;
+        }
+}
+
+static void clear_cells(const Job *job, Trace trace)
+{
+    for (int k = 0; k < count_held(job, 2); k++)
+        for (int f = 0; f < ASKED; f++)
+            *cell_of(job, k, f, trace) = (Cell){0};
+}
+
 // The windows around k whose median counts.
 static int windows_around(const Job *job, int k, int *last)
 {
-    *last = MIN(k + PATCH_SWELL_AROUND, windows_held(job) - 1);
+    *last = MIN(k + PATCH_SWELL_AROUND, count_held(job, 2) - 1);
     return MAX(k - PATCH_SWELL_AROUND, 0);
 }
 
 // Mean power by that median.
-static float power_of_above(const Job *job, int k, int f, gint64 trace)
+static float power_of_above(const Job *job, int k, int f, Trace trace)
 {
     float power[MOST];
     int n = 0, last;
     for (int w = windows_around(job, k, &last); w <= last; w++)
-        power[n++] = job->above[((gsize)w * PATCH_SWELL_ABOVE + f) * job->traces + trace];
+        power[n++] = patch_split_power(cell_of(job, w, PATCH_SWELL_LOW + f, trace)->beside);
     return litho_select_kth(power, n, n / 2) / patch_swell_median(PATCH_SWELL_LOW);
 }
 
 // So at a low frequency; *event: median power of the events there.
-static float power_of_low(const Job *job, int k, int f, gint64 trace, float *event)
+static float power_of_low(const Job *job, int k, int f, Trace trace, float *event)
 {
     float power[MOST], events[MOST];
     int n = 0, last;
     for (int w = windows_around(job, k, &last); w <= last; w++, n++) {
-        const gsize at = ((gsize)w * PATCH_SWELL_LOW + f) * job->traces + trace;
-        power[n] = patch_split_power(job->low[at]);
-        events[n] = job->event[at];
+        const Cell *cell = cell_of(job, w, f, trace);
+        power[n] = patch_split_power(cell->beside);
+        events[n] = cell->event;
     }
     *event = litho_select_kth(events, n, n / 2);
     return litho_select_kth(power, n, n / 2) / patch_swell_median(f);
 }
 
 // By how much a trace is louder than most at all frequencies.
-static float louder_of(const Job *job, int k, gint64 trace)
+static float louder_of(const Job *job, int k, Trace trace)
 {
     float louder = 1;
     for (int f = 0; f < PATCH_SWELL_ABOVE; f++)
@@ -271,7 +327,7 @@ static float louder_of(const Job *job, int k, gint64 trace)
 }
 
 // The share that goes of what a trace has at frequency f beside its events; `louder`: louder_of().
-static float share_of(const Job *job, int k, int f, gint64 trace, float louder)
+static float share_of(const Job *job, int k, int f, Trace trace, float louder)
 {
     float event;
     const float power = power_of_low(job, k, f, trace, &event);
@@ -283,18 +339,17 @@ static float share_of(const Job *job, int k, int f, gint64 trace, float louder)
 }
 
 // Adds what goes of window k of a trace to `to`[sample of the survey]; the largest share that does.
-static float gather(const Job *job, int k, gint64 trace, float complex *const *waves, float *to)
+static float gather(const Job *job, int k, Trace trace, float complex *const *waves, float *to)
 {
     const LithoPatchAxis time = job->axis[2];
     const int start = litho_patch_start(time, job->first[2] + k);
-    const int from = (int)MAX(job->cube->held.lo[2] - start, 0);
-    const int end = (int)MIN(job->cube->held.hi[2] - start, time.length);
+    const int from = (int)MAX(job->held.lo[2] - start, 0);
+    const int end = (int)MIN(job->held.hi[2] - start, time.length);
     const float louder = louder_of(job, k, trace);
     float largest = 0;
     for (int f = 0; f < PATCH_SWELL_LOW; f++) {
         const float share = share_of(job, k, f, trace, louder);
-        const float complex z = share * (f > 0 ? 2 : 1) *
-                                job->low[((gsize)k * PATCH_SWELL_LOW + f) * job->traces + trace];
+        const float complex z = share * (f > 0 ? 2 : 1) * cell_of(job, k, f, trace)->beside;
         for (int t = from; t < end && share > 0; t++)
             to[start + t] += crealf(z) * crealf(waves[f][t]) + cimagf(z) * cimagf(waves[f][t]);
         largest = fmaxf(largest, share);
@@ -304,14 +359,16 @@ static float gather(const Job *job, int k, gint64 trace, float complex *const *w
 
 // A trace without its swell; TRUE where most of some went. `weight`: [sample of the survey], the
 // sum of squares of the tapers.
-static gboolean calm_trace(const Job *job, gint64 trace, float complex *const *waves,
+static gboolean calm_trace(const Job *job, Trace trace, float complex *const *waves,
                            const float *weight, float *swell)
 {
-    const LithoBox held = job->cube->held;
-    float *x = job->cube->samples + trace * litho_box_size(held, 2) - held.lo[2];
+    const LithoBox held = job->held;
+    const gint64 number = trace_of(job, trace.place, trace.line);
+    float *x = job->cube->samples + number * litho_box_size(held, 2) - held.lo[2];
     float largest = 0;
+    weigh_cells(job, trace);
     memset(swell + held.lo[2], 0, litho_box_size(held, 2) * sizeof *swell);
-    for (int k = 0; k < windows_held(job) && job->cube->live[trace]; k++)
+    for (int k = 0; k < count_held(job, 2) && job->cube->live[number]; k++)
         largest = fmaxf(largest, gather(job, k, trace, waves, swell));
     for (gint64 t = held.lo[2]; t < held.hi[2] && largest > 0; t++)
         if (x[t] != 0) // of a mute
@@ -332,64 +389,117 @@ static float *weights_of(LithoPatchAxis time, const float *taper)
     return weight;
 }
 
-// Number of traces that had swell.
-static gint64 take_off(const Job *job)
+// What calms traces of a row.
+typedef struct Calm {
+    float complex *waves[PATCH_SWELL_LOW];
+    float *weight; // weights_of()
+} Calm;
+
+static Calm calm_of(const Job *job)
 {
     const int length = job->axis[2].length;
     g_autofree float *taper = g_new(float, length);
-    float complex *waves[PATCH_SWELL_LOW];
-    gint64 calmed = 0;
+    Calm calm = {0};
     for (int f = 0; f < PATCH_SWELL_LOW; f++) {
-        waves[f] = g_new(float complex, length);
-        patch_swell_wave(length, patch_swell_bin(f), waves[f], taper);
+        calm.waves[f] = g_new(float complex, length);
+        patch_swell_wave(length, patch_swell_bin(f), calm.waves[f], taper);
     }
-    g_autofree float *weight = weights_of(job->axis[2], taper);
-#pragma omp parallel num_threads(litho_run_threads(job->run)) reduction(+ : calmed)
-    {
-        g_autofree float *swell = g_new(float, job->axis[2].n);
-#pragma omp for schedule(static)
-        for (gint64 trace = 0; trace < job->traces; trace++)
-            calmed += calm_trace(job, trace, waves, weight, swell);
-    }
+    calm.weight = weights_of(job->axis[2], taper);
+    return calm;
+}
+
+static void calm_clear(Calm *calm)
+{
     for (int f = 0; f < PATCH_SWELL_LOW; f++)
-        g_free(waves[f]);
-    return calmed;
+        g_free(calm->waves[f]);
+    g_free(calm->weight);
+}
+
+static gboolean goes_on(Job *job)
+{
+    return !g_atomic_int_get(&job->lacks) &&
+           patch_goes_on(job->run, &job->ready, job->total, &job->stop, job->error);
+}
+
+// Row r, by all threads of a team; `room` and `swell` are a thread's own.
+static void work_at_row(Job *job, int r, const Calm *calm, PatchSplitRoom *room, float *swell)
+{
+    const int times = count_held(job, 2), tasks = times * ASKED;
+    gint64 calmed = 0;
+#pragma omp for schedule(static)
+    for (int k = 0; k < times; k++)
+        if (goes_on(job))
+            transform_row(job, r, k, swell);
+#pragma omp for schedule(dynamic)
+    for (int k = 0; k < tasks; k++)
+        if (goes_on(job)) {
+            for (int q = 0; q < count_held(job, job->across); q++)
+                add_window(job, r, q, k / ASKED, k % ASKED, room);
+            __atomic_add_fetch(&job->ready, 1, __ATOMIC_RELAXED);
+        }
+    const int from = MAX(job->done[r], (int)job->held.lo[job->along]);
+    const gint64 traces = (job->done[r + 1] - from) * job->lines;
+#pragma omp for schedule(static)
+    for (gint64 k = 0; k < traces; k++)
+        if (goes_on(job)) {
+            const Trace trace = {from + (int)(k / job->lines),
+                                 job->held.lo[job->across] + k % job->lines};
+            calmed += calm_trace(job, trace, calm->waves, calm->weight, swell);
+            clear_cells(job, trace);
+        }
+    __atomic_add_fetch(&job->calmed, calmed, __ATOMIC_RELAXED);
+}
+
+static void work(Job *job)
+{
+    const int rows = rows_of(job);
+    Calm calm = calm_of(job);
+    job->total = (gint64)rows * count_held(job, 2) * ASKED;
+#pragma omp parallel num_threads(litho_run_threads(job->run))
+    {
+        PatchSplitRoom room;
+        float *swell = g_try_new(float, MAX(job->axis[2].n, job->axis[2].length));
+        if (!patch_split_room(&job->split, &room) || !swell)
+            g_atomic_int_set(&job->lacks, 1);
+        for (int r = 0; r < rows; r++)
+            work_at_row(job, r, &calm, &room, swell);
+        patch_split_room_end(&room);
+        g_free(swell);
+    }
+    calm_clear(&calm);
 }
 
 gboolean patch_swell_remove(const PatchSwell *swell, LithoCube *cube, double *part, LithoRun *run,
                             GError **error)
 {
     const double start = litho_now_ms();
-    const LithoBox held = cube->held;
     GError *trouble = NULL;
-    Job job = {.swell = swell,
-               .cube = cube,
-               .traces = litho_box_size(held, 0) * litho_box_size(held, 1),
-               .run = run,
-               .error = &trouble};
-    patch_swell_windows(&cube->grid, job.axis);
-    find_held(&job);
-    const gsize of_each = (gsize)windows_held(&job) * job.traces;
-    job.low = g_try_new(float complex, MAX(of_each * PATCH_SWELL_LOW, 1));
-    job.event = g_try_new(float, MAX(of_each * PATCH_SWELL_LOW, 1));
-    job.above = g_try_new(float, MAX(of_each * PATCH_SWELL_ABOVE, 1));
-    gboolean ok = job.low && job.event && job.above && patch_split_begin(&job.split, job.axis);
-    if (!ok)
-        litho_refuse(&trouble, LITHO_ERROR_MEMORY, "there is no memory to remove swell");
+    Job job = job_of(&cube->grid, cube->held);
+    job.swell = swell;
+    job.cube = cube;
+    job.run = run;
+    job.error = &trouble;
+    job.cell = g_try_new0(Cell, MAX(cells_of(&job), 1));
+    job.x = g_try_new(float complex, MAX(spectra_of(&job), 1));
+    job.waves = patch_swell_waves(job.axis[2].length);
+    job.lacks = !patch_split_begin(&job.split, job.axis) || !job.cell || !job.x;
     litho_run_begin(run, "swell", "spectra");
-    ok = ok && split_all(&job);
-    if (ok) {
-        const gint64 live = litho_cube_count_live(cube), calmed = take_off(&job);
-        if (part)
-            *part = live > 0 ? (double)calmed / (double)live : 0;
-    } else if (!trouble) {
+    if (!job.lacks)
+        work(&job);
+    if (job.lacks)
+        litho_refuse(&trouble, LITHO_ERROR_MEMORY, "there is no memory to remove swell");
+    else if (job.stop && !trouble)
         litho_run_stopped(&trouble);
-    }
+    const gint64 live = part ? litho_cube_count_live(cube) : 0;
+    if (part)
+        *part = live > 0 ? (double)job.calmed / (double)live : 0;
     patch_split_end(&job.split);
-    g_free(job.low);
-    g_free(job.event);
-    g_free(job.above);
+    g_free(job.done);
+    g_free(job.cell);
+    g_free(job.x);
+    g_free(job.waves);
     litho_run_time(run, "swell", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    const gboolean ok = !trouble;
     if (trouble)
         g_propagate_error(error, trouble);
     return ok;

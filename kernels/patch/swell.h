@@ -21,8 +21,9 @@
 // traces and samples of patch_swell_box() and on these numbers alone, not on threads.
 
 enum {
-    PATCH_SWELL_LOW = 5,     // frequencies from 0 on, 3 Hz apart, at which swell is sought,
-    PATCH_SWELL_ABOVE = 3,   // and of the other noise,
+    PATCH_SWELL_LOW = 5,   // frequencies from 0 on, 3 Hz apart, at which swell is sought,
+    PATCH_SWELL_ABOVE = 3, // and of the other noise,
+    PATCH_SWELL_ASKED = PATCH_SWELL_LOW + PATCH_SWELL_ABOVE,
     PATCH_SWELL_BESIDE = 8,  // which begin with this one
     PATCH_SWELL_APART = 4,   // and are so far apart
     PATCH_SWELL_LEAST = 40,  // samples that a window has at least
@@ -60,6 +61,11 @@ gboolean patch_swell_level(const LithoCube *cube, const LithoBox *box, LithoRun 
 // `box` with all that its samples depend on where there is swell; `box` itself where none is
 // sought.
 LithoBox patch_swell_box(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);
+// Bytes of the input's copy without its swell, of a box; 0 where no swell is sought.
+guint64 patch_swell_copy_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);
+// Bytes that patch_swell_remove() takes beside a cube of `box`: those of about 60 rows of its
+// traces, 120 along lines. 0 where no swell is sought.
+guint64 patch_swell_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);
 // swell_find.c. Looks at samples of the survey: up to nine columns of traces. FALSE: cancelled,
 // unreadable, no memory.
 gboolean patch_swell_find(const LithoReader *survey, const LithoPatchParams *params, LithoRun *run,

@@ -84,6 +84,7 @@ static LithoCube *read_calm(const LithoBox *box, LithoRun *run, gpointer data, G
     if (!cube || !litho_cube_host(cube, error))
         return NULL;
     g_autoptr(LithoCube) own = litho_cube_copy_box(cube, need, error);
+    g_clear_pointer(&cube, litho_cube_unref);
     if (!own || !patch_swell_remove(&c->swell, own, NULL, run, error))
         return NULL;
     return litho_cube_copy_box(own, *box, error);

@@ -11,7 +11,7 @@
 #include "kernels/patch/swell_split.h"
 
 enum {
-    ASKED = PATCH_SWELL_LOW + PATCH_SWELL_ABOVE,
+    ASKED = PATCH_SWELL_ASKED,
     COLUMNS = 9, // at most
     ACROSS = 3,  // along an axis, of a survey with as many along the other
     TIMES = 6,   // windows along time, at most; neighbours share half of their samples at most
@@ -88,33 +88,6 @@ typedef struct Room {
     float complex *x; // [frequency][trace]
 } Room;
 
-// Cosines and sines of all frequencies behind the taper, [sample][frequency][2]: side by side, so
-// that a sample is read once.
-static float *waves_of(int length)
-{
-    float *waves = g_new(float, (gsize)length *ASKED * 2);
-    g_autofree float complex *wave = g_new(float complex, length);
-    g_autofree float *taper = g_new(float, length);
-    for (int f = 0; f < ASKED; f++) {
-        patch_swell_wave(length, patch_swell_bin(f), wave, taper);
-        for (int t = 0; t < length; t++) {
-            waves[(t * ASKED + f) * 2] = crealf(wave[t]);
-            waves[(t * ASKED + f) * 2 + 1] = cimagf(wave[t]);
-        }
-    }
-    return waves;
-}
-
-static void transform(const float *x, int length, const float *waves, float *sum)
-{
-    memset(sum, 0, 2 * ASKED * sizeof *sum);
-    for (int t = 0; t < length; t++) {
-        const float value = isfinite(x[t]) ? x[t] : 0;
-        for (int k = 0; k < 2 * ASKED; k++)
-            sum[k] += value * waves[t * 2 * ASKED + k];
-    }
-}
-
 static void find_spectra(const Look *l, const LithoCube *column, int time, const float *waves,
                          float complex *to)
 {
@@ -124,8 +97,8 @@ static void find_spectra(const Look *l, const LithoCube *column, int time, const
         const gint64 il = column->held.lo[0] + k / n, xl = column->held.lo[1] + k % n;
         float sum[2 * ASKED] = {0};
         if (litho_cube_is_live(column, il, xl))
-            transform(litho_cube_trace(column, il, xl) + from - column->held.lo[2], length, waves,
-                      sum);
+            patch_swell_transform(litho_cube_trace(column, il, xl) + from - column->held.lo[2],
+                                  length, waves, sum);
         for (int f = 0; f < ASKED; f++)
             to[f * traces + k] = sum[2 * f] + sum[2 * f + 1] * _Complex_I;
     }
@@ -154,7 +127,7 @@ static void look_at(const Look *l, const LithoCube *column, int c, int time, con
 static gboolean look_at_columns(const Look *l, LithoCube *const *columns, int threads)
 {
     const int all = l->n[0] * l->n[1] * l->times;
-    g_autofree float *waves = waves_of(l->axis[2].length);
+    g_autofree float *waves = patch_swell_waves(l->axis[2].length);
     gint lacks = 0;
 #pragma omp parallel num_threads(MIN(threads, all))
     {

@@ -181,3 +181,28 @@ void patch_swell_wave(int length, int bin, float complex *wave, float *taper)
         wave[t] = (float)(w * cos(angle)) - (float)(w * sin(angle)) * _Complex_I;
     }
 }
+
+float *patch_swell_waves(int length)
+{
+    float *waves = g_new(float, (gsize)length *PATCH_SWELL_ASKED * 2);
+    g_autofree float complex *wave = g_new(float complex, length);
+    g_autofree float *taper = g_new(float, length);
+    for (int f = 0; f < PATCH_SWELL_ASKED; f++) {
+        patch_swell_wave(length, patch_swell_bin(f), wave, taper);
+        for (int t = 0; t < length; t++) {
+            waves[(t * PATCH_SWELL_ASKED + f) * 2] = crealf(wave[t]);
+            waves[(t * PATCH_SWELL_ASKED + f) * 2 + 1] = cimagf(wave[t]);
+        }
+    }
+    return waves;
+}
+
+void patch_swell_transform(const float *x, int length, const float *waves, float *sum)
+{
+    memset(sum, 0, 2 * PATCH_SWELL_ASKED * sizeof *sum);
+    for (int t = 0; t < length; t++) {
+        const float value = isfinite(x[t]) ? x[t] : 0;
+        for (int k = 0; k < 2 * PATCH_SWELL_ASKED; k++)
+            sum[k] += value * waves[t * 2 * PATCH_SWELL_ASKED + k];
+    }
+}

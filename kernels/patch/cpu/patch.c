@@ -348,7 +348,8 @@ static guint64 filter_bytes(const LithoGrid *in, const LithoPatchParams *p, Lith
 // A survey in one piece is measured first, and what stays on the threads' heaps stays; of slabs it
 // was measured in a pass before, by other threads. There is a copy of the input, with guesses,
 // where a piece is erratic or a trace is missing: half of one is counted in one piece, so that what
-// is told is near either. A copy over the gains of traces is counted where there may be one.
+// is told is near either. A copy over the gains of traces, or without swell, is counted where there
+// may be one; few surveys need both.
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region, int threads)
 {
@@ -358,13 +359,15 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const gboolean whole = litho_box_equal(region, litho_box_full(in));
     const guint64 input = 4 * litho_box_count(need), filter = filter_bytes(in, p, region, threads);
     const guint64 guesses = whole && p->mode != LITHO_PATCH_FILL ? input / 2 : input;
-    const guint64 copy = guesses + patch_gains_bytes(in, p, need);
+    const guint64 copy =
+        guesses + MAX(patch_gains_bytes(in, p, need), patch_swell_copy_bytes(in, params, need));
     guint64 peak = 0, kept = 0;
     if (p->sigma <= 0) {
         const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
         patch_levels_bytes(in, &g, p, threads, &peak, &kept);
     }
-    return input + copy + (whole ? MAX(peak, kept + filter) : filter);
+    const guint64 work = whole ? MAX(peak, kept + filter) : filter;
+    return input + copy + MAX(work, patch_swell_bytes(in, params, need));
 }
 
 // The filter's memory is free by the time that dips are made.

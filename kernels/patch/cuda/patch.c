@@ -426,7 +426,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
     bytes += litho_clean_bytes(litho_box_count(need)); // the input without holes and bursts
-    bytes += patch_gains_bytes(in, p, need);
+    bytes += MAX(patch_gains_bytes(in, p, need), patch_swell_copy_bytes(in, params, need));
     if (p->sigma == 0)
         bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
