@@ -331,7 +331,7 @@ static void test_reversed(void)
 // they pass themselves.
 static void test_shifts_as_gains(void)
 {
-    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "balance=off");
     g_auto(Cubes) c = quality_make("planes", "inlines=48 xlines=48 samples=192 seed=31 snr=20");
     shift_traces(&c, 7);
     for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++)
@@ -361,7 +361,7 @@ static void test_noisy_and_offset(void)
                  {0.2, 3, 0, 0, "noisier than their neighbours"},
                  {0, 1, 3, 0, "have an offset of 3"},
                  {0, 1, 0, 0.2, "which this flow takes for noise"}};
-    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "");
+    g_autoptr(LithoFlow) flow = quality_flow(litho_operator_find("fx"), "balance=off");
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_auto(Cubes) c = quality_make("planes", "inlines=48 xlines=48 samples=160 seed=37 snr=10");
         g_autoptr(GRand) rand = g_rand_new_with_seed(3);

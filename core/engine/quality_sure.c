@@ -19,22 +19,25 @@ typedef struct Error {
 // The error of samples by the noise that passes them differs between the ends of traces and their
 // middle by so much of itself, and by the part of it that is no noise.
 #define FOLLOWS 0.15
-// The energy of noise that is alike in the middle of traces may differ at their ends by so much.
+// The energy of noise that is alike in the middle of traces may differ at their ends by so much,
+// and where it is not, by as much more as its level says.
 #define ALIKE 0.03
 
 // Energy of the error in the samples by 1 - weight, which the level's windows do not see: the ends
 // of traces. Two witnesses count by what is known of each: SURE by the level of the samples that
 // are seen, and their error by the noise that passes, which passes where events are, as errors do,
 // unless a filter takes events away. `mse`: where samples are seen; `variance`: of `level` times
-// the noise's.
-static Error error_of_ends(const LithoQualitySums *s, double variance, double level, double mse)
+// the noise's; `ends`: LithoNoise.ends.
+static Error error_of_ends(const LithoQualitySums *s, double variance, double level, double ends,
+                           double mse)
 {
-    const double unseen = (double)s->n - s->seen, passes = s->seen_pass / s->seen;
-    const double by_level =
-        s->rr - s->seen_rr + level * 2 * (s->div - s->seen_div) - variance * unseen;
+    const double there = variance * ((double)s->n - s->seen / ends); // energy of the noise
+    const double passes = s->seen_pass / s->seen;
+    const double by_level = s->rr - s->seen_rr + level * 2 * (s->div - s->seen_div) - there;
     const double chance =
         (2 * variance * variance + 4 * variance * fmax(mse, 0)) * s->unseen_squared;
-    const double loud = chance + pow(ALIKE * variance * s->unseen, 2);
+    const double alike = ALIKE + fabs(1 - 1 / ends);
+    const double loud = chance + pow(alike * variance * s->unseen, 2);
     if (!(passes > 0) || !(mse > 0))
         return (Error){by_level, loud};
     const double by_noise = mse * (s->pass - s->seen_pass) / passes;
@@ -58,7 +61,7 @@ static Error sure(const LithoQualitySums *s, const LithoNoise *noise, double fac
         const double more = s->pass / n - s->seen_pass / s->seen;
         return (Error){mse + PASSING * fmin(more, variance * (1 - 1 / noise->ends)), 0};
     }
-    const Error ends = error_of_ends(s, variance, level, mse);
+    const Error ends = error_of_ends(s, variance, level, noise->ends, mse);
     return (Error){(s->seen * mse + ends.mean) / n, ends.scatter / (n * n)};
 }
 
