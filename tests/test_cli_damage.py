@@ -433,7 +433,7 @@ def an_origin_that_swallows_the_step_is_not_taken():
 @test
 def a_file_written_to_while_it_is_read_is_refused():
     survey("slow.sgy", 60, 50, 400)
-    p = subprocess.Popen([CLI, "run", "fx", "half_width=1", "slow.sgy", "slow.npy", "--memory", "0.05", "--threads", "1", "--progress", "jsonl"],
+    p = subprocess.Popen([CLI, "run", "fx", "half_width=1", "slow.sgy", "slow.npy", "--memory", "0.06", "--threads", "1", "--progress", "jsonl"],
                          stderr=subprocess.PIPE, text=True)
     for line in p.stderr:
         if line.startswith("{"):
