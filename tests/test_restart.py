@@ -17,7 +17,7 @@ import numpy
 from cli_ranks import MPIRUN, make_input, mpirun, ranked
 from cli_tap import CLI, cli, read, run, test
 
-FX = ["fx", "window=10", "half_width=2", "erratic=0", "fill_passes=0", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
+FX = ["fx", "window=10", "half_width=2", "erratic=0", "fill_passes=0", "balance=off", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
 PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.025"]
 
 
