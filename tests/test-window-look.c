@@ -465,7 +465,7 @@ static void test_pages(void)
     static const struct {
         const char *key, *text;
         guint pictures;
-    } operators[] = {{"fx", "amplitudes shrink", 19}, {"twsm", "beams", 17}};
+    } operators[] = {{"fx", "amplitudes shrink", 20}, {"twsm", "beams", 17}};
     for (guint k = 0; k < G_N_ELEMENTS(operators); k++) {
         const LithoOperator *op = litho_operator_find(operators[k].key);
         gui_show_operator(&gui, op);
