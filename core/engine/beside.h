@@ -7,7 +7,7 @@
 // map agrees with the figures and needs no run of the flow. Never written to; any thread.
 typedef struct LithoBeside LithoBeside;
 
-// What a judge makes one of. Borrowed; host samples of one grid.
+// The cubes of a question that a judge makes one of. Borrowed; host samples of one grid.
 typedef struct LithoBesideMaker {
     const LithoGrid *survey; // of the question
     LithoCube *in, *out;     // that was judged

@@ -547,29 +547,6 @@ static gboolean part_flow(Stream *s, const LithoFlow *own, gboolean writes, GErr
     return !writes || s->behind;
 }
 
-// The plan is made before the survey is measured. Where its numbers ask for more samples beyond
-// slabs than was counted, slabs become smaller, so that they take no more memory than they may.
-static gboolean plan_by_numbers(Stream *s, const LithoFlow *own, const LithoGrid *in,
-                                GError **error)
-{
-    gboolean grows = FALSE, can = FALSE;
-    for (guint k = 0; k < litho_flow_length(own); k++)
-        can |= litho_flow_step(own, k)->enabled && litho_flow_step(own, k)->measured &&
-               litho_flow_step(own, k)->op->measured_box;
-    if (!can || s->plan.n_slabs <= 1 || s->plan.kept > 0)
-        return TRUE;
-    g_autoptr(LithoWalk) walk = litho_walk_resolve(own, in, s->run, error);
-    for (guint k = 0; walk && k < walk->n; k++) {
-        const LithoWalkStep *l = &walk->step[k];
-        const LithoBox none = {{0}, {1, 1, 1}};
-        grows |= l->measured && l->has_in && l->step->op->measured_box &&
-                 !litho_box_equal(
-                     l->step->op->measured_box(&l->in, l->step->params, l->measured, none), none);
-    }
-    return walk && (!grows || litho_stream_make_plan(own, walk, in, s->options, s->plan.begin,
-                                                     &s->plan, error));
-}
-
 // From the journal to the finished file. `own`: the copy of the flow that is measured.
 static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, LithoWalk *walk,
                           const LithoGrid *in, const char *path, LithoWriter **writer,
@@ -591,7 +568,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
          ((s->plan.n_slabs <= 1 && s->plan.begin == 0 && !o->measure) ||
           litho_stream_measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
-    ok = ok && plan_by_numbers(s, own, in, error);
+    ok = ok && litho_stream_plan_by_numbers(own, in, o, &s->plan, s->run, error);
     if (ok && writes && !*writer) {
         *writer = open_writer(s, path, own,
                               s->journal && litho_journal_is_new(s->journal) ? LITHO_RESUME_FIRST

@@ -457,3 +457,25 @@ char *litho_stream_keeps_text(const LithoStreamPlan *plan, gint64 pieces, const 
                              "--restart begins anew"),
                            problem, plan->begin, plan->out.axis[0].n);
 }
+
+gboolean litho_stream_plan_by_numbers(const LithoFlow *own, const LithoGrid *in,
+                                      const LithoStreamOptions *options, LithoStreamPlan *plan,
+                                      LithoRun *run, GError **error)
+{
+    gboolean grows = FALSE, can = FALSE;
+    for (guint k = 0; k < litho_flow_length(own); k++)
+        can |= litho_flow_step(own, k)->enabled && litho_flow_step(own, k)->measured &&
+               litho_flow_step(own, k)->op->measured_box;
+    if (!can || plan->n_slabs <= 1 || plan->kept > 0)
+        return TRUE;
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(own, in, run, error);
+    for (guint k = 0; walk && k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoBox one = {{0}, {1, 1, 1}};
+        grows |= l->measured && l->has_in && l->step->op->measured_box &&
+                 !litho_box_equal(
+                     l->step->op->measured_box(&l->in, l->step->params, l->measured, one), one);
+    }
+    return walk &&
+           (!grows || litho_stream_make_plan(own, walk, in, options, plan->begin, plan, error));
+}

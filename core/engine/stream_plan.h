@@ -23,6 +23,12 @@ gint64 litho_stream_slab_multiple(const LithoWalk *walk);
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
                                 const LithoStreamOptions *options, gint64 first,
                                 LithoStreamPlan *plan, GError **error);
+// A plan is made before the survey is measured. Where the numbers of `own`, the measured flow, ask
+// for more samples beyond slabs than were counted, slabs become smaller, so that they take no more
+// memory than they may. FALSE: the smallest piece does not fit.
+gboolean litho_stream_plan_by_numbers(const LithoFlow *own, const LithoGrid *in,
+                                      const LithoStreamOptions *options, LithoStreamPlan *plan,
+                                      LithoRun *run, GError **error);
 // The plan of `flow`. Where no piece of the flow fits but its work can be divided, the plan of a
 // copy with other settings, which becomes *divided with its walk (both the caller's; the walk before
 // is freed). *divided is NULL otherwise. FALSE: nothing fits.

@@ -389,7 +389,7 @@ static float *weights_of(LithoPatchAxis time, const float *taper)
     return weight;
 }
 
-// What calms traces of a row.
+// Factors by which traces of a row are calmed.
 typedef struct Calm {
     float complex *waves[PATCH_SWELL_LOW];
     float *weight; // weights_of()

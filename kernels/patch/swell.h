@@ -41,7 +41,7 @@ typedef struct PatchSwell {
     double level; // standard deviation of what samples of the survey have beyond these
 } PatchSwell;
 
-// What a plan keeps from one pass to the next. One thread at a time.
+// Numbers and cube that a plan keeps from one pass to the next. One thread at a time.
 typedef struct PatchCalm {
     PatchSwell of;
     LithoCube *cube;         // the input without its swell, on the host; NULL = none

@@ -201,7 +201,7 @@ static float power_of(const Look *l, int f, gsize trace, float *event)
     return litho_select_kth(sorted, n, (n - 1) / 2) / patch_swell_median(f);
 }
 
-// What traces have, or the sum over them.
+// Powers of a trace, or their sums over traces.
 typedef struct Told {
     double traces, loud;
     double excess; // power beyond that of most, of all coefficients of those that are loud

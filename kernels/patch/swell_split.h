@@ -32,8 +32,9 @@ bool patch_split(const PatchSplit *split, PatchSplitRoom *room);
 // sin^2 tapers times cosines and sines of frequency `bin`, and the taper alone: [sample] each, so
 // that the sum of squares of the taper is 1.
 void patch_swell_wave(int length, int bin, float complex *wave, float *taper);
-// Those of all frequencies behind the taper, [sample][frequency][2], side by side, so that a sample
-// is read once; g_free(). The sums over x[length]: [frequency][2]; what is not finite counts as 0.
+// Cosines and sines of all frequencies behind the taper, [sample][frequency][2], side by side, so
+// that a sample is read once; g_free(). The sums over x[length]: [frequency][2]; what is not finite
+// counts as 0.
 float *patch_swell_waves(int length);
 void patch_swell_transform(const float *x, int length, const float *waves, float *sum);
 // Frequency k of those that are asked, the lowest ones first.

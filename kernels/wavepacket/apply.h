@@ -164,7 +164,10 @@ void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3]);
 gboolean wp_job_reserve(WpJob *job, GError **error);
 gboolean wp_job_forward(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 gboolean wp_job_apply(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// gains.c. With the input over the gains of its traces, where these differ.
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// The pass as it comes, with traces over their gains.
+gboolean wp_job_run_over(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // Bytes of the machine's memory that a job needs at least, input and output included, with the
 // segments that it would choose now; found by so many threads, 0 = all.
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
@@ -223,11 +226,6 @@ gboolean wp_gains_asked(const LithoWavepacketParams *params);
 guint64 wp_gains_bytes(const LithoGrid *in, const LithoWavepacketParams *params, LithoBox box);
 // The rule, with the traces that are noisier than others; `stamp` tells one list from another.
 LithoCleanRule wp_gains_clean_rule(LithoUneven of, guint64 stamp, LithoCleanRule rule);
-// Sets the pass's input to the one over its gains, where these differ. FALSE: cancelled, or a
-// failure.
-gboolean wp_over_gains(WpJob *job, LithoPass *pass, LithoRun *run, GError **error);
-// The pass's output times the gains, and what is told of them.
-gboolean wp_times_gains(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // noise.c: numbers that stand in `measured`.
 LithoUneven wp_gains_from_measured(const LithoGrid *grid, const LithoMeasured *measured);
 

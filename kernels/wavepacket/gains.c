@@ -22,7 +22,9 @@ LithoCleanRule wp_gains_clean_rule(LithoUneven of, guint64 stamp, LithoCleanRule
     return rule;
 }
 
-gboolean wp_over_gains(WpJob *job, LithoPass *pass, LithoRun *run, GError **error)
+// Sets the pass's input to the one over its gains, where these differ. FALSE: cancelled, or a
+// failure.
+static gboolean over_gains(WpJob *job, LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoGainsFrom from = {pass->measured, wp_gains_from_measured};
     const WpEngineClass *k = job->engine->class;
@@ -59,7 +61,8 @@ static gboolean factors(const WpJob *job, float **by, GError **error)
     return TRUE;
 }
 
-gboolean wp_times_gains(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+// The pass's output times the gains, and what is told of them.
+static gboolean times_gains(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     const LithoBox box = litho_box_intersect(pass->out->held, job->window);
@@ -74,6 +77,13 @@ gboolean wp_times_gains(WpJob *job, const LithoPass *pass, LithoRun *run, GError
         return k->times_gains(job->engine, by, pass->out, box, error);
     litho_balance_multiply(pass->out, box, by, run);
     return TRUE;
+}
+
+gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    LithoPass over = *pass;
+    return over_gains(job, &over, run, error) && wp_job_run_over(job, &over, run, error) &&
+           times_gains(job, pass, run, error);
 }
 
 // --- a survey part by part -----------------------------------------------------------------------

@@ -659,8 +659,7 @@ static gboolean store_result(WpJob *job, const LithoPass *pass, const WpPlane *p
                : wp_region_store(job, pass, pass->in, error);
 }
 
-// A pass with traces over their gains.
-static gboolean run_over(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+gboolean wp_job_run_over(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
     g_autofree char *needs = wp_measure_key(p);
@@ -694,11 +693,4 @@ static gboolean run_over(WpJob *job, const LithoPass *pass, LithoRun *run, GErro
     if (p->mode == WP_INTERPOLATE)
         memset(pass->out->live, 1, litho_grid_traces(&job->grid));
     return wp_lanes_finish(job, run, error);
-}
-
-gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
-{
-    LithoPass over = *pass;
-    return wp_over_gains(job, &over, run, error) && run_over(job, &over, run, error) &&
-           wp_times_gains(job, pass, run, error);
 }
