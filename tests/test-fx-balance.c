@@ -4,35 +4,15 @@
 // them over their gains. Where nothing differs no bit changes, and parts have the samples of the
 // whole.
 #include "core/engine/quality.h"
-#include "core/synth/synth_parts.h"
 #include "kernels/fx/gains.h"
 #include "kernels/fx/shared.h"
 #include "tests/fx_common.h"
 #include "tests/patch_cubes.h"
+#include "tests/uneven_traces.h"
 
 #define AUTOMATIC "prewhitening=automatic "
 
 enum { N = 48, N_T = 128 };
-
-typedef enum { ALIKE, SCATTERED, REVERSED, NOISIER } Traces;
-
-static gboolean is_turned(gint64 trace)
-{
-    return litho_hash_normal(8, 1, trace) > 2.05;
-}
-
-// Factor of the events of a trace; of its noise.
-static double gain_of(Traces traces, gint64 k)
-{
-    return traces == SCATTERED                  ? exp(0.3 * litho_hash_normal(3, 1, k))
-           : traces == REVERSED && is_turned(k) ? -1
-                                                : 1;
-}
-
-static double noise_of(Traces traces, gint64 k)
-{
-    return traces == NOISIER && litho_hash_normal(5, 1, k) > 1.65 ? 5 : 1;
-}
 
 // Events times the gains in white noise of `level`; they have unit energy.
 static LithoCube *cube_of(PatchKind kind, Traces traces, double level, LithoCube **truth)
@@ -75,12 +55,6 @@ static void test_gain(void)
         g_test_message("row %u: %.2f dB, %.2f as they are", k, with, without);
         g_assert_cmpfloat(with, >, without + rows[k].gained);
     }
-}
-
-static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    return litho_cube_copy_box(data, *box, error);
 }
 
 static LithoMeasured *measured_on(LithoCube *in, const char *settings, guint64 bytes)

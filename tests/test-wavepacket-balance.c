@@ -51,12 +51,6 @@ static void test_gain(void)
     }
 }
 
-static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    return litho_cube_copy_box(data, *box, error);
-}
-
 static LithoMeasured *measured_on(LithoCube *in, const char *settings, guint64 bytes)
 {
     Bench b = bench();

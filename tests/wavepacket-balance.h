@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/synth/synth_parts.h"
+#include "tests/uneven_traces.h"
 #include "tests/wavepacket-planes.h"
 
 // Cubes whose traces differ in gain, polarity or noise.
-
-typedef enum { ALIKE, SCATTERED, REVERSED, NOISIER } Traces;
-
-static inline gboolean is_turned(gint64 trace)
-{
-    return litho_hash_normal(8, 1, trace) > 2.05;
-}
 
 // Noise of deviation `level` and `events`, which become those times the gains of their traces.
 static inline LithoCube *make_uneven(LithoCube *events, Traces traces, double level)
@@ -19,13 +12,9 @@ static inline LithoCube *make_uneven(LithoCube *events, Traces traces, double le
     LithoCube *in = litho_cube_copy_box(events, events->held, NULL);
     for (gint64 s = 0; s < litho_grid_samples(&in->grid); s++) {
         const gint64 k = s / nt;
-        const double gain = traces == SCATTERED ? exp(0.3 * litho_hash_normal(3, 1, k))
-                            : traces == REVERSED && is_turned(k) ? -1
-                                                                 : 1;
-        const gboolean loud = traces == NOISIER && litho_hash_normal(5, 1, k) > 1.65;
-        events->samples[s] *= (float)gain;
+        events->samples[s] *= (float)gain_of(traces, k);
         in->samples[s] =
-            events->samples[s] + (float)(level * (loud ? 5 : 1) * litho_hash_normal(4, 1, s));
+            events->samples[s] + (float)(level * noise_of(traces, k) * litho_hash_normal(4, 1, s));
     }
     litho_cube_touch(events);
     litho_cube_touch(in);
