@@ -9,7 +9,7 @@
 // local spectra takes that for noise, or keeps it with the noise; so it is shown the traces over
 // their gains, and its result is multiplied by them again.
 //
-// A window of 16 x 16 traces x 16 samples keeps the coefficients above a quarter of its largest and
+// A window of 16 x 16 traces x 16 samples keeps the coefficients above a part of its largest and
 // above three times its noise: that much of the events is the same whatever the gains are. The gain
 // of a trace is the slope of its samples on what is kept, in windows half a length apart along all
 // axes: of the windows along a trace the median first, weighted by energy; then the mean, in which
@@ -17,13 +17,18 @@
 // taken relative to the mean logarithm of the 9 x 9 traces around, and drawn to 1 by its own error:
 // a slow change of amplitude is no gain.
 //
+// Few coefficients hold no steep or curved event, and what is left of it differs from trace to
+// trace by itself; many hold what gains spread, too. So there are two passes: the second keeps more
+// of traces over their gains by the first.
+//
 // Whether gains scatter is asked of the whole survey: in single columns of windows spread over it,
 // the blocks, gains are taken from every second piece of time, and from the others. Noise and
 // curvature differ between both, gains are the same. The taper and the threshold treat traces by
-// their place in the window: what all blocks have in common at a place is taken away. The common
-// scatter of both halves, from medians, is 2 to 3 % where there is none, with strong noise, noise
-// that differs from trace to trace and curved events. Below LITHO_BALANCE_SCATTER, and below three
-// times its own error, nothing is done. Where 16 blocks do not tell, 48 do.
+// their place in the window: what all blocks have in common at a place is taken away. So is the
+// part of the scatter that traces side by side have in common, as at steep and curved layers. The
+// common scatter of both halves, from medians, is 5 % at most where there is none, with strong
+// noise, noise that differs from trace to trace and folded layers. Below LITHO_BALANCE_SCATTER, and
+// below three times its own error, nothing is done. Where 16 blocks do not tell, 48 do.
 //
 // A trace whose slope is negative, by three standard deviations in half of its pieces and in the
 // others, has reversed polarity: its gain is negative. Where blocks have such traces they are
@@ -38,7 +43,7 @@
 // Windows are anchored to the survey: a number depends on whole traces within
 // LITHO_BALANCE_TRACES and on the survey's scatter, not on the box that is held, nor on threads.
 
-enum { LITHO_BALANCE_TRACES = 15 + 4, LITHO_BALANCE_LINES = 32 };
+enum { LITHO_BALANCE_TRACES = 2 * (15 + 4), LITHO_BALANCE_LINES = 32 };
 #define LITHO_BALANCE_SCATTER 0.06
 #define LITHO_BALANCE_NOISE 0.14
 #define LITHO_BALANCE_NOISY 1.5f

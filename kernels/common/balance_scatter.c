@@ -12,6 +12,7 @@ enum { N = BALANCE_N, TRACES = BALANCE_TRACES, LEAST_TRACES = 128 };
 // Traces near the borders of a block, where the taper is low, are left out.
 enum { TIMES = 16, BORDER = 2, INNER = N - 2 * BORDER, INNERS = INNER * INNER };
 enum { BLOCKS = 48, FIRST_BLOCKS = 16, TURNS = BLOCKS / FIRST_BLOCKS };
+#define LEAST 0.1f // of the largest coefficient, that windows keep
 // Share of missing traces beyond which nothing is told: what is left of the events in windows with
 // more gaps differs from trace to trace by itself.
 static const double most_missing = 0.45;
@@ -159,9 +160,42 @@ static LithoBox block_box(const LithoBox *all, gint64 k, gint64 n)
     return box;
 }
 
-// The square of the common scatter of both halves, its error, and the least that counts.
+// The mean of products of numbers of two places, each of another half, and its error.
+typedef struct Product {
+    double sum, squares;
+    gint64 n;
+} Product;
+
+static void add_product(Product *to, float a, float b)
+{
+    const double own = (double)CLAMP(a, -1, 1) * CLAMP(b, -1, 1);
+    if (!isfinite(a) || !isfinite(b))
+        return;
+    to->sum += own;
+    to->squares += own * own;
+    to->n++;
+}
+
+// Products of the numbers of a block's traces in both halves, and of those of traces side by side.
+static void add_block(const float *one, const float *other, Product *own, Product *beside)
+{
+    for (int k = 0; k < INNERS; k++) {
+        add_product(own, one[k], other[k]);
+        if (k % INNER < INNER - 1) {
+            add_product(beside, one[k], other[k + 1]);
+            add_product(beside, other[k], one[k + 1]);
+        }
+        if (k + INNER < INNERS) {
+            add_product(beside, one[k], other[k + INNER]);
+            add_product(beside, other[k], one[k + INNER]);
+        }
+    }
+}
+
+// The square of the common scatter of both halves, less what traces side by side have in common,
+// from medians; that which is sure, its error, and the least that counts.
 typedef struct Told {
-    double common, off, least;
+    double common, sure, off, least;
 } Told;
 
 // FALSE: too few traces, or too many of them missing.
@@ -179,29 +213,22 @@ static gboolean common_scatter(const LithoBox *all, const Block *blocks, gint64 
     const double missing = 1 - (double)sum->len / (double)(n * INNERS);
     if (traces < LEAST_TRACES || missing > most_missing)
         return FALSE;
+    Product own = {0}, beside = {0};
+    for (gint64 k = 0; k < n; k++)
+        add_block(rest[k][0], rest[k][1], &own, &beside);
+    const double in_both = own.sum / (double)own.n, shared = beside.sum / (double)MAX(beside.n, 1);
+    const double alone = in_both > 0 ? CLAMP(1 - shared / in_both, 0, 1) : 0;
     const double plus = spread_of(sum), minus = spread_of(difference);
+    told->common = alone * (plus - minus) / 4;
+    // Medians of skewed logarithms, of traces with loud noise, differ without any scatter; products
+    // are of logarithms up to 1.
+    told->sure = fmin(told->common, in_both - shared);
     // The square of a deviation that was told by a median errs by 2.33 / sqrt(n), n traces.
-    told->common = (plus - minus) / 4;
-    told->off = 2.33 / sqrt(traces) * hypot(plus, minus) / 4;
+    told->off = fmax(2.33 / sqrt(traces) * hypot(plus, minus) / 4,
+                     2.0 / 3 * sqrt(own.squares) / (double)own.n);
     // Missing neighbours are the same in both halves, and scatter gains a little.
     told->least = LITHO_BALANCE_SCATTER * LITHO_BALANCE_SCATTER * (1 + missing / 2);
     return TRUE;
-}
-
-// The mean of products of numbers of two places, each of another half, and its error.
-typedef struct Product {
-    double sum, squares;
-    gint64 n;
-} Product;
-
-static void add_product(Product *to, float a, float b)
-{
-    const double own = (double)CLAMP(a, -1, 1) * CLAMP(b, -1, 1);
-    if (!isfinite(a) || !isfinite(b))
-        return;
-    to->sum += own;
-    to->squares += own * own;
-    to->n++;
 }
 
 // Means of places over all blocks are no noise, as with gains.
@@ -227,20 +254,8 @@ static double noise_scatter(Block *blocks, gint64 n)
 {
     Product own = {0}, beside = {0};
     less_noise_of_places(blocks, n);
-    for (gint64 b = 0; b < n; b++) {
-        const float *one = blocks[b].noise[0], *other = blocks[b].noise[1];
-        for (int k = 0; k < INNERS; k++) {
-            add_product(&own, one[k], other[k]);
-            if (k % INNER < INNER - 1) {
-                add_product(&beside, one[k], other[k + 1]);
-                add_product(&beside, other[k], one[k + 1]);
-            }
-            if (k + INNER < INNERS) {
-                add_product(&beside, one[k], other[k + INNER]);
-                add_product(&beside, other[k], one[k + INNER]);
-            }
-        }
-    }
+    for (gint64 b = 0; b < n; b++)
+        add_block(blocks[b].noise[0], blocks[b].noise[1], &own, &beside);
     if (own.n < LEAST_TRACES)
         return 0;
     const double common = own.sum / own.n - beside.sum / MAX(beside.n, 1);
@@ -276,6 +291,7 @@ gboolean litho_balance_scatter(const LithoReader *reader, const LithoBox *part, 
                       .times = times,
                       .n_times = place_times(&all, times),
                       .of_noise = TRUE,
+                      .least = LEAST * LEAST,
                       .run = run};
     Told t = {0};
     *scatter = (LithoScatter){0};
@@ -289,8 +305,7 @@ gboolean litho_balance_scatter(const LithoReader *reader, const LithoBox *part, 
     if (!add_blocks(&job, reader, blocks, 0, first, n, error))
         return FALSE;
     gboolean told = common_scatter(&all, blocks, first, &t);
-    const gboolean clear =
-        told && (t.common + 2 * t.off < t.least || t.common - 3 * t.off > t.least);
+    const gboolean clear = told && (t.sure + 2 * t.off < t.least || t.sure - 3 * t.off > t.least);
     if (first < n && !clear) {
         if (!add_blocks(&job, reader, blocks, first, n, n, error))
             return FALSE;
@@ -302,7 +317,7 @@ gboolean litho_balance_scatter(const LithoReader *reader, const LithoBox *part, 
     if (!told)
         return TRUE;
     // Gains make misfits that pass for noise.
-    if (t.common > fmax(t.least, 3 * t.off))
+    if (t.sure > fmax(t.least, 3 * t.off))
         scatter->gains = sqrt(t.common);
     else if (!scatter->reversed)
         scatter->noise = noise_scatter(blocks, asked);

@@ -11,8 +11,7 @@
 enum { N = BALANCE_N, HALF = BALANCE_HALF, TRACES = BALANCE_TRACES, SAMPLES = BALANCE_SAMPLES };
 enum { COLOURS = 4 };
 enum { LANES = 64 }; // of a sum: registers enough that no addition waits for the one before
-// A coefficient is kept above so much of the largest power, and so many times the noise's mean.
-static const float share = 0.25f * 0.25f, noise_times = 9;
+static const float noise_times = 9; // its mean power; a coefficient is kept above that
 
 BalanceScratch *balance_scratch_new(void)
 {
@@ -50,6 +49,14 @@ LITHO_CLONES static void taper_all(const float *from, const float *taper, const 
     }
 }
 
+float balance_known_gain(const BalanceJob *job, gint64 il, gint64 xl)
+{
+    const LithoBox *has = &job->has_gain;
+    const gboolean known =
+        job->gain && il >= has->lo[0] && il < has->hi[0] && xl >= has->lo[1] && xl < has->hi[1];
+    return known ? job->gain[(il - has->lo[0]) * litho_box_size(*has, 1) + xl - has->lo[1]] : 1;
+}
+
 // The tapered samples; beyond the faces the survey is mirrored. `from`: as many floats.
 static void load_window(const BalanceJob *job, const gint64 at[3], float *from, float *x)
 {
@@ -64,7 +71,10 @@ static void load_window(const BalanceJob *job, const gint64 at[3], float *from, 
     for (int k = 0; k < TRACES; k++) {
         const gint64 trace = litho_cube_trace_index(in, place[0][k / N], place[1][k % N]);
         const float *samples = in->samples + trace * litho_box_size(in->held, 2) - in->held.lo[2];
-        of_trace[k] = in->live[trace] ? job->taper[k / N] * job->taper[k % N] : 0;
+        of_trace[k] = in->live[trace]
+                          ? job->taper[k / N] * job->taper[k % N] /
+                                balance_known_gain(job, place[0][k / N], place[1][k % N])
+                          : 0;
         if (inside)
             memcpy(from + k * N, samples + at[2], N * sizeof *from);
         for (int t = 0; !inside && t < N; t++)
@@ -188,7 +198,7 @@ void balance_run_pair(BalanceJob *job, const gint64 place[2], const gint64 times
         keep(s->all[0], s->all[1], s->power, noise);
         LITHO_ISA_PICK(litho_window16_backward)(s->all[0], s->all[1]);
     }
-    keep(s->f[0], s->f[1], s->power, MAX(share * most, noise));
+    keep(s->f[0], s->f[1], s->power, MAX(job->least * most, noise));
     LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
     for (int part = 0; part < 2 && times[part] < job->n_times; part++)
         add_window(job, at[part], times[part], s->x[part], s->f[part],

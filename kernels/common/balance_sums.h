@@ -25,6 +25,9 @@ typedef struct BalanceJob {
     const gint64 *times; // of windows along the traces
     gint64 n_times;
     gboolean of_noise; // sums of all events, too
+    float least;       // power of a coefficient that is kept, over that of the largest
+    const float *gain; // of the traces of `has_gain`, by which samples are divided; NULL = 1
+    LithoBox has_gain;
     BalanceSums *sums; // [trace of within][time]
     float taper[BALANCE_N];
     LithoRun *run;
@@ -43,6 +46,8 @@ void balance_set_taper(BalanceJob *job);
 // there is not, nothing is added.
 void balance_run_pair(BalanceJob *job, const gint64 place[2], const gint64 times[2],
                       BalanceScratch *s);
+// The gain by which a trace is divided; 1 where none is known.
+float balance_known_gain(const BalanceJob *job, gint64 il, gint64 xl);
 // The sums of all windows that reach `within`, to job->sums; g_free().
 gboolean balance_sum_up(BalanceJob *job, GError **error);
 gboolean balance_no_memory(GError **error);
