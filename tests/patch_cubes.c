@@ -147,6 +147,26 @@ LithoCube *patch_flipped(gint64 n_il, gint64 n_xl, gint64 n_t)
     return c;
 }
 
+LithoCube *patch_folded(gint64 n_il, gint64 n_xl, gint64 n_t, double steep, guint32 seed)
+{
+    const double apart = 1.8, above = 1.5 * n_t; // samples between layers, and beyond the faces
+    LithoCube *c = patch_cube(PATCH_PLANES, n_il, n_xl, n_t);
+    memset(c->samples, 0, sizeof(float) * n_il * n_xl * n_t);
+    for (gint64 k = 0; k < n_il * n_xl; k++) {
+        const double il = (double)(k / n_xl), xl = (double)(k % n_xl);
+        const double fold = steep * (8 * sin(0.11 * il + 0.04 * xl + seed) +
+                                     6 * sin(0.13 * xl - 0.05 * il) + 0.5 * xl);
+        const double slow = 1 + 0.4 * sin(0.25 * il) * cos(0.2 * xl + seed);
+        for (int e = 0; e * apart < 2 * above; e++) {
+            const double at = (e + uniform(19 + seed, e, 0, 1)) * apart - above / 2;
+            litho_add_ricker(c->samples + k * n_t, n_t, dt, dt * (at + fold * (0.6 + at / n_t)), 30,
+                             slow * uniform(20 + seed, e, -1, 1));
+        }
+    }
+    normalise(c, 1);
+    return c;
+}
+
 LithoCube *patch_turned(const LithoCube *line)
 {
     const gint64 n_xl = line->grid.axis[2].n, n_t = line->grid.axis[1].n;

@@ -23,6 +23,9 @@ typedef enum {
 LithoCube *patch_cube(PatchKind kind, gint64 n_il, gint64 n_xl, gint64 n_t);
 // PATCH_PLANES whose polarity changes across a line that is oblique to both axes.
 LithoCube *patch_flipped(gint64 n_il, gint64 n_xl, gint64 n_t);
+// Dense layers of one shape, which is folded and dips by up to 2 samples a trace, times `steep`;
+// their amplitude varies slowly.
+LithoCube *patch_folded(gint64 n_il, gint64 n_xl, gint64 n_t, double steep, guint32 seed);
 // A line, turned by 90 degrees: its layers are upright.
 LithoCube *patch_turned(const LithoCube *line);
 // A cube of noise of standard deviation `sigma`.

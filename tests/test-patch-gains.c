@@ -289,33 +289,6 @@ static void check_numbers(const LithoCube *in)
     litho_uneven_clear(&part);
 }
 
-// Layers of one shape, which is folded and dips by up to 2 samples a trace: their amplitude varies
-// slowly.
-static LithoCube *folded(guint seed)
-{
-    enum { LAYERS = 70 };
-    LithoCube *cube = patch_cube(PATCH_PLANES, N_IL, N_XL, N_T);
-    memset(cube->samples, 0, sizeof(float) * N_IL * N_XL * N_T);
-    double energy = 0;
-    for (gint64 k = 0; k < N_IL * N_XL; k++) {
-        const double il = (double)(k / N_XL), xl = (double)(k % N_XL);
-        const double fold =
-            8 * sin(0.11 * il + 0.04 * xl + seed) + 6 * sin(0.13 * xl - 0.05 * il) + 0.5 * xl;
-        const double slow = 1 + 0.4 * sin(0.25 * il) * cos(0.2 * xl + seed);
-        for (int e = 0; e < LAYERS; e++) {
-            const double at = -40 + 2.9 * (e + random_of(e + LAYERS * (gint64)seed));
-            const double t0 = at + fold * (0.6 + at / N_T);
-            litho_add_ricker(cube->samples + k * N_T, N_T, 0.004, 0.004 * t0, 30,
-                             slow * random_of(7 * e + (gint64)seed));
-        }
-    }
-    for (gint64 k = 0; k < N_IL * N_XL * N_T; k++)
-        energy += (double)cube->samples[k] * cube->samples[k];
-    for (gint64 k = 0; k < N_IL * N_XL * N_T; k++)
-        cube->samples[k] /= (float)sqrt(energy / (N_IL * N_XL * N_T));
-    return cube;
-}
-
 // Property: steep and curved layers have no gains of their own, and those of their traces are
 // found. Windows that keep few coefficients took 10 % for gains there, which cost 1.5 to 3.5 dB.
 static void test_folded(void)
@@ -323,7 +296,7 @@ static void test_folded(void)
     for (guint seed = 1; seed < 4; seed++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, 0.1, seed);
-        g_autoptr(LithoCube) truth = folded(seed);
+        g_autoptr(LithoCube) truth = patch_folded(N_IL, N_XL, N_T, 1, seed);
         g_autoptr(LithoCube) in = patch_sum(truth, noise), usual = filtered(in, "");
         LithoUneven uneven;
         g_assert_true(litho_balance_measure(in, NULL, NULL, &uneven, &error));

@@ -373,6 +373,17 @@ gboolean noise_has_enough(const NoiseJob *job, GError **error)
                         job->n[0], job->n[1]);
 }
 
+// `tenth`, `half`: room for the floors.
+static void take_floor(const NoiseJob *job, int threads, float *tenth, float *half,
+                       LithoNoise *noise)
+{
+    noise_floor(job, threads, tenth);
+    if (!noise_holds_more(job, tenth, noise))
+        return;
+    noise_floor_by(job, 0.5, threads, half);
+    noise_take_floor(job, tenth, half, noise);
+}
+
 static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run, LithoNoise *noise,
                        GError **error)
 {
@@ -382,9 +393,9 @@ static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run,
     job->run = run;
     noise_fill(job, litho_run_threads(run), interval, noise);
     if (!job->flat && (!job->judging || noise->lumps > LITHO_NOISE_LUMPS)) {
-        g_autofree float *powers = g_new0(float, job->nf *noise_wavenumbers(job));
-        noise_floor(job, litho_run_threads(run), powers);
-        noise_take_floor(job, powers, noise);
+        const gsize powers = (gsize)job->nf * noise_wavenumbers(job);
+        g_autofree float *tenth = g_new0(float, powers), *half = g_new0(float, powers);
+        take_floor(job, litho_run_threads(run), tenth, half, noise);
     }
     job->run = NULL;
     if (!litho_run_step(run, job->windows, job->windows, error)) {
@@ -424,13 +435,9 @@ gboolean litho_noise_windows_shape(LithoNoiseWindows *job, LithoRun *run, LithoN
     job->run = run;
     noise_fill(job, threads, FALSE, noise);
     g_autofree double *flat = g_memdup2(noise->sigma, job->nf * sizeof *flat);
-    noise_floor(job, threads, tenth);
-    noise_take_floor(job, tenth, noise);
-    if (noise->shape) {
-        noise_floor_by(job, 0.5, threads, half);
-        if (!noise_is_shared(job, flat, tenth, half, noise))
-            g_clear_pointer(&noise->shape, g_free);
-    }
+    take_floor(job, threads, tenth, half, noise);
+    if (noise->shape && !noise_is_shared(job, flat, tenth, half, noise))
+        g_clear_pointer(&noise->shape, g_free);
     job->run = NULL;
     if (litho_run_step(run, job->windows, job->windows, error))
         return TRUE;

@@ -294,8 +294,7 @@ static void below_at(const NoiseJob *job, int f, gboolean refined, const float *
         noise_make_even(job->n, below);
 }
 
-// TRUE where the wavenumbers hold clearly more below their events than the levels tell.
-static gboolean holds_more(const NoiseJob *job, const float *floor, const LithoNoise *noise)
+gboolean noise_holds_more(const NoiseJob *job, const float *floor, const LithoNoise *noise)
 {
     const gint64 nk = noise_wavenumbers(job);
     g_autofree float *below = g_new(float, nk);
@@ -318,11 +317,36 @@ static gboolean holds_more(const NoiseJob *job, const float *floor, const LithoN
            !(noise_has_neighbours(job) && filling.faint > FILLED * filling.middle);
 }
 
-void noise_take_floor(const NoiseJob *job, const float *floor, LithoNoise *noise)
+void noise_add_likeness(double times, const float *plane, double own, const float *tenth,
+                        const float *half, gint64 n, double *like, double *all)
+{
+    for (gint64 k = 0; k < n; k++) {
+        const double a = tenth[k], b = half[k], more = times * fmax(plane[k] - own, 0);
+        *all += more;
+        *like += a > 0 && b > 0 ? more * fmin(a / b, b / a) : 0;
+    }
+}
+
+static gboolean is_alike(const NoiseJob *job, const float *tenth, const float *half,
+                         const LithoNoise *noise)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    g_autofree float *below = g_new(float, nk);
+    double like = 0, all = 0;
+    for (int f = 0; f < job->nf; f++) {
+        const double times = f == 0 || 2 * f == job->n[2] ? 1 : 2;
+        below_at(job, f, TRUE, tenth, below);
+        noise_add_likeness(times, below, noise->sigma[f] * noise->sigma[f], tenth + f * nk,
+                           half + f * nk, nk, &like, &all);
+    }
+    return like > NOISE_ALIKE * all;
+}
+
+void noise_take_floor(const NoiseJob *job, const float *floor, const float *half, LithoNoise *noise)
 {
     const gint64 nk = noise_wavenumbers(job);
     double shaped = 0, samples = 0;
-    if (!holds_more(job, floor, noise))
+    if (!noise_holds_more(job, floor, noise) || !is_alike(job, floor, half, noise))
         return;
     noise->shape = g_new(float, job->nf *nk);
     for (int f = 0; f < job->nf; f++) {
@@ -354,10 +378,6 @@ void noise_take_floor(const NoiseJob *job, const float *floor, LithoNoise *noise
 // that keeps to some wavenumbers leaves 0.01 to 0.45, 0.5 where traces are missing.
 #define FILLED_ALL 0.6
 #define FILLED_LINES 0.55
-// Where noise is even a tenth and a half of the windows tell the same mean: 0.6 to 0.9 of it, down
-// to 0.44 where it grows elevenfold along the traces.
-#define ALIKE 0.4
-
 // Mean power of the windows.
 static double power_of(const NoiseJob *job)
 {
@@ -387,16 +407,12 @@ gboolean noise_is_shared(const NoiseJob *job, const double *flat, const float *t
     for (int f = 0; f < job->nf; f++) {
         const double times = f == 0 || 2 * f == job->n[2] ? 1 : 2;
         const double power = noise->sigma[f] * noise->sigma[f], own = flat[f] * flat[f];
-        for (gint64 k = 0; k < nk; k++) {
-            const double a = tenth[f * nk + k], b = half[f * nk + k];
+        for (gint64 k = 0; k < nk; k++)
             plane[k] = (float)(noise->shape[f * nk + k] * power);
-            const double more = times * fmax(plane[k] - own, 0);
-            all += more;
-            like += a > 0 && b > 0 ? more * fmin(a / b, b / a) : 0;
-        }
+        noise_add_likeness(times, plane, own, tenth + f * nk, half + f * nk, nk, &like, &all);
         noise_add_filling(&filling, times, nk, plane);
     }
-    return like > ALIKE * all &&
+    return like > NOISE_ALIKE * all &&
            filling.faint < (line ? FILLED_LINES : FILLED_ALL) * filling.middle &&
            noise->total * noise->total > (line ? FAINTEST_ON_LINES : FAINTEST) * power_of(job);
 }

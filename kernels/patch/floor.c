@@ -260,28 +260,48 @@ static gboolean fills_all(const PatchFloor *p, const gboolean *known, int measur
     return filling.faint > (FILLED + SPREAD * (1 - recorded)) * filling.middle;
 }
 
-// TRUE where most of what the planes hold above the levels is like noise: a tenth and a half of the
-// windows tell the same mean. In lines with white noise of 20 dB and less this is 0.05 to 0.47 of
-// it, of mixed noise and noise of limited dip at 0 to 20 dB 0.54 to 0.9.
-static gboolean is_like_noise(const PatchFloor *p, const gboolean *known, const float *shape,
-                              const PatchLevels *l)
+// The part that is like noise of what the planes hold above the levels, by the floors of a tenth
+// and a half of the windows.
+static double likeness(const PatchFloor *p, const gboolean *known, const float *shape,
+                       const PatchLevels *l, const float *tenth, const float *half)
 {
     const gsize nk = wavenumbers(p);
+    g_autofree float *plane = g_new(float, nk);
     double all = 0, like = 0;
     for (int f = 0; f < p->bins; f++) {
         const double own = sum_known(p, known, l->sigma, f, TRUE);
         const double below = sum_known(p, known, p->below, f, FALSE);
-        for (gsize k = f * nk; k < (f + 1) * nk; k++) {
-            const double more = times(p, f) * fmax(shape[k] * below - own, 0);
-            const double tenth = (double)p->sum[k], half = (double)p->middle[k];
-            all += more;
-            like += tenth > 0 && half > 0 ? more * fmin(tenth / half, half / tenth) : 0;
-        }
+        for (gsize k = 0; k < nk; k++)
+            plane[k] = (float)(shape[f * nk + k] * below);
+        noise_add_likeness(times(p, f), plane, own, tenth + f * nk, half + f * nk, (gint64)nk,
+                           &like, &all);
     }
-    return 2 * like > all;
+    return all > 0 ? like / all : 0;
 }
 
-void patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies, PatchLevels *l)
+// In lines with white noise of 20 dB and less likeness() is 0.05 to 0.47, of mixed noise and noise
+// of limited dip at 0 to 20 dB 0.54 to 0.9.
+static const double LIKE_ON_LINES = 0.5;
+
+// Sets `like` where most of what the planes hold above the levels is like noise.
+static gboolean ask_likeness(const PatchFloor *p, const gboolean *known, const float *shape,
+                             const PatchLevels *l, const PatchFloorOfWhole *whole, gboolean *like,
+                             GError **error)
+{
+    const gsize n = p->bins * wavenumbers(p);
+    g_autofree float *tenth = g_new0(float, n), *half = g_new0(float, n);
+    for (gsize k = 0; p->narrow && k < n; k++) {
+        tenth[k] = (float)(p->sum[k] / PATCH_FLOOR_UNIT);
+        half[k] = (float)(p->middle[k] / PATCH_FLOOR_UNIT);
+    }
+    if (!p->narrow && !whole->tell(whole->data, tenth, half, error))
+        return FALSE;
+    *like = likeness(p, known, shape, l, tenth, half) > (p->narrow ? LIKE_ON_LINES : NOISE_ALIKE);
+    return TRUE;
+}
+
+gboolean patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies,
+                         const PatchFloorOfWhole *whole, PatchLevels *l, GError **error)
 {
     const gsize nk = wavenumbers(p);
     g_autofree float *shape = g_new(float, p->bins *nk);
@@ -289,8 +309,9 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies, PatchLe
     g_autofree gboolean *known = g_new0(gboolean, p->cells);
     double shaped = 0;
     int measured = 0;
+    gboolean like = FALSE;
     if (!noise_tells_shape(p->n))
-        return;
+        return TRUE;
     for (int f = 0; f < p->bins; f++) {
         const float more = (float)shape_of(p, f, shape + f * nk, &plain[f]);
         if (f == 0 || f == p->bins - 1)
@@ -306,9 +327,12 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies, PatchLe
             shaped += times(p, f) * p->below[(gsize)c * p->bins + f];
     }
     if (!holds_more(p, known, plain, l) ||
-        ((p->narrow || varies) && fills_all(p, known, measured, shape)) ||
-        (p->narrow && !is_like_noise(p, known, shape, l)))
-        return;
+        ((p->narrow || varies) && fills_all(p, known, measured, shape)))
+        return TRUE;
+    if (!ask_likeness(p, known, shape, l, whole, &like, error))
+        return FALSE;
+    if (!like)
+        return TRUE;
     l->total = sqrt(shaped / measured / MAX(2 * (p->bins - 1), 1));
     l->low = NOISE_FLOOR_LOW * l->total;
     l->high = NOISE_FLOOR_HIGH * l->total;
@@ -323,4 +347,5 @@ void patch_floor_end(PatchFloor *p, const guint8 *done, gboolean varies, PatchLe
     }
     l->shape = g_steal_pointer(&shape);
     l->table.shape = l->shape;
+    return TRUE;
 }

@@ -7,10 +7,10 @@
 // noise there, and a level that is taken from them leaves the noise where it is.
 //
 // Dense events fill all windows of a line at many wavenumbers, as noise does, but not evenly: their
-// powers differ from window to window by more than exponentially distributed ones. Where windows
-// have few traces along an axis the tenth part of the windows, with least power, and their half
-// must tell the same mean. And the noise that dense events stand in comes to all wavenumbers: it is
-// of those that hold least, too.
+// powers differ from window to window by more than exponentially distributed ones: the tenth part
+// of the windows, with least power, and their half must tell the same mean. Where windows have few
+// traces along an axis each cell says so, else the windows that are spread over the survey. And the
+// noise that dense events stand in comes to all wavenumbers: it is of those that hold least, too.
 //
 // All cells of a survey share the shape over the wavenumbers of a frequency, and each has a level
 // of its own. The figures do not depend on the order in which cells are measured.
@@ -50,7 +50,15 @@ void patch_floor_add(PatchFloor *floor, int cell, const PatchCellPowers *powers)
 void patch_floor_add_sums(PatchFloor *floor, const int *cells, int n, const PatchFloorSums *sums);
 PatchFloorSums patch_floor_sums_new(const PatchFloor *floor, int n);
 void patch_floor_sums_clear(PatchFloorSums *sums);
+// Floors of the windows of the whole survey by a tenth and a half of them, as noise_floor_by();
+// FALSE: cancelled, or the device failed.
+typedef struct PatchFloorOfWhole {
+    gboolean (*tell)(gpointer data, float *tenth, float *half, GError **error);
+    gpointer data;
+} PatchFloorOfWhole;
+
 // Gives `levels` the shape and the levels that belong to it, where the wavenumbers hold clearly
-// more below their events than the levels that it has, and, in narrow windows, most of that is like
-// noise; else leaves it. done[cell] is 1 where the cell was measured.
-void patch_floor_end(PatchFloor *floor, const guint8 *done, gboolean varies, PatchLevels *levels);
+// more below their events than the levels that it has, and most of that is like noise; else leaves
+// it. done[cell] is 1 where the cell was measured. `whole` is asked where windows are not narrow.
+gboolean patch_floor_end(PatchFloor *floor, const guint8 *done, gboolean varies,
+                         const PatchFloorOfWhole *whole, PatchLevels *levels, GError **error);

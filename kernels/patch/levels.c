@@ -357,22 +357,43 @@ static gboolean find_bands(const Measuring *m, LithoRun *run, PatchBands *bands,
     return TRUE;
 }
 
+typedef struct Asked {
+    Measuring *m;
+    LithoRun *run;
+} Asked;
+
+static gboolean floors_of_whole(gpointer data, float *tenth, float *half, GError **error)
+{
+    const Asked *a = data;
+    const PatchMeter *meter = a->m->meter;
+    if (meter)
+        return meter->floors(meter->data, a->m->whole, tenth, half, a->run, error);
+    const int threads = litho_run_threads(a->run);
+    noise_floor(a->m->whole, threads, tenth);
+    noise_floor_by(a->m->whole, 0.5, threads, half);
+    return litho_run_checkpoint(a->run) || litho_run_stopped(error);
+}
+
 // From what was measured to levels; whole[frequency] is that of the survey.
-static void settle(Measuring *m, const PatchBands *bands, const float *whole)
+static gboolean settle(Measuring *m, const PatchBands *bands, const float *whole, LithoRun *run,
+                       GError **error)
 {
     PatchLevels *l = m->l;
-    if (patch_levels_have_shape(&l->params))
-        patch_floor_end(&m->floor, m->done, bands->vary, l);
+    const PatchFloorOfWhole floors = {floors_of_whole, &(Asked){m, run}};
+    if (patch_levels_have_shape(&l->params) &&
+        !patch_floor_end(&m->floor, m->done, bands->vary, &floors, l, error))
+        return FALSE;
     if (m->faint && !l->shape)
         patch_lines_settle(l, m->faint, whole);
     if (patch_cells_are_small(l))
         patch_cells_settle(l);
     if (l->shape || !bands->known)
-        return;
+        return TRUE;
     if (patch_is_narrow(m->window))
         patch_times_settle(bands, l);
     else if (bands->vary)
         patch_bands_settle(bands, patch_lines_are_few(m->grid), l);
+    return TRUE;
 }
 
 // Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.
@@ -414,9 +435,8 @@ static gboolean measuring_end(Measuring *m, const LithoCube *in, const guint8 *r
     }
     if (alone)
         m->done[0] = 1;
-    const gboolean found = find_bands(m, run, &bands, error);
-    if (found)
-        settle(m, &bands, of_whole);
+    const gboolean found =
+        find_bands(m, run, &bands, error) && settle(m, &bands, of_whole, run, error);
     patch_bands_clear(&bands);
     return found;
 }

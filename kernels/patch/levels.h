@@ -34,6 +34,9 @@ typedef struct PatchMeter {
                        LithoNoise *noise, PatchFloorSums *floor, LithoRun *run, GError **error);
     // noise_map_quiet() of the job of the whole, whose spectra were taken last; g_free().
     float *(*quiet)(gpointer data, LithoNoiseWindows *whole, LithoRun *run, GError **error);
+    // noise_floor() of that job, and by half of the windows.
+    gboolean (*floors)(gpointer data, LithoNoiseWindows *whole, float *tenth, float *half,
+                       LithoRun *run, GError **error);
 } PatchMeter;
 
 // TRUE where a window has few traces along an axis, as those of lines and of surveys of few traces.

@@ -419,8 +419,34 @@ static float *quiet(gpointer data, LithoNoiseWindows *whole, LithoRun *run, GErr
     return g_steal_pointer(&values_there);
 }
 
+static gboolean floors_of_whole(gpointer data, LithoNoiseWindows *whole, float *tenth, float *half,
+                                LithoRun *run, GError **error)
+{
+    PatchPlan *p = data;
+    const int nf = whole->nf;
+    const gsize nk = noise_wavenumbers(whole), bytes = nf * nk * sizeof(float);
+    LithoLevelTask t;
+    if (!make_task(p, TRUE, &whole, 1, &t, error) ||
+        !litho_cuda_reserve(p->context, &p->level_floor, bytes, error))
+        return FALSE;
+    for (int k = 0; k < 2; k++)
+        if (!LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, t.jobs, 1, nf, (int)nk,
+                                                 k ? 0.5 : NOISE_FLOOR_PART, NOISE_FLOOR_WINDOWS,
+                                                 p->level_floor.data,
+                                                 litho_cuda_stream(p->context)),
+                        error) ||
+            !fetch(p, k ? half : tenth, p->level_floor.data, bytes, error))
+            return FALSE;
+    return litho_cuda_step(p->context, run, 1, 1, error) &&
+           LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(p->context)), error);
+}
+
 PatchMeter patch_meter(PatchPlan *p)
 {
-    return (PatchMeter){
-        .data = p, .clean = clean, .spectra = spectra, .levels = levels, .quiet = quiet};
+    return (PatchMeter){.data = p,
+                        .clean = clean,
+                        .spectra = spectra,
+                        .levels = levels,
+                        .quiet = quiet,
+                        .floors = floors_of_whole};
 }

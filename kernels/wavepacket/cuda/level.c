@@ -307,6 +307,25 @@ static gboolean select_rank(const Level *l, const WpLevelTask *task, WpSelect *s
            LITHO_CUDA(wp_level_select(task, select), error);
 }
 
+static gboolean ask_floor(Level *l, double part, GError **error)
+{
+    const NoiseJob *job = l->job;
+    const WpLevelTask *t = &l->task;
+    return LITHO_CUDA(litho_noise_floor_launch(t->power, t->share, l->floor_job, 1, job->nf,
+                                               (int)noise_wavenumbers(job), part,
+                                               NOISE_FLOOR_WINDOWS, l->floor, l->beside),
+                      error);
+}
+
+static gboolean fetch_floor(Level *l, float *floor, GError **error)
+{
+    const gsize n = (gsize)l->job->nf * noise_wavenumbers(l->job);
+    return LITHO_CUDA(cudaMemcpyAsync(floor, l->floor, n * sizeof *floor, cudaMemcpyDeviceToHost,
+                                      l->beside),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(l->beside), error);
+}
+
 // Asks for the mean of all wavenumbers, and noise_floor() of the windows.
 static gboolean ask_beside(Level *l, GError **error)
 {
@@ -320,10 +339,7 @@ static gboolean ask_beside(Level *l, GError **error)
            LITHO_CUDA(
                cudaMemcpyAsync(l->floor_job, &all, sizeof all, cudaMemcpyHostToDevice, t.stream),
                error) &&
-           LITHO_CUDA(litho_noise_floor_launch(t.power, t.share, l->floor_job, 1, job->nf,
-                                               (int)noise_wavenumbers(job), NOISE_FLOOR_PART,
-                                               NOISE_FLOOR_WINDOWS, l->floor, t.stream),
-                      error);
+           ask_floor(l, NOISE_FLOOR_PART, error);
 }
 
 static gboolean ask_loudness(Level *l, GError **error)
@@ -347,14 +363,25 @@ static gboolean know_loudness(Level *l, float *loud, GError **error)
 
 static gboolean fetch_beside(Level *l, double *all, float *floor, GError **error)
 {
-    const gsize nf = l->job->nf, plane = noise_wavenumbers(l->job) * sizeof *floor;
-    return LITHO_CUDA(cudaMemcpyAsync(all, l->all.mean, nf * sizeof *all, cudaMemcpyDeviceToHost,
-                                      l->beside),
+    return LITHO_CUDA(cudaMemcpyAsync(all, l->all.mean, l->job->nf * sizeof *all,
+                                      cudaMemcpyDeviceToHost, l->beside),
                       error) &&
-           LITHO_CUDA(
-               cudaMemcpyAsync(floor, l->floor, nf * plane, cudaMemcpyDeviceToHost, l->beside),
-               error) &&
-           LITHO_CUDA(cudaStreamSynchronize(l->beside), error);
+           fetch_floor(l, floor, error);
+}
+
+// The level at each wavenumber, where they hold more: another part of the windows is asked then.
+static gboolean take_floor(Level *l, const float *tenth, LithoNoise *noise, GError **error)
+{
+    g_autofree float *half = NULL;
+    if (!noise_holds_more(l->job, tenth, noise))
+        return TRUE;
+    half = g_new(float, (gsize)l->job->nf *noise_wavenumbers(l->job));
+    if (!ask_floor(l, 0.5, error) || !fetch_floor(l, half, error)) {
+        litho_noise_clear(noise);
+        return FALSE;
+    }
+    noise_take_floor(l->job, tenth, half, noise);
+    return TRUE;
 }
 
 // From the powers to the level.
@@ -390,8 +417,7 @@ static gboolean levels(Level *l, const float *quiet, const WpLevelBeside *beside
     noise_conclude(job, TRUE, all, sigma, leaking, noise);
     if (!even)
         noise_map_find_bands(job, quiet, noise);
-    noise_take_floor(job, floor, noise);
-    return TRUE;
+    return take_floor(l, floor, noise, error);
 }
 
 typedef struct Input {
