@@ -219,12 +219,38 @@ static void test_feet(void)
     }
 }
 
+// Property: one gather has offsets, where these are evenly apart and count metres rather than
+// traces; --file-order counts the traces. Its neighbours are as far apart as their offsets.
+static void test_one_gather(void)
+{
+    for (int kind = 0; kind < 5; kind++) { // even, decreasing, counted, uneven, in file order
+        const Make make = make_bare(1, 12);
+        g_autoptr(GByteArray) file = make_file(&make);
+        make_put_bin16(file, &make, 3255, 2); // feet
+        const int step = kind == 1 ? -50 : kind == 2 ? 1 : 50;
+        for (int n = 0; n < 12; n++)
+            make_put_head32(file, &make, n, 37, 700 + step * n + (kind == 3 && n == 7 ? 10 : 0));
+        g_autoptr(LithoCube) cube =
+            odd_load(&make, file, &(LithoOpenOptions){.file_order = kind == 4});
+        const LithoAxis *axis = &cube->grid.axis[1];
+        g_assert_cmpstr(litho_axis_name(&cube->grid, 1), ==, kind < 2 ? "Offset" : "Trace");
+        g_assert_cmpfloat(axis->first, ==, kind < 2 ? 700 : 1);
+        g_assert_cmpfloat(axis->step, ==, kind < 2 ? step : 1);
+        g_assert_cmpstr(axis->unit, ==, kind < 2 ? "ft" : "");
+        g_assert_cmpfloat_with_epsilon(litho_grid_spacing(&cube->grid, 1),
+                                       kind < 2 ? 50 * 0.3048 : 25, 1e-9);
+        if (kind < 2)
+            odd_assert_note(cube, "one gather, numbered by their offsets at byte 37 (700 to ");
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     odd_folder = g_dir_make_tmp("litho-names-XXXXXX", NULL);
     g_test_add_func("/segy-names/names", test_names);
     g_test_add_func("/segy-names/line", test_line);
+    g_test_add_func("/segy-names/one-gather", test_one_gather);
     g_test_add_func("/segy-names/irregular-offsets", test_irregular_offsets);
     g_test_add_func("/segy-names/fitted-lines", test_fitted_lines);
     g_test_add_func("/segy-names/feet", test_feet);

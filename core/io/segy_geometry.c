@@ -55,10 +55,17 @@ static void mark_dead(LithoSurvey *survey, const LithoScan *scan)
         }
 }
 
-static void tell_offsets(LithoSurvey *survey, const LithoScan *scan)
+// Offsets number the traces of one gather, unless the user wants them counted.
+static void number_traces(LithoSurvey *survey, const LithoScan *scan,
+                          const LithoOpenOptions *options)
 {
     gint32 low = 0, high = 0;
     survey->counts.offsets = litho_scan_offsets(scan, &low, &high);
+    if (!options->file_order && litho_segy_number_by_offset(survey, scan))
+        return;
+    if (!scan->have_keys && !options->file_order)
+        litho_survey_note(survey, "no line numbers and no coordinates found; traces are shown "
+                                  "in file order (--shape N1,N2 arranges them)");
     if (survey->counts.offsets > 1)
         litho_survey_note(
             survey,
@@ -420,14 +427,11 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         return FALSE;
     }
     if (!lattice) {
-        if (!scan->have_keys && !options->file_order)
-            litho_survey_note(survey, "no line numbers and no coordinates found; traces are shown "
-                                      "in file order (--shape N1,N2 arranges them)");
         survey->grid.has_xy = FALSE;
         if (!use_file_order(survey, heads, options, metric, error))
             return FALSE;
         mark_dead(survey, scan);
-        tell_offsets(survey, scan);
+        number_traces(survey, scan, options);
         if (!options->file_order && survey->grid.axis[0].n == 1 && survey->counts.offsets <= 1)
             litho_segy_tell_lines(survey, heads, options, TRUE);
         if (!litho_strays_tell(scan, survey, options, error))

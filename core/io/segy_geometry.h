@@ -127,6 +127,9 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
 // Says what the axes of a lattice of line numbers count: shots, channels, CDPs or offsets, where
 // the words are theirs and the offsets vary; else inlines and crosslines. segy_names.c
 void litho_segy_name_axes(LithoSurvey *survey, const LithoScan *scan);
+// Numbers the one line of traces in file order by their offsets and tells so, where these are
+// evenly apart; FALSE without a change where they are not, or count the traces. segy_names.c
+gboolean litho_segy_number_by_offset(LithoSurvey *survey, const LithoScan *scan);
 
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
