@@ -237,7 +237,9 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
 
 static gboolean check_numbers(Options *o, GError **error)
 {
-    if (o->dt_words && !litho_cli_interval(o->dt_words, &o->dt, error))
+    gboolean is_bare = FALSE;
+    if (o->dt_words && (!litho_cli_interval(o->dt_words, &o->dt, &is_bare, error) ||
+                        !litho_interval_meant(o->dt, is_bare, FALSE, error)))
         return FALSE;
     litho_cli_note_interval(o->dt, "--dt ");
     if (o->repeat < 1 || !(o->seconds >= 0))

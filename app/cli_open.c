@@ -73,7 +73,7 @@ static gboolean on_format(const char *name, const char *value, gpointer data, GE
     return litho_cli_format(value, &((LithoOpenOptions *)data)->format, error);
 }
 
-gboolean litho_cli_interval(const char *value, double *dt, GError **error)
+gboolean litho_cli_interval(const char *value, double *dt, gboolean *is_bare, GError **error)
 {
     static const LithoParam row = {.key = "--dt",
                                    .unit = "s",
@@ -88,6 +88,7 @@ gboolean litho_cli_interval(const char *value, double *dt, GError **error)
                             "%s is %s; it must lie between %g and %g s (m on depth axes)", row.key,
                             value, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
     *dt = number;
+    *is_bare = g_ascii_isdigit(value[strlen(value) - 1]) || g_str_has_suffix(value, ".");
     return TRUE;
 }
 
@@ -101,7 +102,8 @@ void litho_cli_note_interval(double dt, const char *option)
 static gboolean on_interval(const char *name, const char *value, gpointer data, GError **error)
 {
     (void)name;
-    return litho_cli_interval(value, &((LithoOpenOptions *)data)->dt, error);
+    LithoOpenOptions *open = data;
+    return litho_cli_interval(value, &open->dt, &open->dt_is_bare, error);
 }
 
 // --dx, --dy: metres, or what the coordinates are in.

@@ -493,8 +493,8 @@ def figures_that_cannot_be_told():
         assert said in r.stderr, r.stderr
 
 
-# Property: an interval may carry its unit; one that no survey has is taken as it stands, with a note that
-# says how milliseconds are written.
+# Property: an interval may carry its unit; one that no survey has is refused without a unit, with what is
+# probably meant, and taken with one, with a note that says how milliseconds are written.
 
 
 @test
@@ -504,12 +504,18 @@ def intervals_carry_their_units():
         r = cli("info", "line.npy", "--json", "--dt", *words)
         told = json.loads(r.stdout)
         assert abs(told["axes"][2]["step"] - step) < 1e-9 and not any("milliseconds" in n for n in told["notes"]), r.stdout
-    assert "a sample interval of 2 s was given" in cli("info", "line.npy", "--dt", "2").stdout
-    r = cli("convert", "-i", "line.npy", "-o", "line.sgy", "--dt", "2")
+    assert "a sample interval of 2 s was given" in cli("info", "line.npy", "--dt", "2s").stdout
+    r = cli("convert", "-i", "line.npy", "-o", "line.sgy", "--dt", "2s")
     assert r.stderr.count("--dt 2ms") == 1, r.stderr
+    for command in (["info", "line.npy"], ["convert", "line.npy", "no.sgy"], ["run", "fx", "line.npy", "no.npy"]):
+        for number, meant in (("4", "--dt 4ms"), ("0.5", "--dt 0.5ms"), ("4000", "--dt 4000us")):
+            r = cli(*command, "--dt", number, status=1)
+            assert f"{meant} is probably meant" in r.stderr and f"--dt {number}s says seconds" in r.stderr, r.stderr
+            assert "--depth makes it metres" in r.stderr and not os.path.exists("no.sgy") and not os.path.exists("no.npy")
     assert "not kg" in cli("info", "line.npy", "--dt", "2kg", status=2).stderr
-    r = cli("bench", "fx", "--size", "8x8x32", "--repeat", "1", "--backends", "cpu1", "--dt", "2")
+    r = cli("bench", "fx", "--size", "8x8x32", "--repeat", "1", "--backends", "cpu1", "--dt", "2s")
     assert "--dt 2ms" in r.stderr, r.stderr
+    assert "--dt 2ms" in cli("bench", "fx", "--dt", "2", status=2).stderr
     r = cli("synth", "planes", "inlines=4", "xlines=4", "samples=16", "dt=0.5", "-o", "slow.npy", "--no-truth")
     assert "dt=0.5ms" in r.stderr, r.stderr
 

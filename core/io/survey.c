@@ -307,14 +307,32 @@ static gboolean check_options(const LithoOpenOptions *o, GError **error)
     return TRUE;
 }
 
+static const double longest_interval = 0.1; // s; records are sampled every 0.25 to 16 ms
+
 char *litho_interval_note(double dt, const char *option)
 {
-    static const double longest = 0.1; // s; seismic records are sampled every 0.25 to 16 ms
-    if (!(dt > longest))
+    if (!(dt > longest_interval))
         return NULL;
     return g_strdup_printf(_("a sample interval of %g s was given; milliseconds have their unit "
                              "behind them: %s%gms"),
                            dt, option, dt);
+}
+
+gboolean litho_interval_meant(double dt, gboolean is_bare, gboolean may_be_depth, GError **error)
+{
+    static const double least_micro = 100; // nobody samples that many milliseconds
+    if (!is_bare || !(dt > longest_interval))
+        return TRUE;
+    const char *unit = dt >= least_micro ? "us" : "ms";
+    return may_be_depth
+               ? litho_refuse(error, LITHO_ERROR_PARAMETER,
+                              "--dt %g is a sample interval of %g s; --dt %g%s is probably meant, "
+                              "--dt %gs says seconds, and --depth makes it metres",
+                              dt, dt, dt, unit, dt)
+               : litho_refuse(error, LITHO_ERROR_PARAMETER,
+                              "--dt %g is a sample interval of %g s; --dt %g%s is probably meant, "
+                              "and --dt %gs says seconds",
+                              dt, dt, dt, unit, dt);
 }
 
 gboolean litho_interval_possible(double step)
@@ -361,11 +379,15 @@ static void judge_origins(LithoSurvey *survey)
     }
 }
 
-static void note_interval(LithoSurvey *survey, const LithoOpenOptions *options)
+static gboolean judge_given_interval(LithoSurvey *survey, const LithoOpenOptions *options,
+                                     GError **error)
 {
+    if (survey->grid.is_depth)
+        return TRUE;
     g_autofree char *note = litho_interval_note(options->dt, "--dt ");
-    if (note && !survey->grid.is_depth)
+    if (note)
         litho_survey_note(survey, "%s", note);
+    return litho_interval_meant(options->dt, options->dt_is_bare, TRUE, error);
 }
 
 LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
@@ -393,7 +415,7 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
     survey->counts.traces = survey->traces - (headed ? 0 : survey->counts.missing);
     if (good) {
         judge_origins(survey);
-        note_interval(survey, options);
+        good = judge_given_interval(survey, options, error);
     }
     if (good && !headed && options->on_first) {
         g_autoptr(LithoCube) line = litho_survey_read(

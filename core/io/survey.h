@@ -23,6 +23,7 @@ typedef struct LithoOpenOptions {
     int format;                // SEG-Y sample format code
     int endian;                // 0 detect, 1 big, 2 little
     double dt;                 // s (m for depth); for files that do not say
+    gboolean dt_is_bare; // dt came without a unit: refused where no record has so many seconds
     double dx, dy;             // m, along inline index and crossline index
     gint64 shape[3];           // raw: n1, n2, n3
     const char *dtype;         // raw: "float32", "float64", "int16"
@@ -59,6 +60,9 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
 // A sentence about a sample interval of `dt` s that was given and is hardly meant, with the way to
 // write milliseconds; `option` stands before the number, "--dt ". NULL = it is plausible. g_free().
 char *litho_interval_note(double dt, const char *option);
+// FALSE with a sentence where such an interval was given without a unit (LITHO_ERROR_PARAMETER):
+// whoever types --dt 4 means milliseconds. `may_be_depth`: the sentence names --depth, too.
+gboolean litho_interval_meant(double dt, gboolean is_bare, gboolean may_be_depth, GError **error);
 
 // Sample intervals that a survey may have, in s or m: what lies beyond is a damaged word, and numbers
 // of samples and frequencies made of it overflow.
