@@ -42,6 +42,21 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
 // --- words --------------------------------------------------------------------------------------
 
+// A name that a choice does not have is mistyped in every setting: it is refused before any work.
+// Numbers have their place on the sheet, with the reason why they are refused.
+static gboolean check_names(const Swept *s, const LithoOperator *op, GError **error)
+{
+    if (s->row->type != LITHO_PARAM_CHOICE && s->row->type != LITHO_PARAM_BOOL)
+        return TRUE;
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, op);
+    for (guint k = 0; k < s->n; k++)
+        if (!litho_param_parse(&op->params, litho_flow_step(flow, 0)->params, s->row->key,
+                               s->words[k], error))
+            return FALSE;
+    return TRUE;
+}
+
 static gboolean add_swept(Options *o, const LithoOperator *op, const char *word, GError **error)
 {
     g_auto(GStrv) pair = g_strsplit(word, "=", 2);
@@ -62,7 +77,7 @@ static gboolean add_swept(Options *o, const LithoOperator *op, const char *word,
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "%s has %u values; a sheet takes 25 of one parameter or 5 x 5 of two",
                             pair[0], s->n);
-    return TRUE;
+    return check_names(s, op, error);
 }
 
 // Takes the words with lists of values out of `words`.
@@ -292,6 +307,15 @@ static gboolean filter_cell(Sweep *s, guint number, JsonObject *object, LithoRun
     return TRUE;
 }
 
+// "threshold 2.5", "threshold 0 (automatic)". `params`: NULL where the word was refused.
+static void add_label(GString *label, const LithoParam *row, const char *word, const void *params)
+{
+    const char *special = params ? litho_param_special(row, params) : NULL;
+    g_string_append_printf(label, "%s%s %s", label->len ? ", " : "", row->key, word);
+    if (special && strcmp(litho_text(special), word) != 0 && strcmp(special, word) != 0)
+        g_string_append_printf(label, " (%s)", litho_text(special));
+}
+
 static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GError **error)
 {
     const guint at[2] = {column, row}, number = row * s->sheet->columns + column;
@@ -307,9 +331,11 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
         const Swept *swept = &s->o->swept[k];
         const char *word = swept->words[k == 0 && s->o->n_swept == 1 ? number : at[k]];
         json_object_set_string_member(values, swept->row->key, word);
-        g_string_append_printf(label, "%s%s %s", k ? ", " : "", swept->row->key, word);
-        ok = ok && litho_param_parse_along(&step->op->params, step->params, swept->row->key, word,
-                                           &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
+        const gboolean taken =
+            ok && litho_param_parse_along(&step->op->params, step->params, swept->row->key, word,
+                                          &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
+        add_label(label, swept->row, word, taken ? step->params : NULL);
+        ok = taken;
     }
     cell->lines[0] = g_strdup(label->str);
     if (ok && !s->engine && !litho_cli_part_cover(s->survey, s->flow, run, &s->part, error))

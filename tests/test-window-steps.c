@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Steps that come and go: what belongs to another operator, what a sweep offers.
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -119,6 +120,25 @@ static void test_swept_rows(void)
     g_assert_false(litho_sweep_takes(velocity, params));
 }
 
+// Property: the card of a value that leaves the choice to the operator tells its choice, the one of
+// the panel.
+static void test_swept_choice(void)
+{
+    gui_use_operator(&gui, litho_operator_find("patch"));
+    gui_settle(&gui);
+    double used = NAN;
+    g_autoptr(GArray) numbers = litho_session_report_numbers(gui.session);
+    for (guint n = 0; numbers && n < numbers->len; n++)
+        if (litho_number_is_used(&g_array_index(numbers, LithoNumber, n), "patch", "threshold"))
+            used = g_array_index(numbers, LithoNumber, n).value;
+    g_assert_true(used > 0);
+    g_autofree char *told = g_strdup_printf("automatic: %.3g sigma", used);
+    gui_activate(&gui, "win.sweep");
+    gui_await_label(&gui, "Parameter sweep", told);
+    gtk_window_destroy(gui_window_titled("Parameter sweep"));
+    gui_settle(&gui);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -126,6 +146,7 @@ int main(int argc, char **argv)
     g_test_add_func("/steps/field-goes", test_field_goes);
     g_test_add_func("/steps/sweep-of-another", test_sweep_of_another);
     g_test_add_func("/steps/swept-rows", test_swept_rows);
+    g_test_add_func("/steps/swept-choice", test_swept_choice);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -47,6 +47,11 @@ def dashes_and_empty_values():
     assert "window has no value; it must be a whole number from 3 to 100 traces" in told, told
     told = refused("sweep", "fx", "windw=10,20", "-i", "in.sgy", "-o", "sheet.png")
     assert "did you mean 'window'" in told, told
+    told = refused("sweep", "patch", "rule=automatic,enrgy", "-i", "in.sgy", "-o", "sheet.png")
+    assert "rule is enrgy; it must be one of automatic, single, energy" in told and not os.path.exists("sheet.png"), told
+    told = cli("sweep", "patch", "threshold=0,3", "-i", "in.sgy", "-o", "sheet.png").stdout
+    assert "threshold 0 (automatic) " in told and "threshold 3 " in told, told
+    os.remove("sheet.png")
 
 
 @test

@@ -203,20 +203,31 @@ static GdkTexture *thumb_of(const Sweep *sweep, cairo_surface_t *surface)
     return texture;
 }
 
-// "Prewhitening 100 %, half width 3".
-static char *setting_of(const Sweep *sweep, const guint at[2])
+// "2.7 sigma", "automatic: 2.7 sigma" where the operator took a number of its own.
+static char *value_of(const LithoParam *row, double value, double used, gboolean is_depth)
+{
+    char text[48], own[48];
+    litho_param_format_any(row, value, is_depth, text, sizeof text);
+    if (!isfinite(used))
+        return g_strdup(text);
+    if (row->type == LITHO_PARAM_CHOICE)
+        litho_param_format_any(row, used, is_depth, own, sizeof own);
+    else
+        litho_param_format_used(row, used, is_depth, own, sizeof own);
+    return g_strdup_printf("%s: %s", text, own);
+}
+
+// "100 % × 3 traces". `used`: of the shot.
+static char *setting_of(const Sweep *sweep, const guint at[2], const double used[2])
 {
     LithoCube *in = litho_session_input(litho_window_session(sweep->window));
     GString *text = g_string_new(NULL);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
-        char value[48];
         const LithoParam *row = sweep->axis[k].row;
-        if (row->type == LITHO_PARAM_FILE)
-            litho_text_put(value, sizeof value, "%.6g %s", sweep->axis[k].value[at[k]],
-                           litho_text(row->unit));
-        else
-            litho_param_format_any(row, sweep->axis[k].value[at[k]], in && in->grid.is_depth, value,
-                                   sizeof value);
+        const double own = sweep->axis[k].value[at[k]];
+        g_autofree char *value = row->type == LITHO_PARAM_FILE
+                                     ? litho_text_printf("%.6g %s", own, litho_text(row->unit))
+                                     : value_of(row, own, used[k], in && in->grid.is_depth);
         const gboolean is_switch = row->type == LITHO_PARAM_BOOL; // "on" alone says nothing
         g_autofree char *named =
             is_switch ? g_strdup_printf("%s: %s", litho_text(row->label), value) : g_strdup(value);
@@ -244,7 +255,10 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
 {
     const gboolean narrow = sweep->thumb_w < THUMB_W;
     const char *gap = narrow ? "\n" : "   ";
-    g_autofree char *setting = setting_of(sweep, s->at), *time = litho_format_duration(s->ms);
+    // A setting with the operator's own number takes a line: the figures move on by one.
+    const gboolean longer = isfinite(s->used[0]) || isfinite(s->used[1]);
+    g_autofree char *setting = setting_of(sweep, s->at, s->used),
+                    *time = litho_format_duration(s->ms);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? _("  (now)") : "");
     if (s->refused)
@@ -255,7 +269,7 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
         g_autofree char *snr = litho_format_decibels(q->expected_snr_db, 1, FALSE);
         const char *bound = q->is_clean || q->expected_is_bound ? "≥ " : q->is_beyond ? "≤ " : "";
         g_autofree char *figure = g_strdup_printf("SNR %s%s", bound, snr);
-        add_figure(text, figure, gap);
+        add_figure(text, figure, longer ? "\n" : gap);
     } else if (s->judged && isfinite(q->hidden_recorded_db)) {
         // A misfit below the noise level tells a bound: the error is no larger than the misfit.
         const gboolean known = isfinite(q->hidden_snr_db);
@@ -265,22 +279,24 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
             g_strdup_printf(known ? _("hidden traces %s") : _("hidden traces ≥ %s"), snr);
         add_figure(text, figure, "\n"); // longer than the line of a card takes
     }
-    g_string_append_c(text, '\n');
+    if (!longer)
+        g_string_append_c(text, '\n');
     const double leaving = s->judged ? litho_quality_leaving(&s->quality) : NAN;
     if (isfinite(leaving)) {
         g_autofree char *leaves = litho_text_printf(_("leaves %.1f %%"), 100 * leaving);
-        add_figure(text, leaves, "");
+        add_figure(text, leaves, longer ? gap : "");
     }
     if (isfinite(s->removed)) {
         g_autofree char *removed = litho_text_printf(
             s->judged ? _("removed %.1f %%") : _("removed %.1f %% of the section"),
             100 * s->removed);
-        add_figure(text, removed, gap);
+        add_figure(text, removed, longer ? "\n" : gap);
     }
     // The first one makes what the others find ready.
     const gboolean first = s->at[0] == 0 && s->at[1] == 0 && sweep->wanted > 1;
     g_autofree char *figure = first ? g_strdup_printf(_("%s at first"), time) : g_strdup(time);
-    add_figure(text, figure, first ? "\n" : "   "); // a line that wraps would shrink the picture
+    add_figure(text, figure,
+               first && !longer ? "\n" : "   "); // a line that wraps would shrink the picture
     return g_string_free(text, FALSE);
 }
 

@@ -246,6 +246,40 @@ static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *r
     return shot->judged;
 }
 
+// The choices that the operator made for swept rows that are left to it.
+static void take_used(const LithoSweepTask *task, LithoReport *report, LithoSweepShot *shot)
+{
+    const LithoStep *step = litho_flow_step(task->flow, task->step);
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    for (int k = 0; k < 2 && task->axis[k].row; k++) {
+        const LithoParam *row = task->axis[k].row;
+        const double value = task->axis[k].value[shot->at[k]];
+        for (guint n = 0; n < numbers->len; n++) {
+            const LithoNumber *number = &g_array_index(numbers, LithoNumber, n);
+            if (litho_number_is_used(number, step->op->key, row->key) &&
+                (litho_param_is_special(row, value) ||
+                 (row->type == LITHO_PARAM_CHOICE && number->value != value)))
+                shot->used[k] = number->value;
+        }
+    }
+}
+
+// The flow's output, on the slice alone where that is enough, and what the operator chose for it.
+static LithoCube *compute(LithoSweepTask *task, LithoEngine *engine, const LithoBox *slice,
+                          LithoRun *run, LithoSweepShot *shot, GError **error)
+{
+    LithoReport *before = run->report;
+    LithoReport *report = run->report = litho_report_new();
+    const double start = litho_now_ms();
+    LithoCube *out = litho_engine_run(engine, task->flow, task->in,
+                                      litho_flow_is_local(task->flow) ? slice : NULL, run, error);
+    shot->ms = litho_now_ms() - start;
+    run->report = before;
+    take_used(task, report, shot);
+    litho_report_unref(report);
+    return out;
+}
+
 static gboolean try_setting(LithoSweepTask *task, LithoEngine *engine, LithoJudge *judges,
                             LithoRun *run, LithoSweepShot *shot, GError **error)
 {
@@ -261,10 +295,7 @@ static gboolean try_setting(LithoSweepTask *task, LithoEngine *engine, LithoJudg
     const int axis = task->view.axis;
     const gint64 index = MIN(task->view.index, walk->out.axis[axis].n - 1);
     LithoBox slice = litho_box_slice(&walk->out, axis, index);
-    double start = litho_now_ms();
-    g_autoptr(LithoCube) out = litho_engine_run(
-        engine, task->flow, task->in, litho_flow_is_local(task->flow) ? &slice : NULL, run, error);
-    shot->ms = litho_now_ms() - start;
+    g_autoptr(LithoCube) out = compute(task, engine, &slice, run, shot, error);
     return out && litho_cube_host(out, error) &&
            (!task->judged || judge(task, judges, run, shot, error)) &&
            draw_all(task, out, slice, judges, run, shot, error);
@@ -294,7 +325,7 @@ gboolean litho_sweep_run(LithoSweepTask *task, LithoRun *run,
         LithoSweepShot *shot = g_new0(LithoSweepShot, 1);
         shot->at[0] = k % task->axis[0].n;
         shot->at[1] = k / task->axis[0].n;
-        shot->removed = NAN;
+        shot->removed = shot->used[0] = shot->used[1] = NAN;
         shot->is_now = is_now(task, shot);
         if (!try_setting(task, engine, judges, run, shot, &refused)) {
             shot->refused = g_strdup(refused->message);

@@ -67,7 +67,8 @@ guint litho_sweep_task_length(const LithoSweepTask *task);
 typedef struct LithoSweepShot {
     guint at[2]; // of the values
     gboolean is_now;
-    double ms; // of the slice
+    double used[2]; // what the operator took where the value leaves it the choice; NAN = the value
+    double ms;      // of the slice
     LithoQuality quality;
     gboolean judged;
     gboolean is_beside; // the similarity is beside the noise, of as much of the slice as was judged
