@@ -63,6 +63,25 @@ static void test_panels(void)
     g_assert_true(gui_label_says(left, "durchlassen")); // a choice
 }
 
+// Property: a window of 1100 x 700 has the figures that settings are judged by, whatever the
+// operator.
+static void test_narrow(void)
+{
+    static const int widths[] = {1100, 1280};
+    GtkWidget *right = litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT);
+    for (const LithoOperator *const *op = litho_operators(); *op; op++) {
+        gui_show_operator(&gui, *op);
+        for (guint k = 0; k < G_N_ELEMENTS(widths); k++) {
+            gtk_window_set_default_size(GTK_WINDOW(gui.window), widths[k], k ? 800 : 700);
+            gui_spin(&gui, 0.6);
+            g_test_message("%s: window %d, panel %d wide", (*op)->key,
+                           gtk_widget_get_width(GTK_WIDGET(gui.window)),
+                           gtk_widget_get_width(right));
+            g_assert_true(gtk_widget_get_visible(right));
+        }
+    }
+}
+
 // Property: the list of stages takes no more width than the panel has.
 static void test_stages(void)
 {
@@ -275,6 +294,7 @@ int main(int argc, char **argv)
     path = gui_write_cube(&gui, "german.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/german/panels", test_panels);
+    g_test_add_func("/german/narrow", test_narrow);
     g_test_add_func("/german/stages", test_stages);
     g_test_add_func("/german/dialogs", test_dialogs);
     g_test_add_func("/german/race", test_race);
