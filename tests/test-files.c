@@ -504,6 +504,56 @@ static void test_clipping(void)
     g_assert_false(litho_cube_is_live(again, 0, 1));
 }
 
+// Writes zeros on this grid; the only note, or NULL where there is none.
+static char *note_of_writing(const char *name, const LithoGrid *grid)
+{
+    g_autoptr(LithoCube) cube = litho_cube_new(grid, NULL);
+    g_autofree char *path = in_folder(name);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    LithoSaveOptions options = {.force = TRUE, .notes = notes};
+    GError *error = NULL;
+    g_assert_true(litho_cube_save(cube, path, &options, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(notes->len, <=, 1);
+    return notes->len ? g_strdup(g_ptr_array_index(notes, 0)) : NULL;
+}
+
+// Property: a NumPy file whose reader would take depths for times, or assume other distances, is
+// told with the options that read it; read so, it has the axes of what was written. Nothing is told
+// where the assumptions are right, and of formats with axes.
+static void test_axes_that_are_lost(void)
+{
+    LithoGrid grid = litho_grid_new(5, 7, 33);
+    g_assert_null(note_of_writing("same.npy", &grid));
+    grid.is_depth = TRUE;
+    grid.has_xy = TRUE;
+    grid.axis[2].step = 12.5;
+    grid.inline_step[1] = 10;
+    grid.xline_step[0] = 25;
+    g_autofree char *depth = note_of_writing("depth.npy", &grid);
+    g_assert_cmpstr(depth, ==,
+                    "a NumPy file does not state that its samples are depths; give --depth --dt "
+                    "12.5 --dx 10 when it is read");
+    g_autofree char *path = in_folder("depth.npy");
+    LithoOpenOptions read = {.domain = 2, .dt = 12.5, .dx = 10};
+    g_autoptr(LithoCube) again = load(path, &read);
+    g_assert_true(again->grid.is_depth);
+    g_assert_cmpfloat(again->grid.axis[2].step, ==, 12.5);
+    g_assert_cmpfloat(litho_grid_spacing(&again->grid, 0), ==, 10);
+    g_assert_cmpfloat(litho_grid_spacing(&again->grid, 1), ==, 25);
+    g_assert_null(note_of_writing("depth.rsf", &grid));
+    grid = litho_grid_new(5, 7, 33);
+    grid.axis[2].step = 0.002;
+    grid.axis[2].first = 0.5;
+    g_autofree char *late = note_of_writing("late.npy", &grid);
+    g_assert_cmpstr(late, ==,
+                    "a NumPy file states no axes, and time starts at 0 (here 0.5 s); give --dt 2ms "
+                    "when it is read");
+    g_autofree char *raw = note_of_writing("late.raw", &grid);
+    g_assert_true(g_str_has_prefix(raw, "a raw file states no sizes and no axes, and time starts"));
+    g_assert_nonnull(strstr(raw, "; give --shape 5,7,33 --dt 2ms "));
+}
+
 // --- IBM floats -------------------------------------------------------------------------------
 
 // The vector code against plain arithmetic for a million bit patterns of all magnitudes and the
@@ -619,6 +669,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/on-disk", test_on_disk);
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
+    g_test_add_func("/files/axes-that-are-lost", test_axes_that_are_lost);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);
     int status = g_test_run();

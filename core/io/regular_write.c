@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -125,4 +126,62 @@ char *litho_rsf_text(const LithoWriter *w)
     g_string_append_printf(text, "\tesize=4 data_format=\"%s_float\"\n\tin=%c%s%c\n", prefix, quote,
                            base, quote);
     return g_string_free(text, FALSE);
+}
+
+// --- what is lost -----------------------------------------------------------------------------
+
+static gboolean differs(double a, double b)
+{
+    return fabs(a - b) > 1e-6 * fabs(b);
+}
+
+static void add_option(GString *options, const char *format, double value)
+{
+    g_string_append_c(options, ' ');
+    litho_text_add(options, format, value);
+}
+
+// Options without which the file is read with other axes.
+static void add_axes(GString *options, const LithoGrid *g)
+{
+    static const char *const spacing[2] = {"--dx %.6g", "--dy %.6g"};
+    const LithoAxis *t = &g->axis[LITHO_SAMPLE];
+    if (g->is_depth)
+        g_string_append(options, " --depth");
+    if (differs(t->step, g->is_depth ? 4 : 0.004))
+        add_option(options, g->is_depth ? "--dt %.6g" : "--dt %.6gms",
+                   g->is_depth ? t->step : 1e3 * t->step);
+    for (int k = 0; k < 2; k++)
+        if (g->axis[k].n > 1 && g->has_xy && differs(litho_grid_spacing(g, k), 25))
+            add_option(options, spacing[k], litho_grid_spacing(g, k));
+}
+
+char *litho_regular_note(const LithoWriter *w)
+{
+    const LithoGrid *g = &w->grid;
+    g_autoptr(GString) options = g_string_new(NULL);
+    if (w->kind != LITHO_FILE_NPY && w->kind != LITHO_FILE_RAW)
+        return NULL;
+    if (w->kind == LITHO_FILE_RAW)
+        g_string_append_printf(options, " --shape %" PRId64 ",%" PRId64 ",%" PRId64 "%s%s",
+                               g->axis[0].n, g->axis[1].n, g->axis[2].n,
+                               w->format == LITHO_FORMAT_DOUBLE  ? " --dtype float64"
+                               : w->format == LITHO_FORMAT_INT16 ? " --dtype int16"
+                                                                 : "",
+                               w->sample_order == LITHO_ORDER_BIG ? " --endian big" : "");
+    add_axes(options, g);
+    const double start = g->axis[LITHO_SAMPLE].first;
+    g_autofree char *first =
+        start == 0 ? g_strdup("")
+                   : litho_text_printf(g->is_depth ? _(", and depth starts at 0 (here %g m)")
+                                                   : _(", and time starts at 0 (here %g s)"),
+                                       start);
+    if (options->len == 0 && start == 0)
+        return NULL;
+    const char *lost = w->kind == LITHO_FILE_RAW ? _("a raw file states no sizes and no axes")
+                       : g->is_depth ? _("a NumPy file does not state that its samples are depths")
+                                     : _("a NumPy file states no axes");
+    return options->len == 0 ? g_strdup_printf("%s%s", lost, first)
+                             : g_strdup_printf(_("%s%s; give --%s when it is read"), lost, first,
+                                               options->str + 3);
 }

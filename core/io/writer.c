@@ -437,6 +437,9 @@ static void add_notes(LithoWriter *w)
                                               "were written as missing",
                                               w->not_finite),
                             w->not_finite));
+    char *axes = litho_regular_note(w);
+    if (axes)
+        g_ptr_array_add(w->notes, axes);
     for (guint k = 0; w->options.notes && k < w->notes->len; k++)
         g_ptr_array_add(w->options.notes, g_strdup(w->notes->pdata[k]));
 }
