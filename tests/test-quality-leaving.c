@@ -74,6 +74,35 @@ static void test_lost(gconstpointer words)
     }
 }
 
+// Property: on a short line in strong noise the amplitude that leaves has a wide interval. It is
+// told where that excludes that nothing leaves, and the reading follows it: a third of the
+// amplitude had left with a removed part that looked like noise. Where it does not, nothing is
+// told.
+static void test_wide(void)
+{
+    enum { TOO_WIDE = 20 }; // percent, from end to end
+    guint told = 0;
+    for (int seed = 11; seed < 15; seed++) {
+        g_autofree char *words =
+            g_strdup_printf("inlines=1 xlines=50 samples=501 snr=-6 seed=%d", seed);
+        g_auto(Cubes) c = quality_make("fault", words);
+        double loss;
+        const LithoQuality q = judge(&c, litho_operator_find("wavepacket"), "", &loss);
+        if (!isfinite(q.lost))
+            continue;
+        const gboolean wide = 100 * (q.lost_high - q.lost_low) >= TOO_WIDE;
+        g_assert_cmpfloat(q.lost_low, <, loss);
+        g_assert_cmpfloat(q.lost_high, >, loss);
+        g_assert_true(!wide || q.lost_low > 0);
+        if (!wide || !(q.lost > 0.15))
+            continue;
+        told++;
+        g_assert_cmpfloat(loss, >, 0.1);
+        g_assert_cmpint(litho_quality_leak_reading(&q), ==, LITHO_LEAK_EVENTS);
+    }
+    g_assert_cmpuint(told, >=, 2);
+}
+
 // Property: noise that stays is no event that leaves, though it resembles what is removed; events
 // that lose a fifth of their amplitude are told, though nothing of the removed part resembles them.
 static void test_reading(void)
@@ -313,6 +342,7 @@ int main(int argc, char **argv)
     g_test_add_data_func("/quality-leaving/lost/low",
                          "inlines=36 xlines=36 samples=128 snr=5 seed=613 noise=low missing=10",
                          test_lost);
+    g_test_add_func("/quality-leaving/wide", test_wide);
     g_test_add_func("/quality-leaving/reading", test_reading);
     g_test_add_func("/quality-leaving/ends", test_ends);
     g_test_add_func("/leaving/map", test_map);

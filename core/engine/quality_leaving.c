@@ -15,8 +15,11 @@
 // Part of the noise's variation from place to place by which its level may be another one.
 #define WITHIN 0.01
 
-// Half of an interval, as a part of the amplitude, beyond which no figure is worth telling.
+// Half of an interval, as a part of the amplitude, beyond which a figure is worth telling only
+// where the interval excludes that nothing leaves: a third of weak events may go with strong noise,
+// and the removed part looks like noise all the same.
 #define TOO_WIDE 0.1
+#define FAR_TOO_WIDE 0.15 // in any case
 
 // Part of the removed energy below which what is alike tells no place.
 #define WORTH_A_LOOK 0.0005
@@ -53,7 +56,7 @@ void litho_quality_tell_lost(const LithoQualitySums *s, const LithoNoise *noise,
         low = MIN(low, lost - (off < 0 ? reach : 0));
         high = MAX(high, lost + (off > 0 ? reach : 0));
     }
-    if (!(high - low < 2 * TOO_WIDE) || high < 0)
+    if (!(high - low < 2 * (low > 0 ? FAR_TOO_WIDE : TOO_WIDE)) || high < 0)
         return;
     q->lost = lost;
     q->lost_low = low;
