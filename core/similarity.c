@@ -14,6 +14,8 @@
 #include "core/sort.h"
 #include "core/text.h"
 
+#define ROUNDING 1e-8 // of the input's energy: single precision removes as much of a constant
+
 enum { OO, RR, OR, NOISE, SUMS }; // the last one where a probe tells it
 
 typedef struct Job {
@@ -498,8 +500,6 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
     double input = 0, removed = 0, similar = 0, beside = 0;
     float worst = 0;
     memset(leak, 0, sizeof *leak);
-    for (int axis = 0; axis < 3; axis++)
-        leak->worst[axis] = job->plan.box.lo[axis];
     for (gint64 x = 0; x < traces; x++) {
         const gint64 i = job->plan.box.lo[0] + x / n1, j = job->plan.box.lo[1] + x % n1;
         if (!is_present(job, i, j))
@@ -528,9 +528,13 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
             }
         }
     }
+    if (input > 0 && removed <= ROUNDING * input)
+        removed = 0;
     leak->share = removed > 0 ? similar / removed : 0;
     leak->removed = input > 0 ? removed / input : 0;
     leak->beside_noise = removed > 0 ? beside / removed : 0;
+    for (int axis = 0; axis < 3 && !(leak->beside_noise > 0); axis++)
+        leak->worst[axis] = job->plan.box.lo[axis];
 }
 
 static gboolean check(const LithoCube *in, const LithoCube *out, LithoBox box, GError **error)

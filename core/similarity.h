@@ -44,7 +44,8 @@ typedef enum LithoLeakReading {
 typedef struct LithoLeak {
     double share;    // of the removed energy, 0..1: where |c| > LITHO_SIMILAR and the output's
                      // envelope, sqrt(<o o>), exceeds its median
-    double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input
+    double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input and
+                     // for what rounding removes (1e-8 and less): nothing is alike then
     double beside_noise; // `share` of what is alike beyond the noise of LithoSimilarityNoise; else
                          // `share`
     gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves beside

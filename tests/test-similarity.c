@@ -124,6 +124,25 @@ static void test_histogram(void)
     litho_cube_unref(out);
 }
 
+// Property: what rounding removes is nothing, whatever it resembles; a thousand times its amplitude
+// is something.
+static void test_rounding(void)
+{
+    g_autoptr(LithoCube) in = test_random_cube(8, 9, 64, 5, FALSE);
+    for (int k = 0; k < 2; k++) {
+        const float part = k ? 1e-3f : 1e-6f;
+        g_autoptr(LithoCube) out = litho_cube_copy_box(in, in->held, NULL);
+        for (gint64 n = 0; n < litho_cube_held_samples(out); n++)
+            out->samples[n] *= 1 - part;
+        LithoLeak leak;
+        g_assert_true(litho_similarity_leak(in, out, in->held, NULL, NULL, NULL, &leak, NULL));
+        g_assert_cmpint(leak.count, >, 0);
+        g_assert_true((leak.share > 0.4) == (k == 1) && (leak.share == 0) == (k == 0));
+        g_assert_true((leak.removed > 0) == (k == 1));
+        g_assert_true(g_str_equal(litho_leak_sentence(&leak), "nothing was removed") == (k == 0));
+    }
+}
+
 // Property: half widths are read as they are written, none at all is the default, what is no width
 // is refused with a sentence, and other widths give other numbers: wide ones find less by chance.
 static void test_widths(void)
@@ -162,5 +181,6 @@ int main(int argc, char **argv)
     g_test_add_func("/similarity/where", test_where);
     g_test_add_func("/similarity/histogram", test_histogram);
     g_test_add_func("/similarity/widths", test_widths);
+    g_test_add_func("/similarity/rounding", test_rounding);
     return test_run();
 }
