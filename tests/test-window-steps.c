@@ -121,7 +121,7 @@ static void test_swept_rows(void)
 }
 
 // Property: the card of a value that leaves the choice to the operator tells its choice, the one of
-// the panel.
+// the panel; so does the list of Find.
 static void test_swept_choice(void)
 {
     gui_use_operator(&gui, litho_operator_find("patch"));
@@ -136,6 +136,9 @@ static void test_swept_choice(void)
     gui_activate(&gui, "win.sweep");
     gui_await_label(&gui, "Parameter sweep", told);
     gtk_window_destroy(gui_window_titled("Parameter sweep"));
+    gui_activate(&gui, "win.find"); // its column "now", before and after the search
+    gui_await_label(&gui, "Find: Local Fourier filter", told);
+    gtk_window_destroy(gui_window_titled("Find: Local Fourier filter"));
     gui_settle(&gui);
 }
 

@@ -133,6 +133,23 @@ static void format(Search *s, const LithoParam *row, double value, char *out, gs
     litho_param_format_any(row, value, in && in->grid.is_depth, out, size);
 }
 
+// The value before the search, with the operator's choice where it is left to it. g_free().
+static char *format_now(Search *s, const LithoParam *row, double now)
+{
+    LithoSession *session = litho_window_session(s->window);
+    LithoCube *in = litho_session_input(session);
+    g_autoptr(GArray) numbers = litho_session_report_numbers(session);
+    double used = NAN;
+    for (guint k = 0; numbers && k < numbers->len; k++) {
+        const LithoNumber *number = &g_array_index(numbers, LithoNumber, k);
+        if (litho_number_is_used(number, s->op->key, row->key) &&
+            (litho_param_is_special(row, now) ||
+             (row->type == LITHO_PARAM_CHOICE && number->value != now)))
+            used = number->value;
+    }
+    return litho_param_format_left(row, now, used, in && in->grid.is_depth);
+}
+
 static GtkWidget *cell(Search *s, GtkWidget *grid, const char *text, int column, int line,
                        const char *css)
 {
@@ -147,10 +164,10 @@ static GtkWidget *cell(Search *s, GtkWidget *grid, const char *text, int column,
 static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row, double now,
                     double value, const char *gain, gboolean ticked)
 {
-    char from[64], to[64];
+    char to[64];
     if (s->n_rows >= MAX_ROWS)
         return;
-    format(s, row, now, from, sizeof from);
+    g_autofree char *from = format_now(s, row, now);
     format(s, row, value, to, sizeof to);
     GtkWidget *tick = gtk_check_button_new_with_label(litho_text(row->label));
     gboolean differs = now != value;
@@ -187,14 +204,13 @@ static gboolean searches(const Search *s)
 static void add_waiting(Search *s)
 {
     const LithoStep *step = step_of(s);
-    char now[64];
     int line = 1;
     add_head(s, s->found, _("gain"));
     for (const LithoFindRow *r = s->op->find; r->key; r++) {
         const LithoParam *row = litho_param_find(&s->op->params, r->key);
         if (!row || r->reversed || !litho_param_applies(&s->op->params, row, step->params))
             continue;
-        format(s, row, litho_param_get(row, step->params), now, sizeof now);
+        g_autofree char *now = format_now(s, row, litho_param_get(row, step->params));
         GtkWidget *tick = gtk_check_button_new_with_label(litho_text(row->label));
         gtk_widget_set_sensitive(tick, FALSE);
         gtk_widget_set_hexpand(tick, TRUE);

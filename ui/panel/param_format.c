@@ -116,6 +116,19 @@ void litho_param_format_used(const LithoParam *row, double value, gboolean is_de
         append_unit(unit, strcmp(out, "1") == 0, out, size);
 }
 
+char *litho_param_format_left(const LithoParam *row, double value, double used, gboolean is_depth)
+{
+    char text[48], own[48];
+    litho_param_format_any(row, value, is_depth, text, sizeof text);
+    if (!isfinite(used))
+        return g_strdup(text);
+    if (row->type == LITHO_PARAM_CHOICE)
+        litho_param_format_any(row, used, is_depth, own, sizeof own);
+    else
+        litho_param_format_used(row, used, is_depth, own, sizeof own);
+    return g_strdup_printf("%s: %s", text, own);
+}
+
 static char *number_of(double value)
 {
     char *number = litho_param_number_text(value);

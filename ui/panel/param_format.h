@@ -23,6 +23,9 @@ void litho_param_format_any(const LithoParam *row, double value, gboolean is_dep
 // The number that a special value stands for: three digits and the unit, "37 Hz".
 void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);
+// "2.7 sigma"; "automatic: 2.7 sigma" where the value leaves the choice to the operator, which took
+// `used` (NAN = none is known). g_free().
+char *litho_param_format_left(const LithoParam *row, double value, double used, gboolean is_depth);
 // A limit as a number with its unit, whatever a special value at it stands for.
 void litho_param_format_bound(const LithoParam *row, double value, gboolean is_depth, char *out,
                               gsize size);

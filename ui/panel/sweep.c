@@ -203,20 +203,6 @@ static GdkTexture *thumb_of(const Sweep *sweep, cairo_surface_t *surface)
     return texture;
 }
 
-// "2.7 sigma", "automatic: 2.7 sigma" where the operator took a number of its own.
-static char *value_of(const LithoParam *row, double value, double used, gboolean is_depth)
-{
-    char text[48], own[48];
-    litho_param_format_any(row, value, is_depth, text, sizeof text);
-    if (!isfinite(used))
-        return g_strdup(text);
-    if (row->type == LITHO_PARAM_CHOICE)
-        litho_param_format_any(row, used, is_depth, own, sizeof own);
-    else
-        litho_param_format_used(row, used, is_depth, own, sizeof own);
-    return g_strdup_printf("%s: %s", text, own);
-}
-
 // "100 % × 3 traces". `used`: of the shot.
 static char *setting_of(const Sweep *sweep, const guint at[2], const double used[2])
 {
@@ -225,9 +211,10 @@ static char *setting_of(const Sweep *sweep, const guint at[2], const double used
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         const LithoParam *row = sweep->axis[k].row;
         const double own = sweep->axis[k].value[at[k]];
-        g_autofree char *value = row->type == LITHO_PARAM_FILE
-                                     ? litho_text_printf("%.6g %s", own, litho_text(row->unit))
-                                     : value_of(row, own, used[k], in && in->grid.is_depth);
+        g_autofree char *value =
+            row->type == LITHO_PARAM_FILE
+                ? litho_text_printf("%.6g %s", own, litho_text(row->unit))
+                : litho_param_format_left(row, own, used[k], in && in->grid.is_depth);
         const gboolean is_switch = row->type == LITHO_PARAM_BOOL; // "on" alone says nothing
         g_autofree char *named =
             is_switch ? g_strdup_printf("%s: %s", litho_text(row->label), value) : g_strdup(value);
