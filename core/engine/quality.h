@@ -189,8 +189,8 @@ gboolean litho_quality_leak_has_place(const LithoQuality *quality);
 // The reading in words. Static.
 const char *litho_quality_leak_sentence(const LithoQuality *quality);
 // The part that leaves, 0..1: of the signal's amplitude (`lost`) where it is known, else of the
-// removed energy, beside the noise where that is known (LithoLeak.beside_noise), as the reading
-// counts it; NAN = neither is known.
+// removed energy, beside the noise where that is known (LithoLeak.beside_noise) and no more than
+// the error, as the reading counts it; NAN = neither is known.
 double litho_quality_leaving(const LithoQuality *quality);
 // Text of that part: "5.6 ±0.9 %", "44 %"; g_free().
 char *litho_quality_leaving_text(const LithoQuality *quality);

@@ -63,17 +63,34 @@ void litho_quality_tell_lost(const LithoQualitySums *s, const LithoNoise *noise,
     q->lost_high = high;
 }
 
-// Reading of the share that is alike beyond the noise that stays.
-static LithoLeakReading reading_of_place(const LithoLeak *leak)
+// Events that leave are a part of the error, whose energy the lower end of the expected SNR bounds:
+// they are no larger part of the removed energy than this. Noise that stays in a few coefficients
+// resembles what leaves beside them, and the similarity alone takes that for events. INFINITY = the
+// error is not known.
+static double most_that_leaves(const LithoQuality *q)
 {
-    LithoLeak own = *leak;
-    own.share = leak->beside_noise;
+    const double ratio = pow(10, q->input_snr_db / 10), error = pow(10, -q->expected_low_db / 10);
+    const double most = ratio / (1 + ratio) * error / q->removed;
+    return q->is_filtered || q->counts_steep || q->is_beyond || !isfinite(most) ? INFINITY : most;
+}
+
+// The part of the removed energy that is alike beyond the noise that stays.
+static double alike_of(const LithoQuality *q)
+{
+    return MIN(q->leak.beside_noise, most_that_leaves(q));
+}
+
+// Reading of that part.
+static LithoLeakReading reading_of_place(const LithoQuality *q)
+{
+    LithoLeak own = q->leak;
+    own.share = alike_of(q);
     return litho_leak_reading(&own);
 }
 
 LithoLeakReading litho_quality_leak_reading(const LithoQuality *q)
 {
-    const LithoLeakReading alike = reading_of_place(&q->leak);
+    const LithoLeakReading alike = reading_of_place(q);
     const LithoLeakReading lost = !(q->lost >= LITTLE) ? LITHO_LEAK_NOISE
                                   : q->lost <= MUCH    ? LITHO_LEAK_SOME
                                                        : LITHO_LEAK_EVENTS;
@@ -87,7 +104,7 @@ const char *litho_quality_leak_sentence(const LithoQuality *q)
         return litho_leak_sentence(&q->leak);
     if (reading == LITHO_LEAK_NOISE && litho_leak_reading(&q->leak) != LITHO_LEAK_NOISE)
         return _("removed looks like the noise that stays");
-    if (reading == LITHO_LEAK_EVENTS && reading_of_place(&q->leak) != LITHO_LEAK_EVENTS)
+    if (reading == LITHO_LEAK_EVENTS && reading_of_place(q) != LITHO_LEAK_EVENTS)
         return _("events lose amplitude");
     return litho_text(litho_leak_words(reading));
 }
@@ -100,7 +117,7 @@ gboolean litho_quality_leak_has_place(const LithoQuality *q)
 
 double litho_quality_leaving(const LithoQuality *q)
 {
-    return isfinite(q->lost) ? MAX(q->lost, 0) : q->leak.count > 0 ? q->leak.beside_noise : NAN;
+    return isfinite(q->lost) ? MAX(q->lost, 0) : q->leak.count > 0 ? alike_of(q) : NAN;
 }
 
 char *litho_quality_leaving_text(const LithoQuality *q)
