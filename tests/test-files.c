@@ -554,6 +554,23 @@ static void test_axes_that_are_lost(void)
     g_assert_nonnull(strstr(raw, "; give --shape 5,7,33 --dt 2ms "));
 }
 
+// Property: where no trace is left, the first note says so, not that an interval is assumed.
+static void test_nothing_left(void)
+{
+    for (int k = 0; k < 2; k++) {
+        LithoGrid grid = litho_grid_new(5, 7, 33);
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        for (gint64 n = 0; n < litho_cube_held_samples(cube); n++)
+            cube->samples[n] = k && n < 33 ? 1 : NAN;
+        g_autofree char *path = in_folder("nothing.npy");
+        LithoSaveOptions options = {.force = TRUE};
+        g_assert_true(litho_cube_save(cube, path, &options, NULL, NULL));
+        g_autoptr(LithoCube) again = load(path, NULL);
+        const char *first = g_ptr_array_index(again->notes, 0);
+        g_assert_true(g_str_has_prefix(first, "there is no trace to look at") == (k == 0));
+    }
+}
+
 // --- IBM floats -------------------------------------------------------------------------------
 
 // The vector code against plain arithmetic for a million bit patterns of all magnitudes and the
@@ -670,6 +687,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
     g_test_add_func("/files/axes-that-are-lost", test_axes_that_are_lost);
+    g_test_add_func("/files/nothing-left", test_nothing_left);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);
     int status = g_test_run();

@@ -608,6 +608,10 @@ static void weigh(const Reader *r, const LithoCube *near)
 
 static void tell(const LithoSurvey *survey, LithoCube *cube)
 {
+    const gint64 traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
+    if (traces == litho_grid_traces(&cube->grid) && !memchr(cube->live, 1, (gsize)traces))
+        litho_cube_note(cube, "there is no trace to look at: all are missing, dead, or hold NaN, "
+                              "infinite or null (1e30) samples alone");
     for (guint k = 0; k < survey->notes->len; k++)
         litho_cube_note(cube, "%s", (const char *)g_ptr_array_index(survey->notes, k));
     g_autofree char *zero = litho_survey_zero_traces(survey);
