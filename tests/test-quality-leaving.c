@@ -147,6 +147,14 @@ static void test_reading(void)
     g_assert_cmpstr(litho_quality_leak_sentence(&q), ==, "events lose amplitude");
     g_autofree char *text = litho_quality_leaving_text(&q);
     g_assert_true(g_str_has_suffix(text, " %") && strstr(text, " ±"));
+    // Where all events keep their amplitude, what is alike leaves at single places.
+    LithoQuality place = q;
+    place.lost = 0.01;
+    place.leak.share = place.leak.beside_noise = 0.08;
+    g_assert_cmpstr(litho_quality_leak_sentence(&place), ==, "some signal leaves in places");
+    place.leak.share = place.leak.beside_noise = 0.4;
+    place.expected_low_db = NAN;
+    g_assert_cmpstr(litho_quality_leak_sentence(&place), ==, "events leave in places");
     // Without a noise level the similarity alone tells.
     q.lost = q.expected_low_db = NAN;
     q.leak.share = q.leak.beside_noise = 0.44;

@@ -106,6 +106,10 @@ const char *litho_quality_leak_sentence(const LithoQuality *q)
         return _("removed looks like the noise that stays");
     if (reading == LITHO_LEAK_EVENTS && reading_of_place(q) != LITHO_LEAK_EVENTS)
         return _("events lose amplitude");
+    // Beside a small figure of all events the words say that it is what leaves at single places.
+    if (reading != LITHO_LEAK_NOISE && q->lost < LITTLE)
+        return reading == LITHO_LEAK_SOME ? _("some signal leaves in places")
+                                          : _("events leave in places");
     return litho_text(litho_leak_words(reading));
 }
 
