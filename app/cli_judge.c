@@ -238,14 +238,15 @@ void litho_cli_print_quality(FILE *to, const LithoQuality *q, const LithoCliPart
         fprintf(to, "\n");
     }
     const double noise = litho_quality_noise_part(q);
+    g_autofree char *removed = litho_quality_removed_text(q);
     if (isfinite(q->removed) && isfinite(noise))
         fprintf(to,
                 litho_quality_noise_stays(q)
-                    ? _("removed        %.1f %% of the energy; most of the noise, %.1f %%, stays\n")
-                    : _("removed        %.1f %% of the energy; the noise has %.1f %%\n"),
-                100 * q->removed, 100 * noise);
+                    ? _("removed        %s of the energy; most of the noise, %.1f %%, stays\n")
+                    : _("removed        %s of the energy; the noise has %.1f %%\n"),
+                removed, 100 * noise);
     else if (isfinite(q->removed))
-        fprintf(to, _("removed        %.1f %% of the energy\n"), 100 * q->removed);
+        fprintf(to, _("removed        %s of the energy\n"), removed);
     if (isfinite(q->hidden_snr_db) && isfinite(q->hidden_off_db))
         fprintf(to,
                 litho_text_plural("hidden traces  %.2f dB, give or take %.2f (%u trace)\n",

@@ -14,8 +14,6 @@
 #include "core/sort.h"
 #include "core/text.h"
 
-#define ROUNDING 1e-8 // of the input's energy: single precision removes as much of a constant
-
 enum { OO, RR, OR, NOISE, SUMS }; // the last one where a probe tells it
 
 typedef struct Job {
@@ -528,7 +526,7 @@ static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
             }
         }
     }
-    if (input > 0 && removed <= ROUNDING * input)
+    if (input > 0 && removed <= LITHO_LEAK_ROUNDING * input)
         removed = 0;
     leak->share = removed > 0 ? similar / removed : 0;
     leak->removed = input > 0 ? removed / input : 0;

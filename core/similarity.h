@@ -32,6 +32,8 @@ gboolean litho_similarity_widths_parse(const char *text, LithoSimilarityWidths *
 // Text that the function above reads back; g_free().
 char *litho_similarity_widths_print(LithoSimilarityWidths widths);
 
+// Part of the input's energy that rounding removes: single precision as much of a constant.
+#define LITHO_LEAK_ROUNDING 1e-8
 // Beyond this |c| two signals count as alike.
 #define LITHO_SIMILAR 0.3
 
@@ -45,7 +47,7 @@ typedef struct LithoLeak {
     double share;    // of the removed energy, 0..1: where |c| > LITHO_SIMILAR and the output's
                      // envelope, sqrt(<o o>), exceeds its median
     double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input and
-                     // for what rounding removes (1e-8 and less): nothing is alike then
+                     // for what rounding removes: nothing is alike then
     double beside_noise; // `share` of what is alike beyond the noise of LithoSimilarityNoise; else
                          // `share`
     gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves beside

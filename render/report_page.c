@@ -297,14 +297,14 @@ static char **notes_of(const LithoReportPage *page)
                 : g_strdup_printf(_("Expected SNR %s, input %.2f dB, noise level %.4g"), expected,
                                   q->input_snr_db, q->noise_sigma));
     g_autofree char *leaving = litho_quality_leaving_text(q);
+    g_autofree char *removed = litho_quality_removed_text(q);
     if (isfinite(litho_quality_leaving(q)))
-        add(notes,
-            g_strdup_printf(isfinite(q->lost)
-                                ? _("Signal leaving %s of its amplitude (%s), removed %.1f %% "
-                                    "of the energy")
-                                : _("Signal leaving %s of what is removed (%s), removed %.1f %% "
-                                    "of the energy"),
-                            leaving, litho_quality_leak_sentence(q), 100 * q->removed));
+        add(notes, g_strdup_printf(isfinite(q->lost)
+                                       ? _("Signal leaving %s of its amplitude (%s), removed %s "
+                                           "of the energy")
+                                       : _("Signal leaving %s of what is removed (%s), removed %s "
+                                           "of the energy"),
+                                   leaving, litho_quality_leak_sentence(q), removed));
     if (isfinite(q->hidden_snr_db))
         add(notes,
             g_strdup_printf(_("Hidden traces %.2f dB (%u)"), q->hidden_snr_db, q->hidden_traces));

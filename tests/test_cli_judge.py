@@ -197,4 +197,12 @@ def a_sheet_tells_no_number_of_an_input_of_zeros():
     r = cli("sweep", "fx", "half_width=1,2", "-i", "zeros.npy", "-o", "zeros.svg", "--json", "zeros.json")
     assert "nan" not in r.stdout and "removed" not in r.stdout and len(r.stdout.splitlines()) == 2, r.stdout
 
+
+@test
+def little_that_is_removed_is_not_nothing():
+    """As the window's panel has it: 0.0 % is nothing."""
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=64", "snr=45", "--no-truth", "-o", "quiet.npy", "--force")
+    told = cli("report", "patch", "-i", "quiet.npy", "-o", "quiet.pdf", "--force").stdout
+    assert re.search("removed +< 0.1 % of the energy", told), told
+
 run()

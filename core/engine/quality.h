@@ -194,6 +194,8 @@ const char *litho_quality_leak_sentence(const LithoQuality *quality);
 double litho_quality_leaving(const LithoQuality *quality);
 // Text of that part: "5.6 ±0.9 %", "44 %"; g_free().
 char *litho_quality_leaving_text(const LithoQuality *quality);
+// "38.2 %", "< 0.1 %" where it is little and not nothing: the removed energy; g_free().
+char *litho_quality_removed_text(const LithoQuality *quality);
 // The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
 // reason; "" = they agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);

@@ -132,3 +132,10 @@ char *litho_quality_leaving_text(const LithoQuality *q)
     return half >= 0.0005 ? litho_text_printf("%.*f ±%.1f %%", digits, 100 * part, 100 * half)
                           : litho_text_printf("%.*f %%", digits, 100 * part);
 }
+
+char *litho_quality_removed_text(const LithoQuality *q)
+{
+    return q->removed > LITHO_LEAK_ROUNDING && q->removed < 0.0005
+               ? g_strdup("< 0.1 %")
+               : litho_text_printf("%.1f %%", 100 * q->removed);
+}

@@ -173,7 +173,7 @@ static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
 static char *percent_of(double part)
 {
     char percent[32];
-    const gboolean small = part > 0 && part < 0.0005;
+    const gboolean small = part > LITHO_LEAK_ROUNDING && part < 0.0005;
     litho_format_number(percent, sizeof percent, small ? 0.1 : 100 * part, part < 0.0995 ? 0.1 : 1);
     return g_strdup_printf("%s%s %%", small ? "< " : "", percent);
 }
