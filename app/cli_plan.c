@@ -8,14 +8,16 @@
 #include "core/memory.h"
 #include "core/text.h"
 
-static const double GIB = 1 << 30;
+static const double GIB = 1 << 30, MIB = 1 << 20;
 
 static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *options)
 {
     const LithoAxis *a = plan->out.axis;
     g_autofree char *label = litho_device_label(options->device, options->threads);
-    printf(_("output    %ld x %ld x %ld samples, %.2f GiB\n"), (long)a[0].n, (long)a[1].n,
-           (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
+    const double bytes = litho_grid_samples(&plan->out) * 4.0;
+    printf(bytes < GIB ? _("output    %ld x %ld x %ld samples, %.3g MiB\n")
+                       : _("output    %ld x %ld x %ld samples, %.4g GiB\n"),
+           (long)a[0].n, (long)a[1].n, (long)a[2].n, bytes / (bytes < GIB ? MIB : GIB));
     if (plan->engines > 1)
         printf(_("device    %s, as many as pay compute slabs\n"), label);
     else if (plan->sharing > 1)

@@ -116,6 +116,18 @@ def mistyped_words_are_named_with_the_right_ones():
 
 
 @test
+def shapes_that_are_no_cube_are_told():
+    for shape, said in (((2, 3, 4, 5), "(2, 3, 4, 5)"), ((0, 10, 30), "(0, 10, 30)"), ((), "()")):
+        np.save("shape.npy", np.zeros(shape, "f4"))
+        r = cli("info", "shape.npy", status=1)
+        assert f"shape.npy has the shape {said}; 1 to 3 dimensions with samples in them are needed" in r.stderr, r.stderr
+    cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "small.npy", "--no-truth", "--force")
+    out = cli("run", "fx", "half_width=1", "small.npy", "never.npy", "--dry-run").stdout
+    assert "8 x 8 x 64 samples, 0.0156 MiB" in out, out
+    os.remove("shape.npy")
+
+
+@test
 def special_files_are_refused_at_once():
     """A pipe, a device and a folder in every place that takes a small file."""
     os.mkfifo("pipe")

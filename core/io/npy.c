@@ -100,7 +100,7 @@ gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const g
 
 // --- .npy -------------------------------------------------------------------------------------
 
-enum { MAX_NPY_HEADER = 65536 };
+enum { MAX_NPY_HEADER = 65536, LONGEST_SHAPE = 60 };
 
 static char *read_header(LithoTraceFile *file, GError **error)
 {
@@ -201,11 +201,16 @@ static gboolean read_kind(LithoTraceFile *file, gint64 n[3], int *axes, GError *
                             "%s holds NumPy type '%s'; float32, float64 and integers of 8, 16 "
                             "and 32 bits are read",
                             file->path, type);
-    if (!parse_shape(value_of(header, "shape"), n, axes))
+    const char *shape = value_of(header, "shape");
+    if (!parse_shape(shape, n, axes)) {
+        const gsize length = strcspn(shape, ")");
+        g_autofree char *own = g_strndup(shape, length + (shape[length] == ')'));
+        g_autofree char *shown = litho_text_plain(own, LONGEST_SHAPE);
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "%s has no shape of 1 to 3 dimensions; (inline, crossline, time) is "
-                            "needed",
-                            file->path);
+                            "%s has the shape %s; 1 to 3 dimensions with samples in them are "
+                            "needed, (inline, crossline, time)",
+                            file->path, shown);
+    }
     gboolean flat = (n[0] == 1) + (n[1] == 1) + (n[2] == 1) >= 2;
     if (g_str_has_prefix(value_of(header, "fortran_order"), "True") && !flat)
         return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
