@@ -90,7 +90,7 @@ gboolean litho_segy_number_by_offset(LithoSurvey *survey, const LithoScan *scan)
     space_by_offset(&survey->grid, axis->step);
     litho_survey_note(survey,
                       "the traces are one gather, numbered by their offsets at byte 37 (%d to "
-                      "%d; --file-order counts them); zero-offset migration takes stacks",
+                      "%d); zero-offset migration takes stacks (--file-order counts the traces)",
                       scan->offset[0], scan->offset[scan->n - 1]);
     return TRUE;
 }
