@@ -97,6 +97,17 @@ static void print_counts(const Info *info)
         printf(_("             %" PRId64 " of one value repeated\n"), c.flat);
 }
 
+// What becomes of samples that are not believed, as far as they were read: 'run' tells it, too.
+static void print_masked(const LithoSurvey *survey)
+{
+    g_autofree char *zero = litho_survey_zero_traces(survey);
+    g_autofree char *bad = litho_survey_bad_samples(survey);
+    if (zero)
+        printf(_("note         %s\n"), zero);
+    if (bad)
+        printf(_("note         %s\n"), bad);
+}
+
 static void print_text(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
@@ -125,6 +136,7 @@ static void print_text(const Info *info)
     const GPtrArray *notes = litho_survey_notes(info->survey);
     for (guint k = 0; k < notes->len; k++)
         printf(_("note         %s\n"), (const char *)g_ptr_array_index(notes, k));
+    print_masked(info->survey);
 }
 
 // --- for programs -----------------------------------------------------------------------------

@@ -287,8 +287,11 @@ def bad_samples_are_counted_and_refused_when_strict():
             os.remove("bad.npy")
             r = cli(*args, "--strict", status=1)
             assert "NaN" in r.stderr and not os.path.exists("bad.npy"), r.stderr
+        told = cli("info", "bad.sgy").stdout
+        assert "note         1 trace holds 1 NaN" in told and "NaN" not in cli("info", "bad.sgy", "--headers").stdout, told
     survey("good.sgy", 20, 30, 20)
     assert "NaN" not in cli("convert", "good.sgy", "good.npy", "--strict").stderr
+    assert "NaN" not in cli("info", "good.sgy").stdout
 
 
 @test
