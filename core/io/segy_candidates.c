@@ -21,6 +21,10 @@ static const struct {
     {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},  {21, 37, 0.5f},
 };
 
+enum { LEFT_OUT = 50 }; // one of so many, at either end of a range
+
+#define ONE_GATHER 0.55 // above any pair in which only one number counts, and below a rectangle's
+
 typedef struct Words {
     guint n, distinct;
     gint32 low, high;
@@ -31,7 +35,7 @@ static Words summarise(const gint32 *values, guint n)
 {
     g_autofree gint32 *sorted = g_memdup2(values, n * sizeof *values);
     qsort(sorted, n, sizeof *sorted, litho_compare_int32);
-    const guint out = n / 50; // a few damaged headers have no say about the range
+    const guint out = n / LEFT_OUT; // a few damaged headers have no say about the range
     Words w = {.n = n, .distinct = 1, .low = sorted[out], .high = sorted[n - 1 - out]};
     for (guint k = 1; k < n; k++)
         if (sorted[k] != sorted[k - 1]) {
@@ -78,6 +82,16 @@ static gboolean are_no_gathers(const Words *a, const Words *offset, guint cells)
            cells < 0.5 * places * a->distinct;
 }
 
+// TRUE when all traces are of one midpoint and of shots that differ, and their offsets are evenly
+// apart: one gather, whose offsets tell more than the numbers of its shots.
+static gboolean is_one_gather(const LithoHeads *heads, const Words *a, const Words *offset)
+{
+    return heads->complete && a->distinct == 1 && a->low != 0 && litho_heads_vary(heads, 9, TRUE) &&
+           a->n > 2 && offset->distinct == a->n && offset->step > 1 &&
+           ((gint64)offset->high - offset->low) / offset->step + 1 ==
+               (gint64)a->n - 2 * (a->n / LEFT_OUT);
+}
+
 // Score of `a` (slow) and `b` (fast) as numbers of the sample's traces: each pair of numbers names
 // one trace (or one gather), and together they fill a rectangle.
 static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 *b,
@@ -106,6 +120,8 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)
         return 0;
+    if (c->xline_byte == 37 && c->inline_byte == 21 && is_one_gather(heads, &wa, &wb))
+        return ONE_GATHER;
     if (c->xline_byte == 37 && c->inline_byte == 21 && are_no_gathers(&wa, &wb, cells))
         return 0;
     // Coordinates form rectangles too, but their steps are metres or centimetres.
