@@ -80,14 +80,14 @@ SETTINGS = [
     (16, "fx balance=off erratic=0 fill_passes=0 flat.npy", 0.1, 3),
     (2, "fx balance=off window=60 half_width=1 fmax=30 holes.npy", 0, 1),
     (16, "fx balance=off holes.npy", 0, 1),
-    (2, "fx balance=off deep.npy", 0.11, 3),
-    (16, "fx balance=off deep.npy", 0.12, 3),
+    (2, "fx balance=off deep.npy", 0.09, 3),
+    (16, "fx balance=off deep.npy", 0.1, 3),
     (2, "fx balance=off time_window=16 time_overlap=8 erratic=0 fill_passes=0 threads.npy", 0, 1),
     (2, "fx balance=off window=3 half_width=1 stride=1 small.npy", 0, 1),
     (2, "fx uneven.npy", 0, 1),
-    (16, "fx uneven.npy", 0.13, 3),
+    (16, "fx uneven.npy", 0.1, 3),
     (2, "patch overlap=2 long.npy", 0.04, 3),
-    (16, "patch overlap=2 deep.npy", 0.1, 2),
+    (16, "patch overlap=2 deep.npy", 0.08, 2),
     (16, "patch overlap=2 deep.npy", 0, 1),
     (16, "patch overlap=2 long.npy", 0, 1),
     (16, "patch overlap=2 window=32 threads.npy", 0, 1),
@@ -100,7 +100,7 @@ SETTINGS = [
     (2, "patch sigma=1 erratic=0 overlap=2 dips.npy --volume coherence=coherence.npy", 0, 1),
     (2, "patch small.npy", 0, 1),
     (16, "patch overlap=2 swell.npy", 0, 1),
-    (2, "patch overlap=2 swells.npy", 0.05, 3), # slabs of the plan that --dry-run tells; a run's are smaller
+    (2, "patch overlap=2 swells.npy", 0.06, 3), # slabs of the plan that --dry-run tells; a run's are smaller
     (2, "wavepacket block=32 narrow.npy", 0.03, 2),
     (16, "wavepacket block=32 narrow.npy", 0.04, 2),
     (1, "wavepacket sigma=1 erratic=0 block=32 narrow.npy", 0.03, 2),
@@ -114,7 +114,7 @@ SETTINGS = [
     (16, "migrate velocity=2000 nz=40 fmax=30 degree=45 threads.npy", 0, 1),
     (16, "migrate velocity=2000 nz=5 mode=demigrate dt=0.004 nt=150 threads.npy", 0, 1),
     (16, "twsm model=twolayer frequencies=64", 0, 1),
-    (16, "twsm model=twolayer frequencies=160", 0, 1),
+    (16, "twsm model=twolayer frequencies=96", 0, 1),
     (1, "twsm model=twolayer frequencies=64", 0, 1),
     (16, "twsm model=syncline frequencies=32 algorithm=alg1", 0, 1),
     (16, "twsm model=syncline frequencies=32 algorithm=mod2 strip_width=2000", 0, 1),
@@ -137,9 +137,9 @@ def add_swell(path):
 def the_plan_tells_the_memory():
     """Threads asked for, not the machine's; slabs, whose threads take turns; blocks that come and go with each frequency."""
     for name, size in (("wide", "80 200 150"), ("flat", "400 400 60"), ("holes", "100 100 150"), ("threads", "100 100 150"),
-                       ("deep", "128 128 256"), ("uneven", "128 128 256"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
+                       ("deep", "128 96 192"), ("uneven", "128 96 192"), ("small", "40 40 40"), ("long", "160 120 100"), ("thin", "24 24 1400"),
                        ("narrow", "160 48 64"), ("rows", "600 40 60"), ("columns", "40 900 60"), ("chain", "2300 24 60"),
-                       ("dips", "12 500 400"), ("swell", "128 128 256"), ("swells", "240 80 200")):
+                       ("dips", "12 500 400"), ("swell", "128 128 256"), ("swells", "160 80 160")):
         words = [f"{axis}={n}" for axis, n in zip(("inlines", "xlines", "samples"), size.split())]
         if name in ("holes", "deep", "rows", "columns", "chain"):
             words.append("missing=20")
