@@ -68,7 +68,7 @@ def wave_packets_in_segments():
                         "exact": ["wavepacket", "block=64", "scales=2", "mode=reconstruct", "corrections=1"]}.items():
         args = ["run", *words, "-i", "segments.sgy", "--backend", "cpu", "--threads", "1"]
         cli(*args, "-o", f"{name}.npy")
-        for memory in ("0.03", "0.045"):
+        for memory in ("0.03", "0.045") if name == "exact" else ("0.03",): # the others have two slabs by both
             assert slabs(*args, "--memory", memory) > 1, name
             cli(*args, "--memory", memory, "-o", f"{name}-{memory}.npy")
             assert read(f"{name}-{memory}.npy") == read(f"{name}.npy"), (name, memory)
@@ -91,22 +91,22 @@ def wave_packets_that_do_not_fit_are_cut():
 
 
 # GiB of host memory for which each flow takes several slabs.
-MEMORY = {"fx": "0.013", "fx-twice": "0.034"}
+MEMORY = {"fx": "0.018", "fx-twice": "0.055"}
 
 
 @test
 def uneven_traces_under_1_to_3_ranks():
     """Gains of traces are measured on all of the survey, by the first rank; slabs and one piece give the same samples."""
     cli("synth", "planes", "inlines=160", "xlines=40", "samples=64", "scatter=40", "snr=20", "-o", "uneven.npy", "--no-truth")
-    for memory, words in (("0.013", ["fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0"]),
-                          ("0.02", ["wavepacket", "block=32", "scales=2"])):
+    for memory, ranks, words in (("0.013", (1, 2, 3), ["fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0"]),
+                                 ("0.02", (2, 3), ["wavepacket", "block=32", "scales=2"])):
         name = words[0]
         args = ["run", *words, "-i", "uneven.npy", "--backend", "cpu", "--threads", "1"]
         told = cli(*args, "-o", f"{name}-balanced.npy")
         assert "amplitudes differ from trace to trace" in told.stdout + told.stderr, told
         cli(*args, "balance=off", "-o", f"{name}-as-they-are.npy")
         assert read(f"{name}-balanced.npy") != read(f"{name}-as-they-are.npy")
-        for n in range(1, 4):
+        for n in ranks:
             args_n = [*args, "--memory", memory, "-o", f"{name}-balanced-{n}.npy"]
             assert slabs(*args_n) >= 3, slabs(*args_n)
             r = ranked(n, *args_n, "--timings", f"{name}-balanced-{n}.json")
@@ -226,7 +226,7 @@ def stage_flops(told, name):
 def steps_behind_blocks_compute_none_of_them_again():
     """Three processes filled the neighbouring rows of each of theirs: 2.6 times the work of one process."""
     cli("synth", "planes", "inlines=1300", "xlines=24", "samples=64", "missing=30", "-o", "rows.npy", "--no-truth")
-    args = ["run", CHAIN[0], CHAIN[1], "iterations=20", *CHAIN[3:], "shared=off", "-i", "rows.npy", "--backend", "cpu", "--threads", "1"]
+    args = ["run", CHAIN[0], CHAIN[1], "iterations=8", *CHAIN[3:], "shared=off", "-i", "rows.npy", "--backend", "cpu", "--threads", "1"]
     cli(*args, "-o", "rows-1.npy", "--timings", "rows-1.json")
     r = ranked(3, *args, "-o", "rows-3.npy", "--timings", "rows-3.json")
     assert r.returncode == 0, r.stderr
@@ -244,7 +244,7 @@ def steps_behind_blocks_compute_none_of_them_again():
 def steps_behind_blocks_give_the_same_bytes():
     """Blocks along both axes and a level that is measured; two fillings with a step between and behind; a volume. One process computes
     in one piece, which the text header of a SEG-Y file tells."""
-    cli("synth", "planes", "inlines=400", "xlines=400", "samples=12", "missing=20", "-o", "both.sgy", "--no-truth")
+    cli("synth", "planes", "inlines=384", "xlines=384", "samples=8", "missing=20", "-o", "both.sgy", "--no-truth")
     again = ["+", "patch", "mode=fill", "iterations=2", "window=8", "overlap=2", "sigma=0.1", "+", "fx", "window=8", "half_width=1"]
     for name, ranks, more in (("twice", 3, again), ("volume", 2, ["+", "patch", "sigma=0.1", "window=8", "overlap=2", "--volume", "coherence=V"])):
         args = ["run", *CHAIN[:2], "iterations=2", "window=8", *CHAIN[2:], *more, "-i", "both.sgy", "--backend", "cpu", "--threads", "1"]
