@@ -88,7 +88,7 @@ gboolean litho_cli_interval(const char *value, double *dt, gboolean *is_bare, GE
                             "%s is %s; it must lie between %g and %g s (m on depth axes)", row.key,
                             value, LITHO_LEAST_INTERVAL, LITHO_LARGEST_INTERVAL);
     *dt = number;
-    *is_bare = g_ascii_isdigit(value[strlen(value) - 1]) || g_str_has_suffix(value, ".");
+    *is_bare = !g_str_has_suffix(value, "s"); // s, ms, us: a number of metres is none of seconds
     return TRUE;
 }
 

@@ -21,7 +21,7 @@ gboolean litho_cli_seed(int seed, GError **error);
 // "big" or "little" to 1 or 2. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_endian(const char *word, int *endian, GError **error);
 // The words of --dt to the sample interval: seconds, or a number with its unit, "2ms"; metres for
-// depth. `is_bare`: they name no unit. FALSE sets LITHO_ERROR_PARAMETER.
+// depth. `is_bare`: they name no unit of time. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_interval(const char *value, double *dt, gboolean *is_bare, GError **error);
 // litho_interval_note() as a note to standard error, if there is one.
 void litho_cli_note_interval(double dt, const char *option);

@@ -204,6 +204,10 @@ static void test_raw(void)
     g_autofree char *words = litho_open_options_words(litho_open_file_options(gui.window->file));
     g_assert_cmpstr(words, ==, " --shape 6,9,40");
     // As people write it, on pages and in a shell: not 0.0040000000000000001.
+    g_autofree char *slow = litho_open_options_words(&(LithoOpenOptions){.dt = 0.5});
+    g_assert_cmpstr(slow, ==, " --dt 0.5s"); // seconds are believed with their unit
+    g_autofree char *deep = litho_open_options_words(&(LithoOpenOptions){.dt = 5, .domain = 2});
+    g_assert_nonnull(strstr(deep, " --dt 5 --depth"));
     g_autofree char *interval = litho_open_options_words(&(LithoOpenOptions){.dt = 0.004});
     g_assert_cmpstr(interval, ==, " --dt 0.004");
     g_autofree char *other = gui_write_cube(&gui, "between.sgy", 4, 5, 30);

@@ -508,6 +508,7 @@ def intervals_carry_their_units():
     r = cli("convert", "-i", "line.npy", "-o", "line.sgy", "--dt", "2s")
     assert r.stderr.count("--dt 2ms") == 1, r.stderr
     for command in (["info", "line.npy"], ["convert", "line.npy", "no.sgy"], ["run", "fx", "line.npy", "no.npy"]):
+        assert "--depth makes it metres" in cli(*command, "--dt", "30m", status=1).stderr
         for number, meant in (("4", "--dt 4ms"), ("0.5", "--dt 0.5ms"), ("4000", "--dt 4000us")):
             r = cli(*command, "--dt", number, status=1)
             assert f"{meant} is probably meant" in r.stderr and f"--dt {number}s says seconds" in r.stderr, r.stderr

@@ -131,9 +131,15 @@ static void append_row(GString *words, guint k, double value)
 char *litho_open_options_words(const LithoOpenOptions *options)
 {
     GString *words = g_string_new(NULL);
-    for (guint k = 0; k < G_N_ELEMENTS(rows); k++)
-        if (value_of(options, k) != 0)
-            append_row(words, k, value_of(options, k));
+    for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
+        const double value = value_of(options, k);
+        if (value != 0)
+            append_row(words, k, value);
+        // A long interval of times is believed with its unit alone.
+        if (value != 0 && rows[k].at == offsetof(LithoOpenOptions, dt) && options->domain != 2 &&
+            !litho_interval_meant(value, TRUE, FALSE, NULL))
+            g_string_append_c(words, 's');
+    }
     const gint64 *n = options->shape;
     if (n[0] > 0)
         g_string_append_printf(words, " --shape %" PRId64 ",%" PRId64, n[0], n[1]);

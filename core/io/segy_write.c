@@ -563,10 +563,11 @@ static gboolean make_blank(LithoWriter *w, GError **error)
 static void tell_su(LithoWriter *w)
 {
     const double step = w->grid.axis[2].step;
+    const char *unit = w->grid.is_depth ? "m" : "s";
     if (w->set_dt && !litho_segy_word_suffices(w))
         g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot hold a sample interval of %g %s; "
-                                                      "give --dt %g when the file is read"),
-                                                    step, w->grid.is_depth ? "m" : "s", step));
+                                                      "give --dt %g%s when the file is read"),
+                                                    step, unit, step, unit));
     if (w->grid.axis[2].source == LITHO_FROM_ASSUMED && w->set_dt)
         g_ptr_array_add(w->notes, litho_text_printf(_("SU cannot say that the sample interval of "
                                                       "%g %s is assumed"),

@@ -23,7 +23,7 @@ typedef struct LithoOpenOptions {
     int format;                // SEG-Y sample format code
     int endian;                // 0 detect, 1 big, 2 little
     double dt;                 // s (m for depth); for files that do not say
-    gboolean dt_is_bare; // dt came without a unit: refused where no record has so many seconds
+    gboolean dt_is_bare; // dt has no unit of time: refused where no record has so many seconds
     double dx, dy;             // m, along inline index and crossline index
     gint64 shape[3];           // raw: n1, n2, n3
     const char *dtype;         // raw: "float32", "float64", "int16"
