@@ -6,6 +6,7 @@
 #include "core/engine/quality.h"
 #include "kernels/fx/gains.h"
 #include "kernels/fx/shared.h"
+#include "tests/common.h"
 #include "tests/fx_common.h"
 #include "tests/patch_cubes.h"
 #include "tests/uneven_traces.h"
@@ -282,13 +283,13 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/fx-balance/gain", test_gain);
-    g_test_add_func("/fx-balance/alike", test_alike);
+    test_add_answers("/fx-balance/gain", test_gain);
+    test_add_answers("/fx-balance/alike", test_alike);
     g_test_add_func("/fx-balance/few-lines", test_few_lines);
     g_test_add_func("/fx-balance/turned", test_turned);
     g_test_add_func("/fx-balance/alone", test_alone);
     g_test_add_func("/fx-balance/parts", test_parts);
     g_test_add_func("/fx-balance/part-alone", test_part_alone);
-    g_test_add_func("/fx-balance/judged", test_judged);
+    test_add_answers("/fx-balance/judged", test_judged);
     return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include <complex.h>
 
 #include "core/synth/synth.h"
+#include "tests/common.h"
 #include "tests/fx_common.h"
 #include "tests/fx_reference.h"
 
@@ -361,13 +362,13 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/fx-gain/0-db", test_0_db);
-    g_test_add_func("/fx-gain/minus-3-db", test_minus_3_db);
+    test_add_answers("/fx-gain/0-db", test_0_db);
+    test_add_answers("/fx-gain/minus-3-db", test_minus_3_db);
     g_test_add_func("/fx-gain/settings", test_settings);
-    g_test_add_func("/fx-gain/automatic", test_automatic);
-    g_test_add_func("/fx-gain/automatic-weak", test_automatic_weak);
-    g_test_add_func("/fx-gain/short-windows", test_short_windows);
-    g_test_add_func("/fx-gain/distortion", test_distortion);
+    test_add_answers("/fx-gain/automatic", test_automatic);
+    test_add_answers("/fx-gain/automatic-weak", test_automatic_weak);
+    test_add_answers("/fx-gain/short-windows", test_short_windows);
+    test_add_answers("/fx-gain/distortion", test_distortion);
     g_test_add_func("/fx-gain/dead-traces", test_dead_traces);
     g_test_add_func("/fx-gain/jacobi", test_jacobi);
     return g_test_run();

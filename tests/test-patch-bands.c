@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/measured.h"
 #include "kernels/kernels.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 #include "tests/quality_cubes.h"
 
@@ -179,8 +180,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-bands/follows", test_follows);
-    g_test_add_func("/patch-bands/alike", test_alike);
+    test_add_answers("/patch-bands/follows", test_follows);
+    test_add_answers("/patch-bands/alike", test_alike);
     g_test_add_func("/patch-bands/missing", test_missing);
     g_test_add_func("/patch-bands/recipe", test_recipe);
     return g_test_run();

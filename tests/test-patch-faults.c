@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "kernels/patch/faults.h"
 #include "kernels/patch/patch.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 
 enum { SIZE = 48, SAMPLES = 192 };
@@ -126,8 +127,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-faults/gain", test_gain);
-    g_test_add_func("/patch-faults/chance", test_chance);
+    test_add_answers("/patch-faults/gain", test_gain);
+    test_add_answers("/patch-faults/chance", test_chance);
     g_test_add_func("/patch-faults/louder", test_louder);
     g_test_add_func("/patch-faults/single", test_single);
     g_test_add_func("/patch-faults/recorded", test_recorded);

@@ -10,6 +10,7 @@
 #include "core/synth/synth_parts.h"
 #include "kernels/common/balance.h"
 #include "kernels/kernels.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 
 enum { N_IL = 40, N_XL = 44, N_T = 128 };
@@ -394,14 +395,14 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-gains/gain", test_gain);
-    g_test_add_func("/patch-gains/noisy", test_noisy);
-    g_test_add_func("/patch-gains/faulted", test_faulted);
-    g_test_add_func("/patch-gains/folded", test_folded);
+    test_add_answers("/patch-gains/gain", test_gain);
+    test_add_answers("/patch-gains/noisy", test_noisy);
+    test_add_answers("/patch-gains/faulted", test_faulted);
+    test_add_answers("/patch-gains/folded", test_folded);
     g_test_add_func("/patch-gains/reversed", test_reversed);
-    g_test_add_func("/patch-gains/harmless", test_harmless);
-    g_test_add_func("/patch-gains/sparse", test_sparse);
-    g_test_add_func("/patch-gains/judged", test_judged);
+    test_add_answers("/patch-gains/harmless", test_harmless);
+    test_add_answers("/patch-gains/sparse", test_sparse);
+    test_add_answers("/patch-gains/judged", test_judged);
     g_test_add_func("/patch-gains/cheap", test_cheap);
     g_test_add_func("/patch-gains/parts", test_parts);
     g_test_add_func("/patch-gains/reach", test_reach);

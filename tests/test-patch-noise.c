@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/qc_noise.h"
 #include "kernels/kernels.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 
 enum { N_IL = 64, N_XL = 64, N_T = 256 };
@@ -170,9 +171,9 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-noise/white", test_white);
-    g_test_add_func("/patch-noise/coloured", test_coloured);
-    g_test_add_func("/patch-noise/dense", test_dense);
+    test_add_answers("/patch-noise/white", test_white);
+    test_add_answers("/patch-noise/coloured", test_coloured);
+    test_add_answers("/patch-noise/dense", test_dense);
     g_test_add_func("/patch-noise/dead", test_dead);
     g_test_add_func("/patch-noise/short", test_short);
     g_test_add_func("/patch-noise/contract", test_contract);

@@ -8,6 +8,7 @@
 #include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/swell.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 #include "tests/quality_cubes.h"
 
@@ -228,10 +229,10 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
-    g_test_add_func("/patch-swell/truth", test_truth);
-    g_test_add_func("/patch-swell/none", test_none);
+    test_add_answers("/patch-swell/truth", test_truth);
+    test_add_answers("/patch-swell/none", test_none);
     g_test_add_func("/patch-swell/regions", test_regions);
     g_test_add_func("/patch-swell/one", test_one);
-    g_test_add_func("/patch-swell/judged", test_judged);
+    test_add_answers("/patch-swell/judged", test_judged);
     return g_test_run();
 }

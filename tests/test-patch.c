@@ -12,6 +12,7 @@
 #include "kernels/patch/cpu/sweep.h"
 #include "kernels/patch/levels.h"
 #include "kernels/patch/patch.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 #include "tests/patch_reference.h"
 
@@ -436,7 +437,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch/regions", test_regions);
     g_test_add_func("/patch/input-box", test_input_box);
     g_test_add_func("/patch/fill-memory", test_fill_memory);
-    g_test_add_func("/patch/both", test_both);
+    test_add_answers("/patch/both", test_both);
     g_test_add_func("/patch/erratic", test_erratic);
     g_test_add_func("/patch/contract", test_contract);
     g_test_add_func("/patch/turns", test_turns);

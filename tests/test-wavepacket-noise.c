@@ -101,11 +101,11 @@ static void test_varies(void)
                  {PATCH_CONFLICT, PATCH_LOW, 0}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         double alike = 0;
-        g_autoptr(LithoCube) truth = patch_cube(cases[k].kind, 64, 64, 192);
+        g_autoptr(LithoCube) truth = patch_cube(cases[k].kind, 48, 48, 192);
         for (Variation v = ALIKE; v < VARIATIONS; v++) {
             Bench b = bench();
             g_autoptr(LithoCube) noise =
-                patch_noise(cases[k].colour, 64, 64, 192, pow(10, -cases[k].in / 20), 7);
+                patch_noise(cases[k].colour, 48, 48, 192, pow(10, -cases[k].in / 20), 7);
             vary(noise, v);
             g_autoptr(LithoCube) noisy = patch_sum(truth, noise);
             g_autoptr(LithoCube) out = apply(&b, noisy);
