@@ -41,7 +41,7 @@ build_sanitizers() {
   build_targets='quick-tests lithoscope-gmo' build_in build-asan -Doptimization=2 -Ddebug=false $werror -Db_sanitize=address,undefined \
     -Dc_args='-g1 -fno-sanitize=alignment,null,object-size,pointer-overflow' \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || return
-  build_targets='tests/test-engine tests/test-worker tests/test-stream' build_in build-tsan -Doptimization=2 -Ddebug=false -Dc_args=-g1 $werror -Db_sanitize=thread \
+  build_targets='tests/test-engine tests/test-worker tests/test-stream' build_in build-tsan -Doptimization=1 -Ddebug=false -Dc_args=-g1 $werror -Db_sanitize=thread \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled
 }
 
