@@ -88,6 +88,9 @@ static JsonObject *describe_measured(void)
         json_object_set_string_member(text, "type", "string");
         json_object_set_object_member(members, keys[k], text);
     }
+    JsonObject *steady = json_object_new();
+    json_object_set_string_member(steady, "type", "string");
+    json_object_set_object_member(members, "steady", steady);
     JsonObject *object = closed_object(members);
     json_object_set_string_member(object, "description",
                                   "Numbers of the whole survey that 'run --save-recipe' wrote; "

@@ -16,7 +16,7 @@ static void step_clear(gpointer data)
 
 LithoMeasured *litho_step_measured(const LithoStep *step, gboolean *needed)
 {
-    g_autofree char *key = step->op->measure_key ? step->op->measure_key(step->params) : NULL;
+    g_autofree char *key = litho_operator_measure_key(step->op, step->params);
     if (needed)
         *needed = key != NULL;
     return key && step->measured && strcmp(litho_measured_key(step->measured), key) == 0

@@ -14,6 +14,14 @@ typedef struct LithoMeasured LithoMeasured;
 // `key`: the parameters that they were measured with (LithoOperator.measure_key). `text`: what they
 // are, for people: "noise level 0.012". Copies everything.
 LithoMeasured *litho_measured_new(const char *key, const char *text, gconstpointer bytes, gsize n);
+// The same with those of the steady noise that was taken off the input before
+// (core/qc_steady.h); NULL and 0 = there was none.
+LithoMeasured *litho_measured_new_steady(const char *key, const char *text, gconstpointer bytes,
+                                         gsize n, gconstpointer steady, gsize n_steady);
+// The numbers of `measured` by another key, with those of the steady noise that was taken off the
+// input before (core/qc_steady.h) and words for these; NULL and 0 = there was none.
+LithoMeasured *litho_measured_with_steady(const LithoMeasured *measured, const char *key,
+                                          const char *text, gconstpointer steady, gsize n);
 LithoMeasured *litho_measured_ref(LithoMeasured *measured);
 void litho_measured_unref(LithoMeasured *measured); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMeasured, litho_measured_unref)
@@ -22,7 +30,11 @@ const char *litho_measured_key(const LithoMeasured *measured);
 const char *litho_measured_text(const LithoMeasured *measured);
 gconstpointer litho_measured_bytes(const LithoMeasured *measured, gsize *n);
 
-// { "key", "text", "bytes" (base64) }, and back; NULL with a sentence when it is no such object.
+// NULL and 0: there was no steady noise, or nobody looked for it.
+gconstpointer litho_measured_steady(const LithoMeasured *measured, gsize *n);
+
+// { "key", "text", "bytes", "steady" (both base64, the latter where there was some) }, and back;
+// NULL with a sentence when it is no such object.
 JsonNode *litho_measured_to_json(const LithoMeasured *measured);
 LithoMeasured *litho_measured_from_json(JsonNode *node, GError **error);
 

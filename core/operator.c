@@ -184,6 +184,32 @@ gboolean litho_operator_is_local(const LithoOperator *op, const void *params)
     return op->input_box && litho_operator_split(op, NULL, params).kind == LITHO_SPLIT_REGION;
 }
 
+// The row that says whether steady noise goes; NULL = it has none, or it does not matter here.
+static const LithoParam *steady_row(const LithoOperator *op, const void *params)
+{
+    for (guint r = 0; r < op->params.n; r++)
+        if (op->params.rows[r].role == LITHO_ROLE_STEADY)
+            return litho_param_applies(&op->params, &op->params.rows[r], params)
+                       ? &op->params.rows[r]
+                       : NULL;
+    return NULL;
+}
+
+gboolean litho_operator_is_steadied(const LithoOperator *op, const void *params)
+{
+    const LithoParam *row = steady_row(op, params);
+    g_autofree char *key = row && op->measure_key ? op->measure_key(params) : NULL;
+    return key && litho_param_get(row, params) == 0;
+}
+
+char *litho_operator_measure_key(const LithoOperator *op, const void *params)
+{
+    g_autofree char *key = op->measure_key ? op->measure_key(params) : NULL;
+    const LithoParam *row = key ? steady_row(op, params) : NULL;
+    return row && litho_param_get(row, params) != 0 ? g_strconcat(key, ", steady noise kept", NULL)
+                                                    : g_steal_pointer(&key);
+}
+
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   gboolean measured, LithoBox region)
 {

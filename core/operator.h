@@ -259,6 +259,13 @@ gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in
 LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, const void *params);
 // TRUE when with these parameters a region of the output needs a region of the input only.
 gboolean litho_operator_is_local(const LithoOperator *op, const void *params);
+// TRUE when the steady noise of the survey (core/qc_steady.h) is looked for with these parameters
+// and taken off before the operator sees a sample: a row has LITHO_ROLE_STEADY, and numbers of the
+// whole input are needed anyway.
+gboolean litho_operator_is_steadied(const LithoOperator *op, const void *params);
+// The operator's measure_key(), with other words where steady noise stays; NULL = nothing is
+// needed.
+char *litho_operator_measure_key(const LithoOperator *op, const void *params);
 // `measured`: exec() will be given what measure() found, where it is needed.
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   gboolean measured, LithoBox region);

@@ -2,10 +2,12 @@
 #pragma once
 #include "core/qc.h"
 #include "core/qc_noise.h"
+#include "core/qc_steady.h"
 
 // Numbers about cubes that need a Fourier transform or a filter, which core/ has not: the operator
-// library hands its own over. Each is the function of core/qc.h or core/qc_noise.h named beside it,
-// which says what is asked and answered; NULL = the program has none.
+// library hands its own over. Each is the function of core/qc.h, core/qc_noise.h or
+// core/qc_steady.h named beside it, which says what is asked and answered; NULL = the program has
+// none.
 typedef struct LithoQcMethods {
     // litho_qc_spectrum()
     gboolean (*spectrum)(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
@@ -21,6 +23,11 @@ typedef struct LithoQcMethods {
     // litho_qc_swell()
     gboolean (*swell)(const LithoCube *cube, const LithoBox *box, LithoRun *run, double *level,
                       GError **error);
+    // litho_qc_steady_find(), litho_qc_steady_without(): both, or none
+    gboolean (*steady_find)(const LithoReader *survey, LithoRun *run, LithoSteady *steady,
+                            GError **error);
+    LithoCube *(*steady_without)(const LithoCube *cube, const LithoSteady *steady, LithoRun *run,
+                                 LithoSteadyTaken *taken, GError **error);
     // litho_qc_bursts()
     gboolean (*bursts)(const LithoCube *cube, LithoRun *run, LithoCube **guesses, GError **error);
     // litho_qc_guess_gaps()

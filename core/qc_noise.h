@@ -72,6 +72,7 @@ typedef struct LithoNoise {
     // events (0 = none that counts), and what it is: steeper than so many samples a trace, and of
     // frequencies below (Hz, 1/m).
     double steep, steep_slope, steep_below;
+    double steady; // rms of the steady noise that was taken off before (core/qc_steady.h); 0 = none
     double swell;  // standard deviation of the swell where windows do not tell it
                    // (litho_qc_swell()); 0 = none, or not asked for
     double shifts; // rms of single traces' shifts in time, samples, where they clearly are there

@@ -2,6 +2,7 @@
 #include "core/walk.h"
 
 #include "core/error.h"
+#include "core/qc_steady.h"
 #include "core/text.h"
 
 void litho_walk_free(LithoWalk *walk)
@@ -104,6 +105,12 @@ LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
                             : (LithoBox){0};
         if (l->measured && local && l->step->op->measured_box && !litho_box_empty(l->need))
             l->need = l->step->op->measured_box(&l->in, l->step->params, l->measured, l->need);
+        // Steady noise is told by whole traces.
+        if (k == 0 && l->has_in && !litho_box_empty(l->need) &&
+            litho_steady_stands_in(l->measured)) {
+            l->need.lo[2] = 0;
+            l->need.hi[2] = l->in.axis[2].n;
+        }
         need = l->need;
     }
     return need;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/engine/loudness.h"
+#include "core/engine/steadied.h"
 #include "core/error.h"
 #include "core/mute.h"
 #include "core/peers.h"
@@ -30,6 +31,8 @@ typedef struct Node {
 struct LithoEngine {
     LithoDevice device;
     GPtrArray *nodes; // of Node, one per enabled step
+    LithoSteadied steadied; // the last input
+    gboolean is_steadied;   // inputs come less their steady noise
 };
 
 static void drop_plan(Node *node)
@@ -65,12 +68,18 @@ void litho_engine_free(LithoEngine *engine)
     if (!engine)
         return;
     g_ptr_array_unref(engine->nodes);
+    litho_steadied_clear(&engine->steadied);
     g_free(engine);
 }
 
 LithoDevice litho_engine_device(const LithoEngine *engine)
 {
     return engine->device;
+}
+
+void litho_engine_expect_steadied(LithoEngine *engine)
+{
+    engine->is_steadied = TRUE;
 }
 
 void litho_engine_share(LithoEngine *engine, int count)
@@ -360,6 +369,19 @@ static void want_view(const LithoEngine *engine, LithoWalk *walk, const LithoBox
             walk->step[walk->n - 1].region = *region;
 }
 
+// The input less its steady noise where the first step asks for it; a new reference.
+static LithoCube *take_input(LithoEngine *engine, const LithoWalk *walk, const LithoCube *in,
+                             LithoRun *run, GError **error)
+{
+    const LithoWalkStep *l = walk->n > 0 && walk->step[0].has_in ? &walk->step[0] : NULL;
+    if (!l || engine->is_steadied)
+        return litho_cube_ref(in);
+    const LithoCube *at = litho_steadied_take(&engine->steadied, l->step, in, FALSE, run, error);
+    if (at)
+        litho_steadied_report(&engine->steadied, l->step->op->key, &l->in, run->report);
+    return at ? litho_cube_ref(at) : NULL;
+}
+
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error)
 {
@@ -379,7 +401,9 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
     }
     if (in && !litho_loudness_check_cube(flow, in, error))
         return NULL;
-    LithoCube *at = in ? litho_cube_ref(in) : NULL;
+    LithoCube *at = in ? take_input(engine, walk, in, run, error) : NULL;
+    if (in && !at)
+        return NULL;
     for (guint k = 0; k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         Node *node = node_at(engine, k, l->step->op, error);
@@ -416,6 +440,13 @@ static guint64 beyond_bytes(const LithoWalkStep *l)
     const LithoBox of = litho_volume_box(l->volume, &l->out, l->region);
     const LithoBox own = litho_operator_input_box(l->step->op, &l->in, l->step->params, TRUE, of);
     return 8 * (guint64)(litho_box_count(l->need) - litho_box_count(own));
+}
+
+// The copy of the input less its steady noise, on the host, where numbers tell that there is some.
+guint64 litho_engine_steadied_bytes(const LithoWalk *walk)
+{
+    const LithoWalkStep *l = walk->n > 0 && walk->step[0].has_in ? &walk->step[0] : NULL;
+    return l && litho_steady_stands_in(l->measured) ? 4 * (guint64)litho_box_count(l->need) : 0;
 }
 
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)

@@ -22,6 +22,10 @@ LithoDevice litho_engine_device(const LithoEngine *engine);
 // `count`). Steps that share nothing keep plans and results.
 void litho_engine_share(LithoEngine *engine, int count);
 
+// The caller takes the steady noise off inputs (core/engine/steadied.h), as a judge does, which
+// looks at what the first step sees: from now on no run does.
+void litho_engine_expect_steadied(LithoEngine *engine);
+
 // Computes `region` of the flow's output (NULL = all of it) from `in` (NULL for a source).
 // Returns a new cube that holds at least the region; an empty flow returns the input itself.
 // `in->held` must cover what the region needs (litho_walk_want tells). Files that the steps name
@@ -35,6 +39,9 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
 gboolean litho_engine_shows_slices(LithoDevice device, const LithoFlow *flow, const LithoGrid *in);
 // Device bytes for what the walk wants (litho_walk_want), 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
+// Host bytes of the input's copy less its steady noise, on whatever device; not in
+// litho_engine_memory().
+guint64 litho_engine_steadied_bytes(const LithoWalk *walk);
 // Host bytes that the pass before takes (core/engine/measure.h), with parts of `part` bytes; 0 =
 // nothing is to be measured, or no more than a region takes.
 guint64 litho_engine_measure_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 part);

@@ -3,6 +3,7 @@
 
 #include "core/engine/engine.h"
 #include "core/memory.h"
+#include "core/qc_steady.h"
 
 gboolean litho_measure_is_needed(const LithoFlow *flow)
 {
@@ -32,7 +33,8 @@ static gboolean measures_same(const LithoFlow *a, const LithoFlow *b, guint inde
     const LithoStep *x = litho_flow_step(a, index), *y = litho_flow_step(b, index);
     if (x->op != y->op || !x->op->measure_key)
         return FALSE;
-    g_autofree char *p = x->op->measure_key(x->params), *q = y->op->measure_key(y->params);
+    g_autofree char *p = litho_operator_measure_key(x->op, x->params);
+    g_autofree char *q = litho_operator_measure_key(y->op, y->params);
     return g_strcmp0(p, q) == 0;
 }
 
@@ -91,6 +93,58 @@ static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, G
     return out && litho_cube_host(out, error) ? g_steal_pointer(&out) : NULL;
 }
 
+// A survey less its steady noise.
+typedef struct Steadied {
+    const LithoReader *survey;
+    LithoSteady steady;
+} Steadied;
+
+static LithoCube *read_steadied(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    const Steadied *from = data;
+    LithoBox whole = *box; // traces
+    whole.lo[2] = 0;
+    whole.hi[2] = from->survey->grid->axis[2].n;
+    g_autoptr(LithoCube) part = from->survey->read(&whole, run, from->survey->data, error);
+    return part && litho_cube_host(part, error)
+               ? litho_qc_steady_without(part, &from->steady, run, NULL, error)
+               : NULL;
+}
+
+static LithoMeasured *measure_by(const LithoStep *step, LithoDevice device,
+                                 const LithoReader *reader, LithoRun *run, GError **error)
+{
+    const LithoImpl *impl = litho_device_impl(device, step->op, NULL);
+    LithoRun here = run ? *run : (LithoRun){0};
+    here.device = device.index;
+    return impl && impl->measure ? impl->measure(step->params, reader, &here, error)
+                                 : step->op->measure(step->params, reader, run, error);
+}
+
+// The step's numbers, by its key and with those of the steady noise, of an input that has some.
+static LithoMeasured *measure_steadied(const LithoStep *step, LithoDevice device,
+                                       const LithoReader *reader, gboolean is_first, LithoRun *run,
+                                       GError **error)
+{
+    Steadied from = {.survey = reader};
+    const LithoReader steadied = {
+        .grid = reader->grid, .bytes = reader->bytes, .read = read_steadied, .data = &from};
+    if (is_first && litho_operator_is_steadied(step->op, step->params) &&
+        !litho_qc_steady_find(reader, run, &from.steady, error))
+        return NULL;
+    const gboolean is_none = litho_steady_is_none(&from.steady);
+    g_autoptr(LithoMeasured) own =
+        measure_by(step, device, is_none ? reader : &steadied, run, error);
+    g_autofree char *key = litho_operator_measure_key(step->op, step->params);
+    if (!own || (is_none && g_strcmp0(litho_measured_key(own), key) == 0))
+        return g_steal_pointer(&own);
+    const LithoAxis *time = &reader->grid->axis[2];
+    g_autofree char *text =
+        litho_steady_text(&from.steady, reader->grid->is_depth ? 0 : time->step);
+    return litho_measured_with_steady(own, key, text, is_none ? NULL : &from.steady,
+                                      is_none ? 0 : sizeof from.steady);
+}
+
 static LithoFlow *steps_before(const LithoFlow *flow, guint index)
 {
     LithoFlow *before = litho_flow_copy(flow);
@@ -113,12 +167,8 @@ static gboolean measure_step(LithoFlow *flow, guint index, LithoSurvey *survey, 
     Before b = {.survey = survey, .flow = before, .engine = litho_engine_new(device)};
     const LithoReader reader = {
         .grid = &walk->out, .bytes = bytes, .read = read_part, .data = &b};
-    const LithoImpl *impl = litho_device_impl(device, step->op, NULL);
-    LithoRun here = run ? *run : (LithoRun){0};
-    here.device = device.index;
-    LithoMeasured *measured = impl && impl->measure
-                                  ? impl->measure(step->params, &reader, &here, error)
-                                  : step->op->measure(step->params, &reader, run, error);
+    LithoMeasured *measured =
+        measure_steadied(step, device, &reader, litho_flow_length(before) == 0, run, error);
     litho_engine_free(b.engine);
     litho_memory_return();
     if (!measured)

@@ -11,6 +11,7 @@
 #include "core/engine/quality_sure.h"
 #include "core/engine/quality_unknown.h"
 #include "core/engine/settled.h"
+#include "core/engine/steadied.h"
 #include "core/error.h"
 #include "core/sort.h"
 #include "core/text.h"
@@ -18,6 +19,7 @@
 struct LithoJudge {
     LithoEngine *plain, *probed, *hidden;
     // Cubes made for the last question, kept for the next one.
+    LithoSteadied steadied;       // the input less its steady noise, which all figures are of
     LithoCube *cut;               // what the area depends on, or the area as a cube of its own
     guint64 cut_of;               // serial of the input it was cut out of
     LithoBox cut_box;             // and where
@@ -44,6 +46,9 @@ LithoJudge *litho_judge_new(LithoDevice device)
     judge->plain = litho_engine_new(device);
     judge->probed = litho_engine_new(device);
     judge->hidden = litho_engine_new(device);
+    litho_engine_expect_steadied(judge->plain);
+    litho_engine_expect_steadied(judge->probed);
+    litho_engine_expect_steadied(judge->hidden);
     return judge;
 }
 
@@ -59,6 +64,7 @@ void litho_judge_free(LithoJudge *judge)
     if (!judge)
         return;
     drop_probe(judge);
+    litho_steadied_clear(&judge->steadied);
     g_clear_pointer(&judge->guesses, litho_cube_unref);
     g_clear_pointer(&judge->cut, litho_cube_unref);
     g_clear_pointer(&judge->in, litho_cube_unref);
@@ -171,21 +177,25 @@ static LithoCube *cut_of(LithoJudge *judge, const LithoCube *in, LithoBox box, g
 // A flow that measures its input, or is loaded to a device, is shown what the area depends on and
 // no more: of a flow that is local a part of the same grid, else the area and what lies beside it
 // as a cube of its own.
-static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoQualityCase *c,
-                          GError **error)
+static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
+                          LithoQualityCase *c, GError **error)
 {
+    LithoRun quiet = litho_run_quiet(run);
     const LithoBox area = litho_box_empty(ask->area) ? ask->in->held : ask->area;
     const gboolean local = litho_flow_is_local(ask->flow);
     LithoBox box = area;
+    const LithoStep *first = litho_steadied_step(ask->flow);
     *c = (LithoQualityCase){.flow = ask->flow, .in = ask->in, .area = area};
     if (!litho_quality_check(ask->flow, &ask->in->grid, error) ||
         !litho_cube_host(ask->in, error) ||
+        (first &&
+         !(c->in = litho_steadied_take(&judge->steadied, first, ask->in, TRUE, &quiet, error))) ||
         !litho_quality_need(ask->flow, &ask->in->grid, area, &box, error))
         return FALSE;
     box = litho_box_intersect(box, ask->in->held);
     if (litho_box_equal(box, local ? ask->in->held : litho_box_full(&ask->in->grid)))
         return TRUE;
-    if (!(c->in = cut_of(judge, ask->in, box, local, error)))
+    if (!(c->in = cut_of(judge, c->in, box, local, error)))
         return FALSE;
     if (local)
         return TRUE;
@@ -270,6 +280,39 @@ static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
     q->removed = sums->energy > 0 ? sums->removed / sums->energy : NAN;
 }
 
+// What is removed and what is gained are told against the input as it was recorded.
+static void tell_recorded(const LithoJudge *judge, const LithoQualityAsk *ask,
+                          const LithoQualityCase *c, LithoQuality *q)
+{
+    double energy = 0, removed = 0, steady = 0;
+    gint64 n = 0;
+    for (gint64 i = c->area.lo[0]; judge->steadied.cube && i < c->area.hi[0]; i++)
+        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
+            const float *y = litho_quality_row(ask->in, i + c->shift[0], j + c->shift[1]);
+            const float *less = litho_quality_row(c->in, i, j);
+            const float *f = litho_quality_row(c->out, i, j);
+            const gint64 hi = litho_cube_is_live(c->in, i, j) ? c->area.hi[2] : 0;
+            for (gint64 t = c->area.lo[2]; t < hi; t++) {
+                const double x = y[t + c->shift[2]];
+                if (!isfinite(x) || !isfinite(f[t]) || x == 0)
+                    continue;
+                energy += x * x;
+                removed += (x - f[t]) * (x - f[t]);
+                steady += (x - less[t]) * (x - less[t]);
+                n++;
+            }
+        }
+    if (n == 0)
+        return;
+    q->removed = energy > 0 ? removed / energy : q->removed;
+    const double variance = q->noise_sigma * q->noise_sigma;
+    const double signal = variance * pow(10, q->input_snr_db / 10);
+    q->input_snr_db = litho_quality_decibel(signal / (variance + steady / (double)n));
+    q->expected_gain_db += isfinite(q->input_snr_db)
+                               ? litho_quality_decibel(signal / variance) - q->input_snr_db
+                               : NAN;
+}
+
 // `noise` NULL = not known.
 static gboolean judge_similarity(const LithoQualityAsk *ask, const LithoQualityCase *c,
                                  const LithoSimilarityNoise *noise, LithoRun *run, LithoQuality *q,
@@ -342,6 +385,8 @@ static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask,
         litho_quality_expect(sums, ask->noise, q);
         litho_quality_tell_lost(sums, ask->noise, q);
     }
+    if (!judge->steadied.cube && ask->noise->steady > 0)
+        litho_quality_tell_steady(ask->noise, q);
     if (!*q->why)
         litho_quality_tell_reversed(ask->noise, c->flow, q);
     if (isfinite(q->expected_snr_db) && !*q->why)
@@ -384,8 +429,8 @@ static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask,
 
 // --- the question -------------------------------------------------------------------------------
 
-static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCase *c,
-                                LithoQuality *q, GError **error)
+static gboolean judge_reference(const LithoJudge *judge, const LithoQualityAsk *ask,
+                                const LithoQualityCase *c, LithoQuality *q, GError **error)
 {
     if (!ask->reference)
         return TRUE;
@@ -396,8 +441,16 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const LithoQualityCa
                             "the reference has another shape than the input");
     if (!litho_cube_host(ask->reference, error))
         return FALSE;
+    // The gain is over the input as it was recorded.
     LithoQualityErrors errors;
-    litho_quality_sum_errors(c, ask->reference, q->fills_alone, &errors);
+    LithoQualityCase recorded = *c;
+    g_autoptr(LithoCube) cut = NULL;
+    if (judge->steadied.cube && litho_grid_same_shape(&c->in->grid, &ask->in->grid))
+        recorded.in = ask->in;
+    else if (judge->steadied.cube &&
+             !(recorded.in = cut = litho_quality_cut(ask->in, judge->cut_box, error)))
+        return FALSE;
+    litho_quality_sum_errors(&recorded, ask->reference, q->fills_alone, &errors);
     q->snr_db = litho_quality_decibel(errors.ss / errors.ee);
     q->true_lost = errors.ss > 0 ? 1 - errors.sf / errors.ss : NAN;
     if (!q->fills_alone)
@@ -517,7 +570,7 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
                     "traces tell how well"),
                   sizeof q.why);
     *quality = q;
-    if (!make_case(judge, ask, &c, error))
+    if (!make_case(judge, ask, run, &c, error))
         return FALSE;
     const guint fit = ask->hide > 0 ? (guint)MAX(100 / ask->hide, 1) : 0;
     const guint folds = MIN(ask->folds > 0 ? ask->folds : 2, fit);
@@ -554,8 +607,9 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
         (expected && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
         (folds > 0 && !judge_hidden(judge, ask, &c, folds, &runs, &q, error)) ||
         (!expected && !judge_similarity(ask, &c, NULL, run, &q, error)) ||
-        !judge_reference(ask, &c, &q, error))
+        !judge_reference(judge, ask, &c, &q, error))
         return FALSE;
+    tell_recorded(judge, ask, &c, &q);
     *quality = q;
     return TRUE;
 }

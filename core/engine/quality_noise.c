@@ -5,6 +5,7 @@
 
 #include "core/engine/quality.h"
 #include "core/engine/quality_unknown.h"
+#include "core/engine/steadied.h"
 
 // Windows of so many traces along either axis, and samples, half of their size apart: each sample
 // is in two of them along each axis. Those of lines are longer, as 16 wavenumbers scatter too much
@@ -257,8 +258,8 @@ static void put_doubt(LithoBox box, const int window[3], double samples, LithoNo
                                                                      : 0;
 }
 
-gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
-                             LithoNoise *noise, GError **error)
+static gboolean measure_level(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                              LithoNoise *noise, GError **error)
 {
     const LithoBox measured = box ? litho_box_intersect(*box, cube->held) : cube->held;
     int window[3];
@@ -280,5 +281,22 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     widen_for_guesses(noise, measured, samples);
     noise->high =
         noise->swell > 0 ? fmax(noise->high, hypot(noise->total, noise->swell)) : noise->high;
+    return TRUE;
+}
+
+gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                             LithoNoise *noise, GError **error)
+{
+    LithoRun quiet = litho_run_quiet(run);
+    LithoSteady steady;
+    LithoSteadyTaken taken;
+    if (!litho_qc_steady_in(cube, &quiet, &steady, error))
+        return FALSE;
+    if (litho_steady_is_none(&steady))
+        return measure_level(cube, box, run, noise, error);
+    g_autoptr(LithoCube) without = litho_qc_steady_without(cube, &steady, &quiet, &taken, error);
+    if (!without || !measure_level(without, box, run, noise, error))
+        return FALSE;
+    noise->steady = litho_steadied_rms(&taken);
     return TRUE;
 }

@@ -144,6 +144,19 @@ void litho_quality_tell_swell(const LithoNoise *noise, LithoQuality *q)
     put_why(q, cause, _("a low-cut before takes it away"));
 }
 
+void litho_quality_tell_steady(const LithoNoise *noise, LithoQuality *q)
+{
+    forget_figures(q);
+    q->is_unsure = TRUE;
+    q->input_snr_db = NAN;
+    g_autofree char *cause = litho_text_printf(
+        _("traces have offsets or hum (standard deviation %.2g; the noise level without them is "
+          "%.2g), which this flow leaves and which counts as signal"),
+        noise->steady, noise->total);
+    put_why(q, cause,
+            _("take them off before, or take a filter that does (patch, fx, wavepacket)"));
+}
+
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *q)
 {
     const double low = q->expected_low_db, high = q->expected_high_db;

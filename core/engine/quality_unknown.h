@@ -22,6 +22,8 @@ void litho_quality_tell_varying(const LithoNoise *noise, LithoQuality *quality);
 // Windows of a survey that is small, or has short traces, tell it less well, too. The interval
 // stays, which is wide, but is not told. Shorter traces than LITHO_QUALITY_SHORTEST are short.
 enum { LITHO_QUALITY_SHORTEST = 32 };
+// Steady noise that the flow leaves counts as signal.
+void litho_quality_tell_steady(const LithoNoise *noise, LithoQuality *q);
 void litho_quality_tell_small(const LithoNoise *noise, LithoQuality *quality);
 // Ground roll passes for events: the SNR is that of what is left of the random noise.
 void litho_quality_tell_steep(const LithoNoise *noise, LithoQuality *quality);

@@ -11,19 +11,22 @@ static gboolean send_measured(LithoPeers *p, const LithoMeasured *measured, Lith
     gsize n;
     gconstpointer bytes = litho_measured_bytes(measured, &n);
     const char *key = litho_measured_key(measured), *text = litho_measured_text(measured);
-    const guint64 sizes[3] = {strlen(key) + 1, strlen(text) + 1, n};
+    gsize n_steady;
+    gconstpointer steady = litho_measured_steady(measured, &n_steady);
+    const guint64 sizes[4] = {strlen(key) + 1, strlen(text) + 1, n, n_steady};
     for (int to = 1; to < p->n; to++)
         if (!litho_peers_send(p, sizes, sizeof sizes, to, run, error) ||
             !litho_peers_send(p, key, sizes[0], to, run, error) ||
             !litho_peers_send(p, text, sizes[1], to, run, error) ||
-            !litho_peers_send(p, bytes, n, to, run, error))
+            !litho_peers_send(p, bytes, n, to, run, error) ||
+            (n_steady > 0 && !litho_peers_send(p, steady, n_steady, to, run, error)))
             return FALSE;
     return TRUE;
 }
 
 static LithoMeasured *receive_measured(LithoPeers *p, LithoRun *run, GError **error)
 {
-    guint64 sizes[3];
+    guint64 sizes[4];
     if (!litho_peers_receive(p, sizes, sizeof sizes, 0, run, error))
         return NULL;
     g_autofree char *key = g_malloc(sizes[0]), *text = g_malloc(sizes[1]);
@@ -32,7 +35,10 @@ static LithoMeasured *receive_measured(LithoPeers *p, LithoRun *run, GError **er
         !litho_peers_receive(p, text, sizes[1], 0, run, error) ||
         !litho_peers_receive(p, bytes, sizes[2], 0, run, error))
         return NULL;
-    return litho_measured_new(key, text, bytes, sizes[2]);
+    g_autofree guint8 *steady = g_malloc(sizes[3]);
+    if (sizes[3] > 0 && !litho_peers_receive(p, steady, sizes[3], 0, run, error))
+        return NULL;
+    return litho_measured_new_steady(key, text, bytes, sizes[2], steady, sizes[3]);
 }
 
 gboolean litho_stream_measure(LithoFlow *flow, LithoSurvey *survey,

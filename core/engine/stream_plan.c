@@ -4,6 +4,7 @@
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/qc_steady.h"
 #include "core/text.h"
 
 // A device's engine is shared by threads, lanes, one of which computes at a time. Beside it the CPU
@@ -128,6 +129,7 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     // is the one of the lane that computes.
     if (plan->halo > 0 && slabs > 1 && plan->columns == 1 && (!cpu || lanes == 1))
         plan->host_bytes += input;
+    plan->host_bytes += MIN(plan->engines, slabs) * litho_engine_steadied_bytes(walk);
     if (plan->columns > 1) // a row of slabs waits for its last one
         plan->host_bytes += 4 * (guint64)n * plan->out.axis[1].n * plan->out.axis[2].n;
     if (cpu)
@@ -465,13 +467,15 @@ gboolean litho_stream_plan_by_numbers(const LithoFlow *own, const LithoGrid *in,
     gboolean grows = FALSE, can = FALSE;
     for (guint k = 0; k < litho_flow_length(own); k++)
         can |= litho_flow_step(own, k)->enabled && litho_flow_step(own, k)->measured &&
-               litho_flow_step(own, k)->op->measured_box;
+               (litho_flow_step(own, k)->op->measured_box ||
+                litho_steady_stands_in(litho_flow_step(own, k)->measured));
     if (!can || plan->n_slabs <= 1 || plan->kept > 0)
         return TRUE;
     g_autoptr(LithoWalk) walk = litho_walk_resolve(own, in, run, error);
     for (guint k = 0; walk && k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         const LithoBox one = {{0}, {1, 1, 1}};
+        grows |= k == 0 && litho_steady_stands_in(l->measured);
         grows |= l->measured && l->has_in && l->step->op->measured_box &&
                  !litho_box_equal(
                      l->step->op->measured_box(&l->in, l->step->params, l->measured, one), one);

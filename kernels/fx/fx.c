@@ -133,6 +133,14 @@ static const LithoParam rows[] = {
                   "neighbours, and multiplied by them again; where single traces are clearly "
                   "noisier than others, these keep a share of what their neighbours do not have; "
                   "off = never.")),
+    FX_CHOICE(
+        steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
+        .label = N_("Remove hum and offsets"), .advanced = true, .stage = FFT,
+        .doc = N_("Where traces have offsets or drifts of their recorder, or hum of one frequency "
+                  "as power "
+                  "lines and pumps give it, these are taken off before anything else is done: what "
+                  "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
+                  "changes where there is none; off = never. Needs shared or balance.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "

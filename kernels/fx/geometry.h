@@ -76,6 +76,7 @@ typedef struct LithoFxParams {
     bool faults;              // put back what leaves at breaks: rule 6
     bool shared;              // noise that neighbouring traces share is sought: rule 8
     int balance;              // LITHO_FX_BALANCE_AUTO, ...: rule 9
+    int steady;               // 0: steady noise is taken off before (core/qc_steady.h)
     double erratic;           // bursts are above this many times the neighbours' amplitude; 0 = none
 } LithoFxParams;
 

@@ -57,6 +57,7 @@ typedef struct LithoPatchParams {
     int window_il, window_xl, window_t; // 0 = window, or what choice_lines.h finds
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
+    int steady;                         // 0: steady noise is taken off before (core/qc_steady.h)
     int swell;                          // LITHO_PATCH_SWELL_AUTO, ... (swell.h)
     bool faults;                        // put back what leaves at faults (faults.h)
 } LithoPatchParams;

@@ -139,6 +139,16 @@ static const LithoParam rows[] = {
                   "these keep a share of what their neighbours do not have; off = never. Not "
                   "with a noise level that is given.")),
     PATCH_CHOICE(
+        steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
+        .label = N_("Remove hum and offsets"), .advanced = true, .stage = LEVEL,
+        .when = "mode=denoise",
+        .doc =
+            N_("Where traces have offsets or drifts of their recorder, or hum of one frequency as "
+               "power "
+               "lines and pumps give it, these are taken off before anything else is done: what "
+               "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
+               "changes where there is none; off = never. Not with a noise level that is given.")),
+    PATCH_CHOICE(
         swell, N_("auto") "\0" N_("off") "\0", .label = N_("Remove swell"), .advanced = true,
         .stage = LEVEL, .when = "mode=denoise",
         .doc = N_("Where noise below 12 Hz lasts and is clearly louder on some traces, or on all, "

@@ -79,6 +79,16 @@ static const LithoParam rows[] = {
                   "neighbours, and the result is multiplied by them; where single traces are "
                   "clearly noisier than others, these keep a share of what their neighbours do "
                   "not have; off = never. Not with a noise level that is given.")),
+    LITHO_CHOICE(
+        FIELD, steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
+        .label = N_("Remove hum and offsets"), .advanced = true, .stage = WP_STAGE_FORWARD,
+        .when = "mode=denoise",
+        .doc =
+            N_("Where traces have offsets or drifts of their recorder, or hum of one frequency as "
+               "power "
+               "lines and pumps give it, these are taken off before anything else is done: what "
+               "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
+               "changes where there is none; off = never. Not with a noise level that is given.")),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,

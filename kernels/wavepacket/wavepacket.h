@@ -25,6 +25,7 @@ typedef struct LithoWavepacketParams {
     int block, overlap;     // segments; 0 = the whole volume at once
     int adjoint;            // CUDA only: enum LithoWavepacketAdjoint
     int balance;            // denoise: enum LithoWavepacketBalance
+    int steady;             // denoise: 0 = steady noise is taken off before (core/qc_steady.h)
     double erratic;         // denoise: bursts are above so many times the neighbours; 0 = none
 } LithoWavepacketParams;
 
