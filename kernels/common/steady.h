@@ -13,13 +13,15 @@
 //      means of velocities do, cancels, and where less than a quarter of the means' scatter is left
 //      by it there are none. A survey whose mean is above what most traces stray from theirs holds
 //      no recorded traces (envelopes, impedances), and nothing is taken off.
-//   2. Lines: spectra of single traces under a Hann taper. A peak is a candidate where it is 12
+//   2. Lines: spectra of single traces under a Hann taper. A peak is a candidate where it is 6
 //      times the mean of the frequencies 3 to 10 bins beside it, on 0.8 % of the traces. Its
 //      frequency is refined by the turn of its phase from the first half of traces to the second.
 //      It is a line where its amplitude and phase last on such traces: those of the thirds of a
 //      trace are within half of their mean, and the mean of 8 pieces is 5.5 times its error. Events
 //      pass, and their spectra change from piece to piece. Nor is one whose phase moves on from
-//      trace to trace as that of a dipping event does: hum has any phase, or one on all.
+//      trace to trace as that of a dipping event does: hum has any phase, or one on all. A
+//      third of the peaks last, or a hundredth where the phases of neighbours have nothing in
+//      common.
 //   3. Where lines hold more than nine tenths of the energy of most traces, they are the data.
 //
 // A trace is fitted over its live span, from the first sample that is not zero to the last. Offset

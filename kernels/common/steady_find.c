@@ -21,7 +21,8 @@ enum {
 };
 #define TOLD_OFFSETS 0.04 // shares of the triples, and of the traces
 #define TOLD_LINES 0.008
-#define STANDS_OUT 12 // times the mean power beside it
+#define ONE_OF 100   // of the peaks at a line's frequency lasts along its trace, at least
+#define STANDS_OUT 6 // times the mean power beside it
 #define STEADY 30     // mean^2 over its own variance by the pieces: 5.5 standard deviations
 #define STRAIGHT 0.9  // part of the pieces' scatter that a drift explains
 #define SPARED 0.9    // of the energy of most traces
@@ -400,6 +401,21 @@ static gboolean moves_out(const Sample *s, const guint8 *has, double line)
     return all >= FEWEST && plane > 0.6 * all && median_of(move, n) > 0.15;
 }
 
+// TRUE where phases of neighbours have nothing in common, as those of no event.
+static gboolean is_scattered(const Sample *s, const guint8 *has, double line)
+{
+    double complex sum = 0;
+    double all = 0;
+    for (gint64 k = 0; k + 1 < s->traces; k++) {
+        if (s->group != 3 || k % 3 == 2 || !has[k] || !has[k + 1])
+            continue;
+        const double complex a = piece_of(s, k + 1, line, 0, 1) * conj(piece_of(s, k, line, 0, 1));
+        sum += a / fmax(cabs(a), 1e-300);
+        all++;
+    }
+    return all >= 4 * FEWEST && cabs(sum) < 0.4 * all;
+}
+
 // TRUE: the peaks at bin `b` are a line, *line.
 static gboolean is_line(const Sample *s, const Spectra *spectra, gint64 b, gint64 least,
                         double *line)
@@ -412,13 +428,16 @@ static gboolean is_line(const Sample *s, const Spectra *spectra, gint64 b, gint6
         at = refine(s, peak, at);
     if (fabs(at * 2 * (double)s->n - (double)b) > 2)
         return FALSE;
+    const gboolean scattered = is_scattered(s, peak, at);
     for (gint64 k = 0; k < s->traces; k++) {
         peak[k] = peak[k] && lasts(s, k, at);
         told += peak[k];
     }
-    if (told < least || 3 * told < peaks || moves_out(s, peak, at))
+    // Among strong events few traces tell that it lasts; all of them tell where it is.
+    const gboolean is_few = 3 * told < peaks;
+    if (told < least || (is_few && (!scattered || ONE_OF * told < peaks)) || moves_out(s, peak, at))
         return FALSE;
-    *line = refine(s, peak, at);
+    *line = is_few ? at : refine(s, peak, at);
     return *line * (double)s->n > CYCLES && *line < 0.5 - 1.0 / (double)s->n;
 }
 
@@ -461,14 +480,20 @@ static void set_limits(const Sample *s, LithoSteady *steady)
         gsize n = 0;
         for (int side = 0; side < 4; side++) {
             static const double off[] = {-5, -3, 3, 5};
-            double line[2] = {steady->line[k], steady->line[k] + off[side] / (double)s->n};
-            if (line[1] * (double)s->n < 2 || line[1] > 0.5 - 1.0 / (double)s->n)
+            const double beside = steady->line[k] + off[side] / (double)s->n;
+            double line[LITHO_STEADY_LINES];
+            if (beside * (double)s->n < 2 || beside > 0.5 - 1.0 / (double)s->n)
                 continue;
-            LithoSteadyFit *fit = litho_steady_fit_new(s->n, line, 2);
+            // The others are beside it, as many as there is room for.
+            memcpy(line, steady->line, sizeof line);
+            const int at = steady->n < LITHO_STEADY_LINES ? steady->n : (k + 1) % steady->n;
+            line[at] = beside;
+            LithoSteadyFit *fit =
+                litho_steady_fit_new(s->n, line, MIN(steady->n + 1, LITHO_STEADY_LINES));
             for (gint64 t = 0; t < s->traces; t += step) {
                 litho_steady_fit(fit, s->x + t * s->n, TRUE, FALSE, &of);
                 if (s->good[t] && of.rms > 0)
-                    taken[n++] = of.amplitude[1] / of.rms;
+                    taken[n++] = of.amplitude[at] / of.rms;
             }
             litho_steady_fit_free(fit);
         }
