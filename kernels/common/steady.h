@@ -18,10 +18,10 @@
 //      frequency is refined by the turn of its phase from the first half of traces to the second.
 //      It is a line where its amplitude and phase last on such traces: those of the thirds of a
 //      trace are within half of their mean, and the mean of 8 pieces is 5.5 times its error. Events
-//      pass, and their spectra change from piece to piece. Nor is one whose phase moves on from
-//      trace to trace as that of a dipping event does: hum has any phase, or one on all. A
-//      third of the peaks last, or a hundredth where the phases of neighbours have nothing in
-//      common.
+//      pass, and their spectra change from piece to piece. Nor is one whose phase goes on from
+//      trace to trace, as that of evenly spaced layers does: hum has any phase on each trace, one
+//      on all, or one on runs of them. A third of the peaks last, or a hundredth where the phases
+//      of neighbours have nothing in common.
 //   3. Where lines hold more than nine tenths of the energy of most traces, they are the data.
 //
 // A trace is fitted over its live span, from the first sample that is not zero to the last. Offset

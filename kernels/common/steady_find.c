@@ -379,41 +379,34 @@ static gint64 mark_peaks(const Sample *s, const Spectra *spectra, gint64 b, guin
     return n;
 }
 
-// TRUE where the line's phase moves on from trace to trace as that of a dipping event does. Hum has
-// any phase on each trace or one on all.
-static gboolean moves_out(const Sample *s, const guint8 *has, double line)
-{
-    g_autofree double *move = g_new(double, s->traces / 3 + 1);
-    double plane = 0, all = 0;
-    gsize n = 0;
-    for (gint64 k = 0; s->group == 3 && k + 2 < s->traces; k += 3) {
-        if (!has[k] || !has[k + 1] || !has[k + 2])
-            continue;
-        double complex a[3];
-        for (int j = 0; j < 3; j++) {
-            a[j] = piece_of(s, k + j, line, 0, 1);
-            a[j] /= fmax(cabs(a[j]), 1e-300);
-        }
-        plane += creal(a[0] * a[2] * conj(a[1] * a[1]));
-        all++;
-        move[n++] = fabs(carg(a[1] * conj(a[0])));
-    }
-    return all >= FEWEST && plane > 0.6 * all && median_of(move, n) > 0.15;
-}
+// Phases of a line from trace to trace. Hum has any phase on each trace, on few of them, one on
+// runs of traces that share a cable, or one on all; that of an event goes on from trace to trace,
+// even of one that lasts, as evenly spaced layers do.
+typedef enum { ALONE, SCATTERED, IN_RUNS, ONE, GOES_ON } Phases;
 
-// TRUE where phases of neighbours have nothing in common, as those of no event.
-static gboolean is_scattered(const Sample *s, const guint8 *has, double line)
+static Phases phases_of(const Sample *s, const guint8 *has, double line)
 {
-    double complex sum = 0;
-    double all = 0;
-    for (gint64 k = 0; k + 1 < s->traces; k++) {
-        if (s->group != 3 || k % 3 == 2 || !has[k] || !has[k + 1])
-            continue;
-        const double complex a = piece_of(s, k + 1, line, 0, 1) * conj(piece_of(s, k, line, 0, 1));
-        sum += a / fmax(cabs(a), 1e-300);
-        all++;
+    g_autofree double *move = g_new(double, s->traces + 1);
+    double complex all = 0, near = 0, last = 0;
+    double mean = 0;
+    gint64 n = 0, pairs = 0;
+    for (gint64 k = 0; k < s->traces; k++) {
+        double complex a = has[k] ? piece_of(s, k, line, 0, 1) : 0;
+        a /= fmax(cabs(a), 1e-300);
+        if (has[k] && s->group == 3 && k % 3 > 0 && has[k - 1]) {
+            near += a * conj(last);
+            mean += move[pairs++] = fabs(carg(a * conj(last)));
+        }
+        all += a;
+        n += has[k];
+        last = a;
     }
-    return all >= 4 * FEWEST && cabs(sum) < 0.4 * all;
+    const double middle = median_of(move, (gsize)pairs);
+    return pairs < MAX(2 * FEWEST, n / 8)                      ? ALONE
+           : cabs(near) < 0.4 * (double)pairs                  ? SCATTERED
+           : cabs(all) > 0.9 * (double)n                       ? ONE
+           : middle < 0.1 && mean > 3 * middle * (double)pairs ? IN_RUNS
+                                                               : GOES_ON;
 }
 
 // TRUE: the peaks at bin `b` are a line, *line.
@@ -428,14 +421,15 @@ static gboolean is_line(const Sample *s, const Spectra *spectra, gint64 b, gint6
         at = refine(s, peak, at);
     if (fabs(at * 2 * (double)s->n - (double)b) > 2)
         return FALSE;
-    const gboolean scattered = is_scattered(s, peak, at);
+    const Phases of_peaks = phases_of(s, peak, at);
     for (gint64 k = 0; k < s->traces; k++) {
         peak[k] = peak[k] && lasts(s, k, at);
         told += peak[k];
     }
     // Among strong events few traces tell that it lasts; all of them tell where it is.
     const gboolean is_few = 3 * told < peaks;
-    if (told < least || (is_few && (!scattered || ONE_OF * told < peaks)) || moves_out(s, peak, at))
+    if (told < least || (is_few && (of_peaks != SCATTERED || ONE_OF * told < peaks)) ||
+        phases_of(s, peak, at) == GOES_ON)
         return FALSE;
     *line = is_few ? at : refine(s, peak, at);
     return *line * (double)s->n > CYCLES && *line < 0.5 - 1.0 / (double)s->n;

@@ -136,11 +136,11 @@ static const LithoParam rows[] = {
     FX_CHOICE(
         steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
         .label = N_("Remove hum and offsets"), .advanced = true, .stage = FFT,
-        .doc = N_("Where traces have offsets or drifts of their recorder, or hum of one frequency "
-                  "as power "
-                  "lines and pumps give it, these are taken off before anything else is done: what "
-                  "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
-                  "changes where there is none; off = never. Needs shared or balance.")),
+        .doc =
+            N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a "
+               "pump, which last along whole traces with one amplitude, these are taken off "
+               "before anything else is done. Looked for once a survey; nothing changes where "
+               "there is none; off = never. Needs shared or balance.")),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = N_("Lowest frequency"), .unit = "Hz",
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = N_("Lower end of the filtered band; everything below stays, noise too, or is "
@@ -243,6 +243,10 @@ static const LithoNumberDoc numbers[] = {
                    "recorded ones.")},
     {"shared",
      N_("Level of the noise that neighbouring traces share; absent where none was told.")},
+    {"steady_rms",
+     N_("Standard deviation of the offsets and the hum that were taken off before the "
+        "filter; absent where there were none.")},
+    {"hum_traces", N_("Traces that hum was taken off.")},
     {"reversed_traces", N_("Traces of reversed polarity, which were turned for the filter.")},
     {"gain_scatter", N_("Scatter of the traces' gains; absent where traces were filtered as they "
                         "are.")},

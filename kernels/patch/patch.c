@@ -143,11 +143,10 @@ static const LithoParam rows[] = {
         .label = N_("Remove hum and offsets"), .advanced = true, .stage = LEVEL,
         .when = "mode=denoise",
         .doc =
-            N_("Where traces have offsets or drifts of their recorder, or hum of one frequency as "
-               "power "
-               "lines and pumps give it, these are taken off before anything else is done: what "
-               "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
-               "changes where there is none; off = never. Not with a noise level that is given.")),
+            N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a "
+               "pump, which last along whole traces with one amplitude, these are taken off "
+               "before anything else is done. Looked for once a survey; nothing changes where "
+               "there is none; off = never. Not with a noise level that is given.")),
     PATCH_CHOICE(
         swell, N_("auto") "\0" N_("off") "\0", .label = N_("Remove swell"), .advanced = true,
         .stage = LEVEL, .when = "mode=denoise",

@@ -84,11 +84,10 @@ static const LithoParam rows[] = {
         .label = N_("Remove hum and offsets"), .advanced = true, .stage = WP_STAGE_FORWARD,
         .when = "mode=denoise",
         .doc =
-            N_("Where traces have offsets or drifts of their recorder, or hum of one frequency as "
-               "power "
-               "lines and pumps give it, these are taken off before anything else is done: what "
-               "lasts along a whole trace with one amplitude. Looked for once a survey; nothing "
-               "changes where there is none; off = never. Not with a noise level that is given.")),
+            N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a "
+               "pump, which last along whole traces with one amplitude, these are taken off "
+               "before anything else is done. Looked for once a survey; nothing changes where "
+               "there is none; off = never. Not with a noise level that is given.")),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
@@ -287,6 +286,10 @@ static const LithoNumberDoc numbers[] = {
         "they reach the noise.")},
     {"erratic", N_("Traces on which bursts or spikes were found and replaced, as a part of the "
                    "recorded ones.")},
+    {"steady_rms",
+     N_("Standard deviation of the offsets and the hum that were taken off before the "
+        "filter; absent where there were none.")},
+    {"hum_traces", N_("Traces that hum was taken off.")},
     {"reversed_traces", N_("Traces of reversed polarity, which were turned for the filter.")},
     {"gain_scatter", N_("Scatter of the traces' gains; absent where traces were filtered as they "
                         "are.")},
