@@ -161,7 +161,18 @@ static void test_found(void)
 }
 
 // Volumes that hold no steady noise although their samples have means, last, or are short.
-typedef enum { VELOCITY, LAYERS, ENVELOPE, SINE, DIPPING, SWEEP, SHORT, VOLUMES } Volume;
+typedef enum {
+    VELOCITY,
+    LAYERS,
+    ENVELOPE,
+    SINE,
+    DIPPING,
+    SWEEP,
+    WALK,
+    SLOW,
+    SHORT,
+    VOLUMES
+} Volume;
 
 static LithoCube *volume_of(Volume kind)
 {
@@ -183,6 +194,10 @@ static LithoCube *volume_of(Volume kind)
             *x = (float)(sin(0.9 * t - 0.4 * j + 0.3 * i) + 10 * noise);
         else if (kind == SWEEP)
             *x = (float)(cos(0.1 * t + 0.004 * t * t) + noise);
+        else if (kind == WALK)
+            *x = (float)((t > 0 ? x[-1] : 0) + noise);
+        else if (kind == SLOW) // layers that dip by less than a cycle along a trace
+            *x = (float)sin((0.5 + 0.8 * t / N_T) * 12 * sin(0.11 * i + 0.3) * cos(0.17 * j));
     }
     litho_cube_touch(cube);
     return cube;
@@ -229,7 +244,7 @@ static void test_gained(void)
     } rows[] = {
         {"fx", PATCH_CURVED, STEADY_HUM},
         {"fx", PATCH_CONFLICT, STEADY_GROUPS},
-        {"fx", PATCH_CURVED, STEADY_FEW},
+        {"fx", PATCH_FAULT, STEADY_FEW},
         {"fx", PATCH_FAULT, STEADY_CROSSTALK},
         {"fx", PATCH_CONFLICT, STEADY_TWO},
         {"fx", PATCH_FAULT, STEADY_OFFSETS},

@@ -11,8 +11,11 @@
 //      5.5 times its error by their scatter; a drift's lie on a straight line (9 parts of 10 of
 //      their scatter). 4 % of the triples tell. What varies smoothly from trace to trace, as the
 //      means of velocities do, cancels, and where less than a quarter of the means' scatter is left
-//      by it there are none. A survey whose mean is above what most traces stray from theirs holds
-//      no recorded traces (envelopes, impedances), and nothing is taken off.
+//      by it there are none. Nor where the means of all triples have less than 10 times the energy
+//      of their slow changes along a trace (their first cosines), as red noise and events of few
+//      cycles a trace have them: a random walk has 7 times. A survey whose mean is above what most
+//      traces stray from theirs holds no recorded traces (envelopes, impedances), and nothing is
+//      taken off.
 //   2. Lines: spectra of single traces under a Hann taper. A peak is a candidate where it is 6
 //      times the mean of the frequencies 3 to 10 bins beside it, on 0.8 % of the traces. Its
 //      frequency is refined by the turn of its phase from the first half of traces to the second.

@@ -28,6 +28,7 @@ enum {
 #define SPARED 0.9    // of the energy of most traces
 #define CYCLES 4      // fewer on a trace are swell, or a drift
 #define ROUGH 0.25    // part of the means' scatter that is not smooth from trace to trace
+#define ABOVE_SLOW 10 // times the energy of slow noise that offsets or drifts have over it
 #define SAFE 2.5      // a line counts from so many times what the fit takes of events
 
 // Whole traces spread over the survey, one triple of neighbours after the other.
@@ -200,9 +201,20 @@ static gboolean differences_of(const Sample *s, gint64 triple, double piece[PIEC
     return TRUE;
 }
 
+// Energy of the pieces' mean, slope and next two cosines, added up.
+static void add_slow(const double *piece, double slow[4])
+{
+    for (int k = 0; k < 4; k++) {
+        double sum = 0;
+        for (int p = 0; p < PIECES; p++)
+            sum += piece[p] * cos(G_PI * k * (p + 0.5) / PIECES);
+        slow[k] += sum * sum * (k ? 2 : 1);
+    }
+}
+
 static void find_straight(const Sample *s, LithoSteady *steady)
 {
-    double scattered, stray, energy, piece[PIECES], rough = 0, spread = 0;
+    double scattered, stray, energy, piece[PIECES], rough = 0, spread = 0, slow[4] = {0};
     gint64 live, triples = 0, offsets = 0, drifts = 0;
     const double mean = survey_mean(s, &scattered, &stray, &live);
     for (gint64 k = 0; s->group == 3 && k < s->traces / 3; k++) {
@@ -211,6 +223,7 @@ static void find_straight(const Sample *s, LithoSteady *steady)
         const double *beside = s->mean + 3 * k;
         rough += pow(beside[1] - 0.5 * (beside[0] + beside[2]), 2);
         spread += pow(beside[1] - mean, 2);
+        add_slow(piece, slow);
         triples++;
         double all = 0;
         for (int p = 0; p < PIECES; p++)
@@ -223,8 +236,9 @@ static void find_straight(const Sample *s, LithoSteady *steady)
     const gint64 least = MAX(FEWEST, (gint64)(TOLD_OFFSETS * (double)triples));
     if (rough < ROUGH * ROUGH * spread)
         return; // means of layers, as impedances have them
-    steady->drift = drifts >= least;
-    steady->offset = steady->drift || offsets >= least;
+    steady->drift = drifts >= least && 2 * slow[1] > ABOVE_SLOW * (slow[2] + slow[3]);
+    steady->offset = steady->drift ||
+                     (offsets >= least && 3 * slow[0] > ABOVE_SLOW * (slow[1] + slow[2] + slow[3]));
     // Offsets by chance have a median beside 0.
     if (steady->offset && fabs(mean) > 4 * 1.25 * scattered / sqrt((double)live))
         steady->mean = mean;
