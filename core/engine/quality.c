@@ -308,6 +308,7 @@ static void tell_recorded(const LithoJudge *judge, const LithoQualityAsk *ask,
     const double variance = q->noise_sigma * q->noise_sigma;
     const double signal = variance * pow(10, q->input_snr_db / 10);
     q->input_snr_db = litho_quality_decibel(signal / (variance + steady / (double)n));
+    q->noise_sigma = sqrt(variance + steady / (double)n);
     q->expected_gain_db += isfinite(q->input_snr_db)
                                ? litho_quality_decibel(signal / variance) - q->input_snr_db
                                : NAN;

@@ -91,7 +91,7 @@ typedef struct LithoQuality {
                              // half as much noise again where it passes; NAN = not known
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
-    double noise_sigma;      // as was given, units of the data
+    double noise_sigma;      // as was given, with offsets and hum of the input; units of the data
     gboolean fills_alone;    // the flow fills, and leaves recorded traces as they are
     guint filled_traces;     // that `snr_db` is of then; 0 = there is no reference
     double hidden_snr_db;   // against the clean traces where the noise level is known, else against

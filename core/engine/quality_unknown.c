@@ -149,6 +149,7 @@ void litho_quality_tell_steady(const LithoNoise *noise, LithoQuality *q)
     forget_figures(q);
     q->is_unsure = TRUE;
     q->input_snr_db = NAN;
+    q->noise_sigma = hypot(noise->total, noise->steady);
     g_autofree char *cause = litho_text_printf(
         _("traces have offsets or hum (standard deviation %.2g; the noise level without them is "
           "%.2g), which this flow leaves and which counts as signal"),
