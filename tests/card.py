@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-TESTS = ["fx-cuda", "fx-cuda-memory", "patch-cuda", "patch-level-cuda", "erratic-cuda", "similarity-cuda", "wavepacket-cuda", "wavepacket-planes-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "peers-cuda", "cuda"]
+TESTS = ["fx-cuda", "fx-cuda-memory", "patch-cuda", "patch-level-cuda", "erratic-cuda", "similarity-cuda", "wavepacket-cuda", "wavepacket-planes-cuda", "steady-cuda", "twsm-cuda", "migrate-cuda", "migrate-cuda-runs", "peers-cuda", "cuda"]
 BENCHES = [
     "fx --size 256x256x256", "fx prewhitening=10 fmax=60 --size 298x298x1001", "fx --size 298x298x1001",
     "fx --size 256x256x256 --missing 4", "fx --size 298x298x1001 --missing 4", "fx half_width=1 --size 256x512x512",
