@@ -315,6 +315,29 @@ LithoCube *litho_cube_copy_box(const LithoCube *cube, LithoBox box, GError **err
     return copy;
 }
 
+LithoCube *litho_cube_fetch_traces(const LithoCube *cube, LithoBox box, GError **error)
+{
+    LithoCube *c = (LithoCube *)cube;
+    const gint64 nt = litho_box_size(box, 2), row = nt * litho_box_size(box, 1);
+    g_mutex_lock(&c->device_lock);
+    const LithoBuffer *there = c->samples ? NULL : c->device;
+    LithoCube *copy = there ? litho_cube_new_box(&cube->grid, box, error) : NULL;
+    gboolean ok = copy != NULL;
+    for (gint64 i = box.lo[0]; ok && i < box.hi[0]; i++)
+        ok = there->backend->download(there, nt * litho_cube_trace_index(cube, i, box.lo[1]),
+                                      copy->samples + row * (i - box.lo[0]), row, error);
+    g_mutex_unlock(&c->device_lock);
+    if (!there)
+        return litho_cube_copy_box(cube, box, error);
+    if (!ok) {
+        litho_cube_unref(copy);
+        return NULL;
+    }
+    litho_cube_inherit(copy, cube);
+    copy_live(copy, cube);
+    return copy;
+}
+
 void litho_cube_paste(LithoCube *to, const LithoCube *from)
 {
     LithoBox b = litho_box_intersect(to->held, from->held);

@@ -80,5 +80,8 @@ gint64 litho_cube_held_samples(const LithoCube *cube);
 
 // A new host cube with the samples of `box` (must lie inside `held`).
 LithoCube *litho_cube_copy_box(const LithoCube *cube, LithoBox box, GError **error);
+// litho_cube_copy_box() of whole traces. Of a cube that is on a device only, no more than these are
+// downloaded; it stays there.
+LithoCube *litho_cube_fetch_traces(const LithoCube *cube, LithoBox box, GError **error);
 // Copies the overlap of the two cubes' held boxes, samples and live mask, host to host.
 void litho_cube_paste(LithoCube *to, const LithoCube *from);

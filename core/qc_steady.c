@@ -110,7 +110,7 @@ static LithoCube *copy_part(const LithoBox *box, LithoRun *run, gpointer data, G
         part.lo[a] += cube->held.lo[a];
         part.hi[a] += cube->held.lo[a];
     }
-    g_autoptr(LithoCube) copy = litho_cube_copy_box(cube, part, error);
+    g_autoptr(LithoCube) copy = litho_cube_fetch_traces(cube, part, error);
     if (!copy)
         return NULL;
     for (int a = 0; a < 3; a++)
@@ -128,7 +128,7 @@ gboolean litho_qc_steady_in(const LithoCube *cube, LithoRun *run, LithoSteady *s
     for (int a = 0; a < 3; a++)
         grid.axis[a].n = litho_box_size(cube->held, a);
     const LithoReader reader = {.grid = &grid, .read = copy_part, .data = (gpointer)cube};
-    if (!litho_cube_host(cube, error) || !litho_qc_steady_find(&reader, run, steady, error))
+    if (!litho_qc_steady_find(&reader, run, steady, error))
         return FALSE;
     remember(cube->serial, *steady);
     return TRUE;
