@@ -197,7 +197,8 @@ static void test_region(void)
 {
     g_autoptr(LithoCube) in = fx_random_cube(46, 38, 160, 11);
     fx_kill_traces(in, 0.07, 12);
-    const char *settings = "half_width=2 window=12 time_window=70 time_overlap=30 post=on";
+    const char *settings =
+        "half_width=2 window=12 time_window=70 time_overlap=30 post=on steady=off";
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
     const LithoBox regions[] = {
         litho_box_slice(&in->grid, 0, 23), litho_box_slice(&in->grid, 1, 37),
@@ -229,7 +230,7 @@ static void test_region(void)
 // fails.
 static void test_memory(void)
 {
-#define SMALL "time_window=60 time_overlap=20 half_width=1 "
+#define SMALL "time_window=60 time_overlap=20 half_width=1 steady=off "
     const char *settings[] = {SMALL "window=12", SMALL "window=12 prewhitening=40",
                               SMALL "window=15", SMALL "window=15 fmin=10"};
     const guint64 budgets[] = {0, 1 << 20, 3 << 20, 8 << 20, (guint64)1 << 30};

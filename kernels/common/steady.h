@@ -35,6 +35,7 @@
 
 enum {
     LITHO_STEADY_SHORTEST = 64, // samples of a trace, or of its span
+    LITHO_STEADY_FEWEST = 24,   // traces of a survey: fewer do not tell steady noise from chance
     LITHO_STEADY_BASES = 2 + 2 * LITHO_STEADY_LINES,
     LITHO_STEADY_ROUNDS = 4,
     LITHO_STEADY_NEAR = 4 // samples on either side whose energy weighs one

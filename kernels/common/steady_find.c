@@ -544,7 +544,8 @@ gboolean litho_steady_find(const LithoReader *survey, LithoRun *run, LithoSteady
     const double start = litho_now_ms();
     Sample s = {0};
     *steady = (LithoSteady){0};
-    if (survey->grid->axis[2].n < LITHO_STEADY_SHORTEST)
+    if (survey->grid->axis[2].n < LITHO_STEADY_SHORTEST ||
+        litho_grid_traces(survey->grid) < LITHO_STEADY_FEWEST)
         return TRUE;
     litho_run_begin(run, "steady noise", "traces");
     const gboolean ok = read_sample(survey, run, &s, error) && search(&s, run, steady, error);
