@@ -14,7 +14,7 @@ typedef struct LithoMeasured LithoMeasured;
 // `key`: the parameters that they were measured with (LithoOperator.measure_key). `text`: what they
 // are, for people: "noise level 0.012". Copies everything.
 LithoMeasured *litho_measured_new(const char *key, const char *text, gconstpointer bytes, gsize n);
-// The same with those of the steady noise that was taken off the input before
+// litho_measured_new() with numbers of the steady noise that was taken off the input before
 // (core/qc_steady.h); NULL and 0 = there was none.
 LithoMeasured *litho_measured_new_steady(const char *key, const char *text, gconstpointer bytes,
                                          gsize n, gconstpointer steady, gsize n_steady);

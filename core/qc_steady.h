@@ -13,7 +13,7 @@
 
 enum { LITHO_STEADY_LINES = 8 };
 
-// What of it a survey has. Plain bytes without padding: recipes hold them.
+// Steady noise of a survey. Plain bytes without padding: recipes hold them.
 typedef struct LithoSteady {
     gint32 offset, drift;             // 1: traces have them
     gint32 n, unused;                 // lines
@@ -23,7 +23,7 @@ typedef struct LithoSteady {
                                       // here on a line is taken off it
 } LithoSteady;
 
-// What was taken off a cube.
+// Noise that was taken off a cube.
 typedef struct LithoSteadyTaken {
     gint64 traces;                     // live ones that were looked at
     gint64 hum[LITHO_STEADY_LINES];    // those that had the line

@@ -280,7 +280,7 @@ static void tell_removed(const LithoQualitySums *sums, LithoQuality *q)
     q->removed = sums->energy > 0 ? sums->removed / sums->energy : NAN;
 }
 
-// What is removed and what is gained are told against the input as it was recorded.
+// Removed energy and gain are told against the input as it was recorded.
 static void tell_recorded(const LithoJudge *judge, const LithoQualityAsk *ask,
                           const LithoQualityCase *c, LithoQuality *q)
 {

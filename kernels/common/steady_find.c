@@ -395,7 +395,8 @@ static gint64 mark_peaks(const Sample *s, const Spectra *spectra, gint64 b, guin
 
 // Phases of a line from trace to trace. Hum has any phase on each trace, on few of them, one on
 // runs of traces that share a cable, or one on all; that of an event goes on from trace to trace,
-// even of one that lasts, as evenly spaced layers do.
+// even of one that lasts, as evenly spaced layers do; where every second trace is missing it is not
+// known, and counts as an event's.
 typedef enum { ALONE, SCATTERED, IN_RUNS, ONE, GOES_ON } Phases;
 
 static Phases phases_of(const Sample *s, const guint8 *has, double line)
@@ -403,8 +404,9 @@ static Phases phases_of(const Sample *s, const guint8 *has, double line)
     g_autofree double *move = g_new(double, s->traces + 1);
     double complex all = 0, near = 0, last = 0;
     double mean = 0;
-    gint64 n = 0, pairs = 0;
+    gint64 n = 0, pairs = 0, beside = 0; // `beside`: traces whose neighbour is there
     for (gint64 k = 0; k < s->traces; k++) {
+        beside += has[k] && s->group == 3 && k % 3 > 0 && s->good[k - 1];
         double complex a = has[k] ? piece_of(s, k, line, 0, 1) : 0;
         a /= fmax(cabs(a), 1e-300);
         if (has[k] && s->group == 3 && k % 3 > 0 && has[k - 1]) {
@@ -416,6 +418,8 @@ static Phases phases_of(const Sample *s, const guint8 *has, double line)
         last = a;
     }
     const double middle = median_of(move, (gsize)pairs);
+    if (8 * beside < n)
+        return GOES_ON;
     return pairs < MAX(2 * FEWEST, n / 8)                      ? ALONE
            : cabs(near) < 0.4 * (double)pairs                  ? SCATTERED
            : cabs(all) > 0.9 * (double)n                       ? ONE
