@@ -10,6 +10,7 @@
 #include "core/engine/quality.h"
 #include "core/engine/steadied.h"
 #include "kernels/kernels.h"
+#include "tests/common.h"
 #include "tests/patch_cubes.h"
 #include "tests/quality_cubes.h"
 #include "tests/steady_noise.h"
@@ -404,7 +405,7 @@ int main(int argc, char **argv)
     g_test_add_func("/steady/stays", test_stays);
     g_test_add_func("/steady/found", test_found);
     g_test_add_func("/steady/none", test_none);
-    g_test_add_func("/steady/gained", test_gained);
+    test_add_answers("/steady/gained", test_gained);
     g_test_add_func("/steady/parts", test_parts);
     g_test_add_func("/steady/recipe", test_recipe);
     g_test_add_func("/steady/judged", test_judged);
