@@ -97,7 +97,7 @@ static void print_counts(const Info *info)
         printf(_("             %" PRId64 " of one value repeated\n"), c.flat);
 }
 
-// What becomes of samples that are not believed, as far as they were read: 'run' tells it, too.
+// Samples that are not believed, as far as they were read, and their fate, which 'run' tells, too.
 static void print_masked(const LithoSurvey *survey)
 {
     g_autofree char *zero = litho_survey_zero_traces(survey);

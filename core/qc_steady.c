@@ -71,7 +71,7 @@ LithoCube *litho_qc_steady_without(const LithoCube *cube, const LithoSteady *ste
 
 // --- cubes ---------------------------------------------------------------------------------------
 
-// What was found in the last cubes: a window, its judge and its level of noise ask in turn.
+// Steady noise of one of the last cubes: a window, its judge and its level of noise ask in turn.
 typedef struct Kept {
     guint64 serial; // 0 = none
     LithoSteady of;

@@ -45,7 +45,7 @@ char *litho_steady_text(const LithoSteady *steady, double dt);
 // traces of fewer than 64 samples. FALSE: cancelled, unreadable, no memory.
 gboolean litho_qc_steady_find(const LithoReader *survey, LithoRun *run, LithoSteady *steady,
                               GError **error);
-// Looks at all that a cube holds, as at a survey of its own. What was found in the last cubes is
+// Looks at all that a cube holds, as at a survey of its own. Findings of the last cubes are
 // kept by their serials.
 gboolean litho_qc_steady_in(const LithoCube *cube, LithoRun *run, LithoSteady *steady,
                             GError **error);

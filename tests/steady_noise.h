@@ -20,7 +20,7 @@ typedef enum {
     STEADY_KINDS,
 } SteadyKind;
 
-// Of a trace, at sample `t` of n.
+// The noise of a trace, at sample `t` of n.
 static inline double steady_at(SteadyKind kind, gint64 trace, gint64 t, gint64 n)
 {
     const double phase = kind == STEADY_CROSSTALK ? 1 : 2 * G_PI * litho_hash_uniform(1, 5, trace);

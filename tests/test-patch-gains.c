@@ -290,8 +290,8 @@ static void check_numbers(const LithoCube *in)
     litho_uneven_clear(&part);
 }
 
-// Property: steep and curved layers have no gains of their own, and those of their traces are
-// found. Windows that keep few coefficients took 10 % for gains there, which cost 1.5 to 3.5 dB.
+// Property: steep and folded layers have no gains of their own, and those of their traces are
+// found, to 0.7 dB of the true ones. One pass of windows that keep few coefficients came to 1.1 dB.
 static void test_folded(void)
 {
     for (guint seed = 1; seed < 4; seed++) {
@@ -310,7 +310,7 @@ static void test_folded(void)
         g_autoptr(LithoCube) as_is = filtered(in, "balance=off");
         g_test_message("%.2f dB, %.2f by true gains, %.2f without", snr(truth, out),
                        snr(truth, usual), snr(truth, as_is));
-        g_assert_cmpfloat(snr(truth, out), >, snr(truth, usual) - 1);
+        g_assert_cmpfloat(snr(truth, out), >, snr(truth, usual) - 0.9);
     }
 }
 

@@ -79,6 +79,6 @@ gboolean litho_segy_finish(LithoWriter *writer, GError **error);
 // NumPy, RSF, raw (regular_write.c): head of the samples' file; for RSF the text of the header.
 GByteArray *litho_regular_head(LithoWriter *writer, GError **error);
 char *litho_rsf_text(const LithoWriter *writer);
-// What a NumPy or raw file does not state and its reader would assume otherwise, with the options
-// that state it; NULL = nothing. g_free().
+// Facts that a NumPy or raw file does not state and its reader would assume otherwise, with the
+// options that state them; NULL = none. g_free().
 char *litho_regular_note(const LithoWriter *writer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Whether gains, and the noise of single traces, scatter: asked of a few blocks of the survey.
+// Scatter of the gains, and of the noise of single traces, from a few blocks of the survey.
 #include <math.h>
 #include <stdlib.h>
 

@@ -41,6 +41,13 @@ enum {
     LITHO_STEADY_NEAR = 4 // samples on either side whose energy weighs one
 };
 
+// Help of the row `steady`, of operators that may be given a noise level.
+#define LITHO_STEADY_DOC                                                                           \
+    N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a pump, " \
+       "which last along whole traces with one amplitude, these are taken off before anything "    \
+       "else is done. Looked for once a survey; nothing changes where there is none; off = "       \
+       "never. Not with a noise level that is given.")
+
 // Waves of the lines at all samples of a trace, and places to work in. One thread.
 typedef struct LithoSteadyFit {
     gint64 n; // samples of a trace
@@ -49,7 +56,7 @@ typedef struct LithoSteadyFit {
     double *x, *rest, *weigh; // n each
 } LithoSteadyFit;
 
-// What fits a trace.
+// Steady noise of a trace by its fit.
 typedef struct LithoSteadyTrace {
     gint64 lo, hi;                       // its live span; empty = nothing can be told
     double offset, drift;                // value at the middle of the span, slope a sample
@@ -63,7 +70,7 @@ void litho_steady_fit_free(LithoSteadyFit *fit);
 // Fits a trace of fit->n samples with all lines. `offset`, `drift`: these, too.
 void litho_steady_fit(LithoSteadyFit *fit, const float *trace, gboolean offset, gboolean drift,
                       LithoSteadyTrace *to);
-// The same with the lines that `use` names alone; the others have amplitude 0.
+// litho_steady_fit() with the lines that `use` names alone; the others have amplitude 0.
 void litho_steady_fit_some(LithoSteadyFit *fit, const float *trace, gboolean offset, gboolean drift,
                            const guint8 *use, LithoSteadyTrace *to);
 

@@ -179,7 +179,7 @@ static gboolean are_straight(const double *piece, int n)
     return all > 0 && turn * turn / squares > STRAIGHT * all;
 }
 
-// What the middle trace has beside its neighbours, in pieces.
+// Difference of the middle trace and the mean of its neighbours, in pieces.
 static gboolean differences_of(const Sample *s, gint64 triple, double piece[PIECES], double *energy)
 {
     const float *x = s->x + 3 * triple * s->n;

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
+#include "kernels/common/steady.h"
 #include "kernels/patch/structure.h"
 #include "kernels/patch/swell.h"
 
@@ -138,15 +139,9 @@ static const LithoParam rows[] = {
                   "multiplied by them again; where single traces are clearly noisier than others, "
                   "these keep a share of what their neighbours do not have; off = never. Not "
                   "with a noise level that is given.")),
-    PATCH_CHOICE(
-        steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
-        .label = N_("Remove hum and offsets"), .advanced = true, .stage = LEVEL,
-        .when = "mode=denoise",
-        .doc =
-            N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a "
-               "pump, which last along whole traces with one amplitude, these are taken off "
-               "before anything else is done. Looked for once a survey; nothing changes where "
-               "there is none; off = never. Not with a noise level that is given.")),
+    PATCH_CHOICE(steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
+                 .label = N_("Remove hum and offsets"), .advanced = true, .stage = LEVEL,
+                 .when = "mode=denoise", .doc = LITHO_STEADY_DOC),
     PATCH_CHOICE(
         swell, N_("auto") "\0" N_("off") "\0", .label = N_("Remove swell"), .advanced = true,
         .stage = LEVEL, .when = "mode=denoise",

@@ -9,6 +9,7 @@
 #include "core/suggest.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "kernels/common/steady.h"
 #include "kernels/wavepacket/apply.h"
 
 #define FIELD LithoWavepacketParams
@@ -79,15 +80,9 @@ static const LithoParam rows[] = {
                   "neighbours, and the result is multiplied by them; where single traces are "
                   "clearly noisier than others, these keep a share of what their neighbours do "
                   "not have; off = never. Not with a noise level that is given.")),
-    LITHO_CHOICE(
-        FIELD, steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
-        .label = N_("Remove hum and offsets"), .advanced = true, .stage = WP_STAGE_FORWARD,
-        .when = "mode=denoise",
-        .doc =
-            N_("Where traces have offsets or drifts of their recorder, or hum of a power line or a "
-               "pump, which last along whole traces with one amplitude, these are taken off "
-               "before anything else is done. Looked for once a survey; nothing changes where "
-               "there is none; off = never. Not with a noise level that is given.")),
+    LITHO_CHOICE(FIELD, steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
+                 .label = N_("Remove hum and offsets"), .advanced = true, .stage = WP_STAGE_FORWARD,
+                 .when = "mode=denoise", .doc = LITHO_STEADY_DOC),
     LITHO_FILE(
         FIELD, coefficients, .label = N_("Coefficient file"), .when = "mode=compress|reconstruct",
         .written_when = "mode=compress", .advanced = true, .stage = WP_STAGE_SHRINK,
