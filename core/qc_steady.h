@@ -41,12 +41,13 @@ gboolean litho_steady_stands_in(const LithoMeasured *measured);
 // g_free().
 char *litho_steady_text(const LithoSteady *steady, double dt);
 
-// Looks at a survey, some hundred whole traces of it. None where the program has no method, and of
-// traces of fewer than 64 samples. FALSE: cancelled, unreadable, no memory.
+// Looks at a survey, some hundred whole traces of it. None where the program has no method, of
+// traces of fewer than 64 samples and of surveys of fewer than 24 traces. FALSE: cancelled,
+// unreadable, no memory.
 gboolean litho_qc_steady_find(const LithoReader *survey, LithoRun *run, LithoSteady *steady,
                               GError **error);
-// Looks at all that a cube holds, as at a survey of its own. Findings of the last cubes are
-// kept by their serials.
+// Looks at all that a cube holds, as at a survey of its own; one that is on a device only stays
+// there. Findings of the last cubes are kept by their serials.
 gboolean litho_qc_steady_in(const LithoCube *cube, LithoRun *run, LithoSteady *steady,
                             GError **error);
 // A new cube with the samples of `cube` less its steady noise; samples that are zero, dead traces

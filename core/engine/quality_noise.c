@@ -294,6 +294,8 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
         return FALSE;
     if (litho_steady_is_none(&steady))
         return measure_level(cube, box, run, noise, error);
+    if (!litho_cube_host(cube, error))
+        return FALSE;
     g_autoptr(LithoCube) without = litho_qc_steady_without(cube, &steady, &quiet, &taken, error);
     if (!without || !measure_level(without, box, run, noise, error))
         return FALSE;
