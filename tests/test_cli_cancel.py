@@ -176,11 +176,18 @@ def slower():
     return max(1, (middle - start) / 0.05, (time.process_time() - middle) / 0.25)
 
 
+def waits_for_a_signal(pid):
+    """A program that is still being linked has no handler yet, and ends as the system says."""
+    with open(f"/proc/{pid}/status") as f:
+        caught = re.search(r"^SigCgt:\s*([0-9a-f]+)", f.read(), re.M)
+    return bool(caught) and int(caught[1], 16) >> (signal.SIGINT - 1) & 1
+
+
 def computed_after_a_signal(words, seconds, env):
     """Processor seconds from SIGINT to the end of a command that had taken `seconds`, those of the program and all; None where it
     ends sooner."""
     p = subprocess.Popen([CLI, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-    while p.poll() is None and processor_seconds(p.pid) < seconds:
+    while p.poll() is None and (processor_seconds(p.pid) < seconds or not waits_for_a_signal(p.pid)):
         time.sleep(0.005)
     if p.poll() is not None:
         return None

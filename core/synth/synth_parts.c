@@ -39,11 +39,12 @@ void litho_add_ricker(float *trace, gint64 n, double dt, double t0, double f, do
 
 enum { STREAM_NOISE = 1000, STREAM_MISSING = 1001 };
 
-static double energy(const LithoCube *cube)
+// Less than all of it where `run` is cancelled.
+static double energy(const LithoCube *cube, const LithoRun *run)
 {
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
     double total = 0;
-    for (gint64 t = 0; t < traces; t++) {
+    for (gint64 t = 0; t < traces && litho_run_checkpoint(run); t++) {
         double sum = 0;
         for (gint64 k = 0; k < n; k++)
             sum += (double)cube->samples[t * n + k] * cube->samples[t * n + k];
@@ -191,22 +192,22 @@ LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colou
     if (!cube)
         return NULL;
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
-    const double sigma = sqrt(energy(clean) / (traces * n)) * pow(10, -snr_db / 20);
+    const double sigma = sqrt(energy(clean, run) / (traces * n)) * pow(10, -snr_db / 20);
     if (snr_db <= 200 && colour == LITHO_NOISE_WHITE)
         add_noise(cube, sigma, seed, run);
     else if (snr_db <= 200 && colour == LITHO_NOISE_MIXED)
         add_mixed(cube, sigma, seed, run);
     else if (snr_db <= 200)
         add_coloured(cube, colour, sigma, seed, run);
-    if (!litho_run_step(run, 1, 1, error))
-        return NULL;
-    for (gint64 t = 0; t < traces; t++) {
+    for (gint64 t = 0; t < traces && litho_run_checkpoint(run); t++) {
         if (litho_hash_uniform(seed, STREAM_MISSING, t) * 100 >= missing_percent)
             continue;
         cube->live[t] = 0;
         for (gint64 k = 0; k < n; k++)
             cube->samples[t * n + k] = 0;
     }
+    if (!litho_run_step(run, 1, 1, error))
+        return NULL;
     return g_steal_pointer(&cube);
 }
 
