@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/rsf_labels.h"
 #include "core/io/writer_private.h"
 #include "core/text.h"
 
@@ -77,6 +78,32 @@ static void add_number(GString *text, const char *key, double value)
                            g_ascii_formatd(digits, sizeof digits, "%.15g", value));
 }
 
+static void add_indexed(GString *text, const char *name, int rsf_axis, double value)
+{
+    char key[24];
+    g_snprintf(key, sizeof key, "%s%d", name, rsf_axis);
+    add_number(text, key, value);
+}
+
+// One axis of traces: distances, or the offsets themselves, which are its numbers.
+static void add_traces(GString *text, const LithoGrid *g, int axis, gboolean stated)
+{
+    const LithoAxis *a = &g->axis[axis];
+    const int rsf = 3 - axis;
+    const gboolean offsets = a->counts == LITHO_COUNTS_OFFSETS;
+    const char *unit = offsets ? a->unit : stated ? "m" : "";
+    add_indexed(text, "o", rsf, offsets ? a->first : 0);
+    add_indexed(text, "d", rsf, offsets ? a->step : litho_grid_spacing(g, axis));
+    g_string_append_printf(text, "\tlabel%d=\"%s\"", rsf, litho_rsf_label(g, axis));
+    if (*unit)
+        g_string_append_printf(text, " unit%d=\"%s\"", rsf, unit);
+    g_string_append_c(text, '\n');
+    if (offsets)
+        return;
+    add_indexed(text, "line_first", rsf, a->first);
+    add_indexed(text, "line_step", rsf, a->step);
+}
+
 // Distances on axes 2 and 3, as Madagascar's programs want them, without a unit where nobody has
 // stated them; line numbers and map coordinates in keys of our own, which they carry along.
 char *litho_rsf_text(const LithoWriter *w)
@@ -100,22 +127,8 @@ char *litho_rsf_text(const LithoWriter *w)
     add_number(text, "d1", g->axis[2].step);
     g_string_append_printf(text, "\tlabel1=\"%s\" unit1=\"%s\"\n", g->is_depth ? "Depth" : "Time",
                            g->is_depth ? "m" : "s");
-    for (int axis = 1; axis >= 0; axis--) {
-        char key[24];
-        int rsf = 3 - axis;
-        g_snprintf(key, sizeof key, "o%d", rsf);
-        add_number(text, key, 0);
-        g_snprintf(key, sizeof key, "d%d", rsf);
-        add_number(text, key, litho_grid_spacing(g, axis));
-        g_string_append_printf(text, "\tlabel%d=\"%s\"", rsf, axis ? "Crossline" : "Inline");
-        if (stated)
-            g_string_append_printf(text, " unit%d=\"m\"", rsf);
-        g_string_append_c(text, '\n');
-        g_snprintf(key, sizeof key, "line_first%d", rsf);
-        add_number(text, key, g->axis[axis].first);
-        g_snprintf(key, sizeof key, "line_step%d", rsf);
-        add_number(text, key, g->axis[axis].step);
-    }
+    for (int axis = 1; axis >= 0; axis--)
+        add_traces(text, g, axis, stated);
     const double v[6] = {g->origin[0],      g->origin[1],     g->inline_step[0],
                          g->inline_step[1], g->xline_step[0], g->xline_step[1]};
     for (int k = 0; k < 6 && litho_grid_is_placed(g); k++)

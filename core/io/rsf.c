@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/axis_names.h"
 #include "core/error.h"
+#include "core/io/rsf_labels.h"
 #include "core/io/survey_private.h"
 #include "core/io/units.h"
 #include "core/text.h"
@@ -124,20 +126,36 @@ static void tell_order(LithoSurvey *survey, GHashTable *keys)
     }
 }
 
-// Axis 2 is the crossline (j), axis 3 the inline (i). With a unit of length they are distances,
-// without one line numbers; our own files say both.
-static void line_axis(LithoSurvey *survey, GHashTable *keys, int rsf_axis, double step[2], int xy)
+// The distance of an offset itself numbers its trace, in metres, or in feet where the file is. It
+// is no place: the traces of a gather lie anywhere.
+static void offset_axis(LithoGrid *g, int axis, double d, double o, double factor)
+{
+    const gboolean feet = factor == LITHO_FOOT;
+    const double scale = factor == 0 || feet ? 1 : factor;
+    g->axis[axis].first = o * scale;
+    g->axis[axis].step = d * scale;
+    g->axis[axis].source = LITHO_FROM_FILE;
+    g_strlcpy(g->axis[axis].unit, factor == 0 ? "" : feet ? "ft" : "m", sizeof g->axis[axis].unit);
+}
+
+// One of Madagascar's axes 2 and 3 becomes `axis` of the grid; xy = 0 for x, 1 for y. With a unit
+// of length they are distances, without one line numbers; our own files say both.
+static void line_axis(LithoSurvey *survey, GHashTable *keys, int rsf_axis, int axis_of_grid, int xy)
 {
     LithoGrid *g = &survey->grid;
-    LithoAxis *axis = &g->axis[3 - rsf_axis];
+    LithoAxis *axis = &g->axis[axis_of_grid];
+    double *move = axis_of_grid == LITHO_INLINE ? g->inline_step : g->xline_step;
     gboolean is_length = FALSE;
     double factor = unit_of(survey, keys, rsf_axis, &is_length), d = 0, o = 0;
+    litho_rsf_label_read(get(keys, "label", rsf_axis), &axis->counts);
     get_number(keys, "o", rsf_axis, &o);
     if (get_number(keys, "d", rsf_axis, &d) && d != 0) {
+        const gboolean offsets = axis->counts == LITHO_COUNTS_OFFSETS;
         if (factor > 0 && is_length) {
-            step[xy] = d * factor;
-            step[1 - xy] = 0;
-            g->origin[xy] = o * factor;
+            move[xy] = offsets ? fabs(d * factor) : d * factor;
+            move[1 - xy] = 0;
+            g->origin[xy] = offsets ? 0 : o * factor;
+            g->has_no_place |= offsets;
             g->xy_source = LITHO_FROM_FILE;
             g_snprintf(g->xy_evidence, sizeof g->xy_evidence, _("d2, d3 with units"));
         } else if (d == rint(d) && o == rint(o)) {
@@ -145,12 +163,43 @@ static void line_axis(LithoSurvey *survey, GHashTable *keys, int rsf_axis, doubl
             axis->step = d;
             axis->source = LITHO_FROM_FILE;
         }
+        if (offsets && (factor == 0 || is_length))
+            offset_axis(g, axis_of_grid, d, o, factor);
     }
     if (get_number(keys, "line_first", rsf_axis, &axis->first))
         axis->source = LITHO_FROM_FILE;
     double line_step = 0;
     if (get_number(keys, "line_step", rsf_axis, &line_step) && line_step != 0)
         axis->step = line_step;
+}
+
+// Axis 2 is the crossline (j) and axis 3 the inline (i), unless their labels say the opposite:
+// TRUE.
+static gboolean is_by_crosslines(GHashTable *keys)
+{
+    LithoAxisCounts counts;
+    return litho_rsf_label_read(get(keys, "label", 2), &counts) == LITHO_LABEL_INLINE &&
+           litho_rsf_label_read(get(keys, "label", 3), &counts) == LITHO_LABEL_XLINE;
+}
+
+static void tell_labels(LithoSurvey *survey, GHashTable *keys)
+{
+    for (int axis = 2; axis <= 3; axis++) {
+        LithoAxisCounts counts = LITHO_COUNTS_LINES;
+        const char *label = get(keys, "label", axis);
+        const LithoRsfLabel kind = litho_rsf_label_read(label, &counts);
+        if (survey->grid.axis[3 - axis].n == 1)
+            continue;
+        g_autofree char *plain = litho_text_plain(label ? label : "", 30);
+        if (counts == LITHO_COUNTS_OFFSETS)
+            litho_survey_note(survey,
+                              "label%d is %s: this is prestack data; filters and zero-offset "
+                              "migration take stacks",
+                              axis, plain);
+        else if (kind == LITHO_LABEL_UNKNOWN && !is_sample_label(label))
+            litho_survey_note(survey, "label%d=%s is not known; the axis is called %s", axis, plain,
+                              litho_axis_name(&survey->grid, 3 - axis));
+    }
 }
 
 static void own_coordinates(GHashTable *keys, LithoGrid *g)
@@ -285,15 +334,24 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     if (!litho_file_open(&file, here ? path : data, error))
         goto fail;
     file.first = here ? inline_data : 0;
+    const gboolean turned = is_by_crosslines(keys);
+    const gint64 n_inline = n[turned ? LITHO_XLINE : LITHO_INLINE];
+    n[LITHO_XLINE] = n[turned ? LITHO_INLINE : LITHO_XLINE];
+    n[LITHO_INLINE] = n_inline;
     survey->grid = litho_grid_new(n[0], n[1], n[2]);
     sample_axis(survey, keys);
-    line_axis(survey, keys, 2, survey->grid.xline_step, 0);
-    line_axis(survey, keys, 3, survey->grid.inline_step, 1);
+    line_axis(survey, keys, 2, turned ? LITHO_INLINE : LITHO_XLINE, 0);
+    line_axis(survey, keys, 3, turned ? LITHO_XLINE : LITHO_INLINE, 1);
     own_coordinates(keys, &survey->grid);
     tell_order(survey, keys);
+    tell_labels(survey, keys);
     if (!sample_type(keys, path, &file, error) ||
         !litho_regular_finish(survey, &file, n, options, error))
         goto fail;
+    if (turned) {
+        survey->inline_stride = 1;
+        survey->xline_stride = n[LITHO_INLINE];
+    }
     survey->format = g_strdup_printf("RSF, %s, %s", litho_text(litho_format_name(file.format)),
                                      litho_text(litho_order_name(file.sample_order)));
     survey->text = g_strdup(g_utf8_validate(text, -1, NULL) ? text : "");
