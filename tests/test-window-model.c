@@ -108,6 +108,23 @@ static char *depths_text(void)
     return litho_param_print(litho_param_find(&step->op->params, "depths"), step->params);
 }
 
+// Property: with no file open, too, the panel says why a modelling is refused, which needs none; of
+// a filter nothing is asked yet.
+static void test_refused_alone(void)
+{
+    static const char *const depths[] = {"fmax=8", "depths=300,600", NULL};
+    GtkWidget *left = litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT);
+    g_assert_null(litho_session_input(gui.session));
+    gui_use_flow(&gui, "twsm", depths);
+    gui_spin(&gui, 0.3);
+    g_assert_true(gui_label_says(left, "'600' is one entry too many"));
+    g_assert_true(gui_label_says(left, "There is no result."));
+    gui_screenshot(&gui, "model-refused-alone");
+    gui_use_operator(&gui, litho_operator_find("fx"));
+    gui_spin(&gui, 0.3);
+    g_assert_false(gui_label_says(left, "There is no result."));
+}
+
 static LithoModelView *show_earth(void)
 {
     for (int k = 0; k < 3; k++) {
@@ -308,6 +325,7 @@ int main(int argc, char **argv)
     gui_init(&argc, &argv);
     gui_register(&gui_teller);
     gui_open_sized(&gui);
+    g_test_add_func("/model/refused-alone", test_refused_alone);
     g_test_add_func("/model/shapes", test_model);
     g_test_add_func("/model/follows", test_model_follows);
     g_test_add_func("/model/beside", test_model_beside);

@@ -166,8 +166,9 @@ static void load_used(LithoParamPanel *self)
 static void show_problem(LithoParamPanel *self)
 {
     const char *problem = litho_session_flow_problem(self->session);
-    // Without a cube there is nothing to check against, and nothing to complain about yet.
-    gboolean tell = problem && litho_session_input(self->session);
+    // Without a cube a filter has nothing to check against, and nothing to complain about yet.
+    gboolean tell = problem && (litho_session_input(self->session) ||
+                                !litho_flow_needs_input(litho_session_flow(self->session)));
     g_autofree char *begun = litho_text_begin(tell ? problem : "");
     g_autofree char *sentence =
         tell ? g_strdup_printf("%s. %s", begun,
