@@ -377,8 +377,7 @@ void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoG
 
 // --- title --------------------------------------------------------------------------------------
 
-// Shortens `text` with an ellipsis until it fits; g_free().
-static char *fit_text(cairo_t *cr, const char *text, double width)
+char *litho_axes_fit(cairo_t *cr, const char *text, double width)
 {
     if (text_width(cr, text) <= width)
         return g_strdup(text);
@@ -409,7 +408,7 @@ void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect r
     }
     set_ink(cr, style, 1);
     litho_axes_set_font(cr, style, 1, TRUE);
-    g_autofree char *fitted = fit_text(cr, title ? title : "", free_width);
+    g_autofree char *fitted = litho_axes_fit(cr, title ? title : "", free_width);
     cairo_move_to(cr, rect.x, base);
     cairo_show_text(cr, fitted);
     cairo_restore(cr);
@@ -439,11 +438,11 @@ char **litho_axes_wrap_caption(cairo_t *cr, const LithoAxesStyle *style, const c
     while (*text && lines->len + 1 < most && text_width(cr, text) > width) {
         const gsize n = words_that_fit(cr, text, width);
         g_autofree char *line = g_strndup(text, n);
-        g_ptr_array_add(lines, fit_text(cr, line, width));
+        g_ptr_array_add(lines, litho_axes_fit(cr, line, width));
         text += n + strspn(text + n, " ");
     }
     if (*text)
-        g_ptr_array_add(lines, fit_text(cr, text, width));
+        g_ptr_array_add(lines, litho_axes_fit(cr, text, width));
     cairo_restore(cr);
     g_ptr_array_add(lines, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&lines), FALSE);
@@ -455,7 +454,7 @@ void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect
     cairo_save(cr);
     set_ink(cr, style, 0.85);
     litho_axes_set_font(cr, style, 1, FALSE);
-    g_autofree char *fitted = fit_text(cr, text, rect.w);
+    g_autofree char *fitted = litho_axes_fit(cr, text, rect.w);
     cairo_move_to(cr, rect.x, rect.y + rect.h / 2 + 0.36 * font_size(style));
     cairo_show_text(cr, fitted);
     cairo_restore(cr);

@@ -41,6 +41,8 @@ void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *
 // Grid lines at the ticks, 12 % contrast. The GL renderer draws its own when look.grid_lines.
 void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                           const LithoSliceMap *map);
+// `text` in the font that is set, shortened with an ellipsis until it fits `width`; g_free().
+char *litho_axes_fit(cairo_t *cr, const char *text, double width);
 // One line of bold text, cut with an ellipsis to fit; `note` (may be NULL) right-aligned, plain:
 // "clip 99 % = 1.83", "x4".
 void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,

@@ -47,8 +47,8 @@ const LithoColormap *litho_model_colours(void);
 // labels and legend. Slower, sharp at any size, needs no OpenGL.
 void litho_model_draw(cairo_t *cr, const LithoModel *model, const LithoSceneView *view,
                       LithoRect rect, const double background[3]);
-// One line per shape in the rectangle's top left corner, on a translucent ground; what does not fit
-// is counted in the last line.
+// One line per shape in the rectangle's top left corner, on a translucent ground; names too long
+// end with an ellipsis, and shapes that find no room are counted in the last line.
 void litho_model_draw_legend(cairo_t *cr, const LithoAxesStyle *style, const LithoModel *model,
                              LithoRect rect);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoModel, litho_model_unref)

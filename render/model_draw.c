@@ -242,7 +242,8 @@ void litho_model_draw_legend(cairo_t *cr, const LithoAxesStyle *style, const Lit
         widest =
             MAX(widest, text_width(cr, g_array_index(model->legend, LithoModelEntry, k).label));
     cairo_set_source_rgba(cr, 0.12, 0.12, 0.12, 0.6);
-    cairo_rectangle(cr, rect.x, rect.y, widest + 3.6 * size, lines * line + 0.5 * size);
+    cairo_rectangle(cr, rect.x, rect.y, MIN(widest + 3.6 * size, rect.w),
+                    lines * line + 0.5 * size);
     cairo_fill(cr);
     for (guint k = 0; k < lines; k++) {
         const LithoModelEntry *e = &g_array_index(model->legend, LithoModelEntry, k);
@@ -252,7 +253,8 @@ void litho_model_draw_legend(cairo_t *cr, const LithoAxesStyle *style, const Lit
             draw_swatch(cr, e, rect.x + 0.6 * size, y, size);
         cairo_set_source_rgba(cr, 0.9, 0.9, 0.9, 1);
         cairo_move_to(cr, rect.x + 2.8 * size, y + 0.36 * size);
-        cairo_show_text(cr, last ? more : e->label);
+        g_autofree char *fitted = litho_axes_fit(cr, last ? more : e->label, rect.w - 3.6 * size);
+        cairo_show_text(cr, fitted);
     }
     cairo_restore(cr);
 }

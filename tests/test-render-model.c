@@ -148,6 +148,36 @@ static void test_contents(void)
     g_assert_cmpstr(words, ==, "Kept coefficients: 64 boxes");
 }
 
+// Property: a name wider than the picture ends with an ellipsis, not within a number, which would
+// read as another one: the columns at the edge stay empty of letters.
+static void test_narrow_legend(void)
+{
+    enum { WIDE = 400, NARROW = 150, HIGH = 100 };
+    const LithoAxesStyle style = {.font_size = 11};
+    g_autoptr(GArray) shapes = g_array_new(FALSE, FALSE, sizeof(LithoShape));
+    g_array_set_clear_func(shapes, shape_free);
+    add(shapes, "Boundary 0, 2000 over 3000 m/s", LITHO_SPACE_MODEL, LITHO_SHAPE_POINTS, 1);
+    g_autoptr(LithoModel) model = litho_model_new(shapes, LITHO_SPACE_MODEL);
+    for (int width = NARROW; width <= WIDE; width += WIDE - NARROW) {
+        cairo_surface_t *picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDE, HIGH);
+        cairo_t *cr = cairo_create(picture);
+        litho_model_draw_legend(cr, &style, model, (LithoRect){0, 0, width, HIGH});
+        cairo_destroy(cr);
+        cairo_surface_flush(picture);
+        const guint32 *pixels = (const guint32 *)cairo_image_surface_get_data(picture);
+        int letters = 0, edge = 0;
+        for (int y = 0; y < HIGH; y++)
+            for (int x = 0; x < width; x++) {
+                const gboolean bright = (pixels[y * WIDE + x] & 0xff) > 0x60;
+                letters += bright && x > 40;
+                edge += bright && x >= NARROW - 6 && x < NARROW;
+            }
+        cairo_surface_destroy(picture);
+        g_assert_cmpint(letters, >, 200);
+        g_assert_cmpint(edge > 0, ==, width == WIDE);
+    }
+}
+
 // A model of one point has a box with extent in every direction.
 static void test_one_point(void)
 {
@@ -313,6 +343,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/model/contents", test_contents);
+    g_test_add_func("/model/narrow-legend", test_narrow_legend);
     g_test_add_func("/model/one-point", test_one_point);
     g_test_add_func("/model/order", test_order);
     g_test_add_func("/model/pictures", test_pictures);
