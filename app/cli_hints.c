@@ -23,13 +23,18 @@ static gboolean is_given(char **words, guint step, guint n_steps, const char *ke
     return FALSE;
 }
 
-// A model or file that nobody named: the result depends on it.
-static void hint_default(const LithoStep *step, const LithoParam *row)
+// A model or file that nobody named: the result depends on it. `velocity`: one that was not asked
+// for, or NULL.
+static void hint_default(const LithoStep *step, const LithoParam *row, const char *velocity)
 {
     g_autofree char *value = litho_param_print(row, step->params);
-    if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0)
-        fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key, value,
-                row->unit ? " " : "", row->unit ? row->unit : "");
+    if (row->type != LITHO_PARAM_FILE || !*value || g_strcmp0(value, row->def_text) != 0)
+        return;
+    fprintf(stderr, _("note: %s: %s is %s%s%s, its default\n"), step->op->key, row->key, value,
+            row->unit ? " " : "", row->unit ? row->unit : "");
+    if (row->role == LITHO_ROLE_VELOCITY && velocity)
+        fprintf(stderr, _("note: %s lies beside the input: %s=%s takes it\n"), velocity, row->key,
+                velocity);
 }
 
 // A setting that was typed and that the others leave without effect.
@@ -40,7 +45,7 @@ static void hint_unused(const LithoStep *step, const LithoParam *row)
                 row->key, row->when);
 }
 
-void litho_cli_hint_settings(const LithoFlow *flow, char **words)
+void litho_cli_hint_settings(const LithoFlow *flow, char **words, const char *velocity)
 {
     const guint steps = litho_flow_length(flow);
     for (guint k = 0; k < steps; k++) {
@@ -51,7 +56,7 @@ void litho_cli_hint_settings(const LithoFlow *flow, char **words)
             const gboolean applies = litho_param_applies(table, row, step->params);
             const gboolean given = is_given(words, k, steps, row->key);
             if (applies && !given)
-                hint_default(step, row);
+                hint_default(step, row, velocity);
             else if (!applies && given)
                 hint_unused(step, row);
         }

@@ -17,6 +17,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/positions.h"
 #include "core/error.h"
+#include "core/io/beside.h"
 #include "core/engine/provenance.h"
 #include "core/memory.h"
 #include "core/engine/stream.h"
@@ -362,7 +363,8 @@ static void tell_before(const Job *job)
     litho_cli_progress_erase();
     if (!job->speaks)
         return;
-    litho_cli_hint_settings(job->flow, job->words);
+    g_autofree char *velocity = litho_velocity_beside((const char *const *)job->o->files.in);
+    litho_cli_hint_settings(job->flow, job->words, velocity);
     litho_cli_hint_bands(job->flow, job->words, job_grid(job));
     g_autofree char *positions = litho_positions_note(job->flow, job->survey);
     if (positions)

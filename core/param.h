@@ -40,6 +40,7 @@ typedef enum {
     LITHO_ROLE_BAND_HIGH, // in the spectrum; Hz, 1/km where samples are depths
     LITHO_ROLE_BALANCE,   // 0: traces whose amplitudes differ are filtered over their gains
     LITHO_ROLE_STEADY,    // 0: a survey's steady noise is taken off its traces (core/qc_steady.h)
+    LITHO_ROLE_VELOCITY,  // of the survey: a FILE, offered where it lies beside the input
 } LithoParamRole;
 
 // A name that a CHOICE row had once. Recipes that hold it are read with a note; it cannot be

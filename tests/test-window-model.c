@@ -4,7 +4,7 @@
 // (gui/teller.h), and boundaries of tip-wave models that are dragged.
 #include <string.h>
 
-#include "tests/gui/gui.h"
+#include "tests/gui/files.h"
 #include "tests/gui/keys.h"
 #include "tests/gui/teller.h"
 #include "ui/view/cube_view_private.h"
@@ -220,6 +220,47 @@ static void test_grip(void)
     gui_settle(&gui);
 }
 
+static void assert_velocity(const char *wanted)
+{
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    const LithoParam *row = litho_param_find(&step->op->params, "velocity");
+    g_autofree char *text = litho_param_print(row, step->params);
+    g_assert_cmpstr(text, ==, wanted);
+}
+
+// Property: a velocity that lies beside the survey is offered while a migration has its default,
+// once, and is taken by one click; nobody is asked where there is none, or another one was chosen.
+static void test_velocity_beside(void)
+{
+    const LithoOperator *migrate = litho_operator_find("migrate");
+    g_autofree char *line = gui_write_cube(&gui, "line.sgy", 1, 24, 40);
+    g_autofree char *alone = gui_write_cube(&gui, "alone.sgy", 1, 24, 40);
+    g_autofree char *velocity = gui_write_cube(&gui, "line-velocity.sgy", 1, 24, 40);
+    LithoBar *bar = litho_tellers_velocity(gui.window->tellers);
+    gui_use_operator(&gui, litho_operator_find("template"));
+    gui_open_file(&gui, line);
+    g_assert_null(litho_bar_text(bar)); // no migration
+    gui_use_operator(&gui, migrate);
+    g_assert_nonnull(strstr(litho_bar_text(bar), "line-velocity.sgy lies beside the survey"));
+    g_assert_nonnull(strstr(litho_bar_text(bar), "2000 m/s"));
+    gui_screenshot(&gui, "velocity-beside");
+    litho_bar_hide(bar); // as a person closes it
+    gui_set_param(&gui, migrate, "degree", 11);
+    g_assert_null(litho_bar_text(bar));
+    gui_use_operator(&gui, litho_operator_find("template"));
+    gui_use_operator(&gui, migrate);
+    g_assert_nonnull(litho_bar_text(bar));
+    gui_activate(&gui, "win.use-velocity");
+    assert_velocity(velocity);
+    g_assert_null(litho_bar_text(bar));
+    gui_activate(&gui, "win.undo");
+    assert_velocity("2000");
+    g_assert_nonnull(litho_bar_text(bar));
+    gui_open_file(&gui, alone);
+    g_assert_null(litho_bar_text(bar));
+    gui_use_operator(&gui, litho_operator_find("template"));
+}
+
 static char *export_svg(const char *name)
 {
     g_autofree char *path = gui_path(&gui, name);
@@ -334,6 +375,7 @@ int main(int argc, char **argv)
     g_test_add_func("/model/picture-names", test_picture_names);
     g_test_add_func("/model/save-paused", test_save_paused);
     g_test_add_func("/model/title", test_title);
+    g_test_add_func("/model/velocity-beside", test_velocity_beside);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -315,6 +315,12 @@ def a_default_that_decides_the_result_is_told():
         assert "default" not in cli("run", "fx", "+", "migrate", given, "-i", "n.npy", "--dry-run").stderr
     two = cli("run", "migrate", "velocity=2000", "+", "migrate", "mode=demigrate", "-i", "n.npy", "--dry-run").stderr
     assert two.count("its default") == 1, two
+    cli("convert", "n.npy", "beside.sgy")
+    cli("convert", "n.npy", "beside-velocity.sgy")
+    hint = "note: beside-velocity.sgy lies beside the input: velocity=beside-velocity.sgy takes it"
+    assert hint in cli("run", "migrate", "-i", "beside.sgy", "--dry-run").stderr
+    assert hint not in cli("run", "fx", "-i", "beside.sgy", "--dry-run").stderr
+    assert hint not in cli("run", "migrate", "velocity=2500", "-i", "beside.sgy", "--dry-run").stderr
 
 
 @test

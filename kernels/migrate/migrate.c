@@ -23,10 +23,11 @@ static const LithoParam rows[] = {
         .stage = PLAN,
         .doc = N_("zero-offset images a stack (exploding reflectors), shot a record with its "
                   "source, demigrate models a stack from a depth image (the exact adjoint).")),
-    LITHO_FILE(
-        P, velocity, .label = N_("Velocity"), .unit = "m/s", .def_text = "2000", .stage = VELOCITY,
-        .doc = N_("One number, or a text file of depth (m) and velocity (m/s) lines, or a cube "
-                  "of velocity against depth (.sgy, .npy, .rsf) with a grid of its own.")),
+    LITHO_FILE(P, velocity, .role = LITHO_ROLE_VELOCITY, .label = N_("Velocity"), .unit = "m/s",
+               .def_text = "2000", .stage = VELOCITY,
+               .doc =
+                   N_("One number, or a text file of depth (m) and velocity (m/s) lines, or a cube "
+                      "of velocity against depth (.sgy, .npy, .rsf) with a grid of its own.")),
     LITHO_FLOAT(P, dz, .label = N_("Depth interval"), .when = "mode=zero-offset|shot", .unit = "m",
                 .def = 10, .min = 0.1, .max = 1000, .soft_min = 2, .soft_max = 50, .log = true,
                 .stage = PLAN,

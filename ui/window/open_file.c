@@ -6,7 +6,7 @@
 struct LithoOpenFile {
     char **paths;
     LithoOpenOptions options;
-    char *key, *truth;
+    char *key, *truth, *velocity;
     char **failed;
     char *profile;
     JsonObject *views[LITHO_N_VIEWS_KEPT];
@@ -50,6 +50,7 @@ void litho_open_file_close(LithoOpenFile *file)
     litho_open_file_leave(file);
     g_clear_pointer(&file->paths, g_strfreev);
     g_clear_pointer(&file->truth, g_free);
+    g_clear_pointer(&file->velocity, g_free);
 }
 
 // `text` may be part of the old one.
@@ -68,6 +69,16 @@ void litho_open_file_set_truth(LithoOpenFile *file, const char *path)
 const char *litho_open_file_truth(const LithoOpenFile *file)
 {
     return file->truth;
+}
+
+void litho_open_file_set_velocity(LithoOpenFile *file, const char *path)
+{
+    set_text(&file->velocity, path);
+}
+
+const char *litho_open_file_velocity(const LithoOpenFile *file)
+{
+    return file->velocity;
 }
 
 char **litho_open_file_paths(const LithoOpenFile *file)

@@ -27,6 +27,8 @@ litho_open_file_key(const LithoOpenFile *file); // of its session; NULL = nothin
 // borrowed until another file is open.
 void litho_open_file_set_truth(LithoOpenFile *file, const char *path);
 const char *litho_open_file_truth(const LithoOpenFile *file);
+void litho_open_file_set_velocity(LithoOpenFile *file, const char *path); // likewise its velocity
+const char *litho_open_file_velocity(const LithoOpenFile *file);
 gboolean litho_open_file_is_demo(const LithoOpenFile *file);
 
 // Files that could not be opened last; NULL = none. Takes `paths` over; borrowed.

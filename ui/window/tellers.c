@@ -7,7 +7,7 @@
 #include "ui/window/window.h"
 
 struct LithoTellers {
-    LithoBar *error, *notes, *offer;
+    LithoBar *error, *notes, *offer, *velocity;
     LithoNotice *notice;
     gboolean problem; // the error bar tells about the newest result
 };
@@ -20,6 +20,8 @@ LithoTellers *litho_tellers_new(void)
     tellers->notes = litho_bar_new(GTK_MESSAGE_INFO, again, "win.import");
     tellers->offer = litho_bar_new(GTK_MESSAGE_QUESTION, _("Use it"), "win.use-profile");
     litho_bar_set_remedy(tellers->offer, TRUE);
+    tellers->velocity = litho_bar_new(GTK_MESSAGE_QUESTION, _("Use it"), "win.use-velocity");
+    litho_bar_set_remedy(tellers->velocity, TRUE);
     tellers->notice = litho_notice_new();
     return tellers;
 }
@@ -49,6 +51,11 @@ LithoBar *litho_tellers_notes(const LithoTellers *tellers)
 LithoBar *litho_tellers_offer(const LithoTellers *tellers)
 {
     return tellers->offer;
+}
+
+LithoBar *litho_tellers_velocity(const LithoTellers *tellers)
+{
+    return tellers->velocity;
 }
 
 LithoNotice *litho_tellers_notice(const LithoTellers *tellers)

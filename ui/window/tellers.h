@@ -14,6 +14,7 @@ void litho_tellers_free(LithoTellers *tellers);             // NULL is fine
 LithoBar *litho_tellers_error(const LithoTellers *tellers); // with "Read otherwise…" where it helps
 LithoBar *litho_tellers_notes(const LithoTellers *tellers);
 LithoBar *litho_tellers_offer(const LithoTellers *tellers);
+LithoBar *litho_tellers_velocity(const LithoTellers *tellers); // of one that lies beside the file
 LithoNotice *litho_tellers_notice(const LithoTellers *tellers);
 
 // The error bar tells about the newest result, or does so no more: hidden then.

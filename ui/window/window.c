@@ -166,6 +166,8 @@ static void connect_session(LithoWindow *self)
         void (*func)(LithoWindow *self);
     } wires[] = {{"cube-changed", on_cube},
                  {"flow-changed", show_compare},
+                 {"flow-changed", litho_window_offer_velocity},
+                 {"params-changed", litho_window_offer_velocity},
                  {"params-changed", litho_window_actions_update},
                  {"result", on_result},
                  {"device-changed", show_device},

@@ -398,6 +398,7 @@ static const struct {
     {"reference", G_CALLBACK(litho_window_choose_reference), ON_WINDOW},
     {"reference-forget", G_CALLBACK(litho_window_forget_truth), ON_WINDOW},
     {"hidden", G_CALLBACK(litho_window_test_hidden), ON_WINDOW},
+    {"use-velocity", G_CALLBACK(litho_window_use_velocity), ON_WINDOW},
     {"point", G_CALLBACK(litho_window_note_point), ON_WINDOW},
     {"points-save", G_CALLBACK(litho_window_choose_points), ON_WINDOW},
     {"points-forget", G_CALLBACK(litho_window_forget_points), ON_WINDOW},

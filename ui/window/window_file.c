@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/io/beside.h"
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
 #include "ui/import/import_preview.h"
@@ -34,6 +35,7 @@ typedef struct Opening {
     guint64 memory;      // then: bytes that may be taken
     char *profile;       // import profile that fits, or NULL
     char *truth;         // that lies beside it, or NULL
+    char *velocity;      // likewise
     GMutex lock;         // guards `points`
     GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
     JsonNode *state;     // the file's session, or NULL
@@ -52,6 +54,7 @@ static void opening_free(gpointer data)
     g_mutex_clear(&o->lock);
     g_free(o->profile);
     g_free(o->truth);
+    g_free(o->velocity);
     litho_survey_unref(o->paged);
     g_clear_error(&o->state_error);
     g_free(o->damaged);
@@ -178,6 +181,7 @@ static gpointer open_work(LithoRun *run, gpointer data, GError **error)
     if (!o->paths)
         return litho_synth_demo(run, NULL, error);
     o->truth = litho_truth_beside((const char *const *)o->paths);
+    o->velocity = litho_velocity_beside((const char *const *)o->paths);
     LithoOpenOptions options = o->options;
     options.on_first = on_first;
     options.first_data = o;
@@ -227,6 +231,7 @@ static void open_session(LithoWindow *self, Opening *o, gboolean keep_flow)
     gboolean same = o->mode == LITHO_OPEN_AGAIN;
     litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
     litho_open_file_set_truth(self->file, o->truth);
+    litho_open_file_set_velocity(self->file, o->velocity);
     litho_window_show_title(self); // names the files
     if (!same) {
         litho_snapshots_clear(self->snapshots);
@@ -272,6 +277,8 @@ static void open_done(gpointer result, const GError *error, gpointer data)
             litho_session_set_input(self->session, cube);
         open_session(self, o, keep_flow);
         offer_profile(self, o);
+        self->velocity_offered = FALSE;
+        litho_window_offer_velocity(self);
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
             if (uri)

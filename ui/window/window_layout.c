@@ -117,6 +117,7 @@ void litho_window_build(LithoWindow *self)
     gtk_widget_add_css_class(bottom, "litho-bottom");
     gtk_box_append(GTK_BOX(box), litho_busy_line_bar(self->busy));
     gtk_box_append(GTK_BOX(box), litho_bar_widget(litho_tellers_offer(self->tellers)));
+    gtk_box_append(GTK_BOX(box), litho_bar_widget(litho_tellers_velocity(self->tellers)));
     gtk_box_append(GTK_BOX(box), litho_bar_widget(litho_tellers_notes(self->tellers)));
     gtk_box_append(GTK_BOX(box), litho_panels_widget(self->panels));
     gtk_box_append(GTK_BOX(box), bottom);

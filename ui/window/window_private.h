@@ -32,6 +32,7 @@ struct _LithoWindow {
     LithoMiddle *middle; // start page or views
     GtkWidget *params, *status;
     LithoBlink *blink;
+    gboolean velocity_offered; // beside the open file, to the flow as it stands
     gboolean by_keyboard; // Tab has moved the focus since the last click
     enum { LITHO_CLOSING_NOT, LITHO_CLOSING_WHEN_SAVED, LITHO_CLOSING_NOW } closing; // as answered
     LithoJobBar *job; // opening, saving, picture: one at a time; and a save that waits
@@ -105,15 +106,16 @@ char *litho_window_short_command(LithoWindow *self, const char *out);
 // window_truth.c: TRUE when a reference is known, a file of the truth lay beside the open one when
 // it was opened, or the demo is open.
 gboolean litho_window_has_truth(LithoWindow *self);
-// "cube.sgy" -> "cube-truth.sgy"; NULL when there is no such file, or several are opened; g_free().
-// Looks at the disk: of a thread that may wait.
-char *litho_truth_beside(const char *const *paths);
 // Everything that the window reads, held while something is written; litho_inputs_free().
 LithoInputs *litho_window_inputs(LithoWindow *self);
 void litho_window_compare_truth(LithoWindow *self); // or with the input again
 // Any file of the survey's shape, read as the survey was.
 void litho_window_compare_file(LithoWindow *self, const char *path);
 void litho_window_forget_truth(LithoWindow *self); // also of its SNR
+// window_velocity.c: asks whether a velocity beside the survey is to be taken, once, while a step
+// has its default; and takes it.
+void litho_window_offer_velocity(LithoWindow *self);
+void litho_window_use_velocity(LithoWindow *self);
 void litho_window_test_hidden(LithoWindow *self);  // predicts hidden traces, or no longer
 // window_file.c
 // Colour maps read from CSV files: the window remembers them.

@@ -7,22 +7,11 @@
 #include "core/text.h"
 #include "ui/window/window_private.h"
 
-#include <string.h>
-
+#include "core/io/beside.h"
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
 
 static const char truth_name[] = N_("Truth");
-
-char *litho_truth_beside(const char *const *paths)
-{
-    if (!paths || !paths[0] || paths[1])
-        return NULL;
-    const char *path = paths[0], *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    const gsize stem = dot && dot > (slash ? slash + 1 : path) ? (gsize)(dot - path) : strlen(path);
-    g_autofree char *truth = g_strdup_printf("%.*s-truth%s", (int)stem, path, path + stem);
-    return g_file_test(truth, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer(&truth) : NULL;
-}
 
 typedef struct Truth {
     LithoWindow *window;
