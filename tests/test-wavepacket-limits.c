@@ -490,6 +490,30 @@ static void test_amplitudes(void)
     }
 }
 
+// Property: too few traces or samples are refused by what there are too few of; a line of four
+// traces is none of these, whichever way it lies.
+static void test_too_few(void)
+{
+    static const struct {
+        gint64 n[3];
+        const char *says; // NULL = it is computed
+    } cases[] = {{{1, 3, 100}, "has 1 x 3 traces"},
+                 {{3, 2, 100}, "has 3 x 2 traces"},
+                 {{1, 4, 100}, NULL},
+                 {{4, 1, 100}, NULL},
+                 {{1, 4, 3}, "have 3 samples"},
+                 {{8, 8, 3}, "have 3 samples"}};
+    const LithoOperator *op = &litho_operator_wavepacket;
+    g_autofree void *params = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, params);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const LithoGrid grid = litho_grid_new(cases[k].n[0], cases[k].n[1], cases[k].n[2]);
+        g_autoptr(GError) error = NULL;
+        g_assert_cmpint(op->check(&grid, params, NULL, &error), ==, cases[k].says == NULL);
+        g_assert_true(!error || strstr(error->message, cases[k].says));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -502,5 +526,6 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-limits/fourier", test_fourier);
     g_test_add_func("/wavepacket-limits/overlap", test_overlap);
     g_test_add_func("/wavepacket-limits/amplitudes", test_amplitudes);
+    g_test_add_func("/wavepacket-limits/too-few", test_too_few);
     return g_test_run();
 }

@@ -4,7 +4,6 @@
 // (machines), boxes.h (plan) and tiling.h (windows).
 #include "kernels/wavepacket/wavepacket.h"
 
-#include "core/axis_names.h"
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/memory.h"
@@ -150,17 +149,17 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
                     _("segments of %d samples are too small; block is 0 or 32 and more"), p->block);
         return FALSE;
     }
-    // Thinner volumes are extended with zeros to the transform's 16 samples; below this lines are
-    // taken one by one.
-    const gboolean one = in && (in->axis[0].n < WP_FEWEST) != (in->axis[1].n < WP_FEWEST);
-    for (int a = one ? 2 : 0; a < 3 && in; a++)
-        if (in->axis[a].n < WP_FEWEST) {
-            g_autofree char *words = a < 2 ? litho_axis_words(in, a) : g_strdup(_("samples"));
-            return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                                "the cube's number of %s is %" PRId64
-                                "; wave packets need %d or more",
-                                words, in->axis[a].n, WP_FEWEST);
-        }
+    // Thinner volumes are extended with zeros to the transform's 16 samples; where one direction
+    // has fewer traces than these, lines along the other one are taken one by one.
+    if (in && MAX(in->axis[0].n, in->axis[1].n) < WP_FEWEST)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the cube has %" PRId64 " x %" PRId64
+                            " traces; wave packets need %d or more in one direction at least",
+                            in->axis[0].n, in->axis[1].n, WP_FEWEST);
+    if (in && in->axis[LITHO_SAMPLE].n < WP_FEWEST)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the traces have %" PRId64 " samples; wave packets need %d or more",
+                            in->axis[LITHO_SAMPLE].n, WP_FEWEST);
     return TRUE;
 }
 
