@@ -353,6 +353,27 @@ static void test_points(void)
     g_assert_true(g_str_has_prefix(named, "point,shot,channel,x_m,"));
 }
 
+// Property: traces of which only the distances are known, as those of gathers by their offsets,
+// have no X and Y, in the foot and in the table.
+static void test_no_place(void)
+{
+    LithoPoints *points = litho_points_of(gui.session);
+    LithoGrid grid = litho_grid_new(6, 7, 40);
+    grid.has_xy = TRUE;
+    grid.xy_source = LITHO_FROM_FILE;
+    for (int placed = 0; placed < 2; placed++) {
+        grid.has_no_place = !placed;
+        g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+        litho_session_set_input(gui.session, cube);
+        litho_session_set_cursor(gui.session, (const double[]){3, 4, 20});
+        gui_spin(&gui, 0.2);
+        g_assert_cmpint(gui_label_says(gui.window->status, "X 100 m"), ==, placed);
+        g_assert_cmpuint(litho_points_add(points, (const gint64[]){3, 4, 20}), >, 0);
+        const LithoPoint *p = litho_points_get(points, litho_points_count(points) - 1);
+        g_assert_cmpint(isfinite(p->xy[0]), ==, placed);
+    }
+}
+
 // --- the medium ---------------------------------------------------------------------------------
 
 static gboolean has_layer(Gui *g)
@@ -591,6 +612,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/area", test_area);
     g_test_add_func("/display/dips", test_dips);
     g_test_add_func("/display/points", test_points);
+    g_test_add_func("/display/no-place", test_no_place);
     g_test_add_func("/display/chip", test_chip);
     g_test_add_func("/display/medium", test_medium);
     g_test_add_func("/display/stopped", test_stopped);

@@ -50,7 +50,7 @@ static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
         g_string_append_printf(text, _("   %s m along the line"), number);
         return;
     }
-    for (int c = 0; known && c < 2; c++) {
+    for (int c = 0; known && !grid->has_no_place && c < 2; c++) {
         double value = grid->origin[c] + at[0] * grid->inline_step[c] + at[1] * grid->xline_step[c];
         litho_format_number(number, sizeof number, value, 1);
         g_string_append_printf(text, "   %c %s m", "XY"[c], number);

@@ -83,7 +83,7 @@ guint litho_points_add(LithoPoints *self, const gint64 at[3])
         .is_depth = grid->is_depth,
         .in = amplitude(self, FALSE, there),
         .out = amplitude(self, TRUE, at)};
-    for (int c = 0; c < 2 && litho_grid_is_placed(grid); c++)
+    for (int c = 0; c < 2 && litho_grid_is_placed(grid) && !grid->has_no_place; c++)
         p.xy[c] = grid->origin[c] + at[0] * grid->inline_step[c] + at[1] * grid->xline_step[c];
     g_array_append_val(self->list, p);
     g_signal_emit(self, changed_signal, 0);
