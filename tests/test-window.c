@@ -350,13 +350,26 @@ static void test_palette(void)
                                            {"histogram", "Fold the right panel"},
                                            {"hold-out", "Test on hidden traces"},
                                            {"missing traces", "Test on hidden traces"},
-                                           {"random noise", "Add "}};
+                                           {"random noise", "Add "},
+                                           {"local", "Add Local Fourier"},
+                                           {"prewhitening", "Add F-X"}};
     for (guint k = 0; k < G_N_ELEMENTS(found); k++) {
         g_autofree char *title = litho_palette_first(gui.window, found[k][0]);
         g_assert_nonnull(title);
         g_assert_true(g_str_has_prefix(title, found[k][1]));
     }
     g_assert_false(litho_palette_run(gui.window, "no such thing"));
+    gui_activate(&gui, "win.palette");
+    GtkWindow *palette = gui_window_titled("Commands");
+    GtkWidget *entry = gui_find_type(GTK_WIDGET(palette), GTK_TYPE_SEARCH_ENTRY);
+    gtk_editable_set_text(GTK_EDITABLE(entry), "no such thing");
+    gui_spin(&gui, 0.3);
+    GtkLabel *nothing = gui_find_label(GTK_WIDGET(palette), "Nothing is called so.");
+    g_assert_true(nothing && gtk_widget_get_mapped(GTK_WIDGET(nothing)));
+    gtk_editable_set_text(GTK_EDITABLE(entry), "local");
+    gui_spin(&gui, 0.3);
+    g_assert_false(gtk_widget_get_mapped(GTK_WIDGET(nothing)));
+    gtk_window_destroy(palette);
     gui_settle(&gui);
 }
 

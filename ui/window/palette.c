@@ -74,19 +74,25 @@ static gboolean begins_with(const char *title, char **words)
     return *start && g_str_has_prefix(folded, start);
 }
 
-// A title that was typed exactly comes first; otherwise the order stays.
+// What was typed begins the title: 0; its words stand in the title:
+// 1; they are other words that it is known by: 2.
+static int rank_of(const Hit *hit, char **words)
+{
+    if (begins_with(hit->title, words))
+        return 0;
+    return hit->typed != HIT_OTHER || hit->row || matches(hit->title, words) ? 1 : 2;
+}
+
+// Within a rank the order stays.
 static void sort_hits(Hit *hits, guint n, char **words)
 {
-    Hit first[MAX_HITS], rest[MAX_HITS];
-    guint n_first = 0, n_rest = 0;
-    for (guint k = 0; k < n; k++) {
-        if (begins_with(hits[k].title, words))
-            first[n_first++] = hits[k];
-        else
-            rest[n_rest++] = hits[k];
-    }
-    memcpy(hits, first, n_first * sizeof *hits);
-    memcpy(hits + n_first, rest, n_rest * sizeof *hits);
+    Hit sorted[MAX_HITS];
+    guint filled = 0;
+    for (int rank = 0; rank <= 2; rank++)
+        for (guint k = 0; k < n; k++)
+            if (rank_of(&hits[k], words) == rank)
+                sorted[filled++] = hits[k];
+    memcpy(hits, sorted, n * sizeof *hits);
 }
 
 static LithoStep *selected_step(LithoSession *session)
@@ -198,6 +204,23 @@ static gboolean is_possible(LithoWindow *window, const LithoWindowCommand *comma
     return !action || g_action_get_enabled(action);
 }
 
+// Operators by themselves, or, with `by_rows`, by a parameter that they have.
+static guint find_operators(char **words, gboolean by_rows, Hit *hits, guint room)
+{
+    guint n = 0;
+    for (const LithoOperator *const *op = litho_operators(); op && *op && n < room; op++) {
+        Hit hit = {.op = *op};
+        g_snprintf(hit.title, sizeof hit.title, _("Add %s"), litho_text((*op)->title));
+        gboolean found = !by_rows && operator_matches(*op, hit.title, words);
+        for (guint k = 0; by_rows && k < (*op)->params.n && !found; k++)
+            found = matches(litho_text((*op)->params.rows[k].label), words) ||
+                    matches((*op)->params.rows[k].key, words);
+        if (found)
+            hits[n++] = hit;
+    }
+    return n;
+}
+
 static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
 {
     guint n = 0, n_commands;
@@ -224,12 +247,9 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
         g_strlcpy(hit.title, title, sizeof hit.title);
         hits[n++] = hit;
     }
-    for (const LithoOperator *const *op = litho_operators(); op && *op && n < MAX_HITS; op++) {
-        Hit hit = {.op = *op};
-        g_snprintf(hit.title, sizeof hit.title, _("Add %s"), litho_text((*op)->title));
-        if (operator_matches(*op, hit.title, words))
-            hits[n++] = hit;
-    }
+    n += find_operators(words, FALSE, hits + n, MAX_HITS - n);
+    if (n == 0) // a parameter of an operator that is not in the flow
+        n = find_operators(words, TRUE, hits, MAX_HITS);
     sort_hits(hits, n, words);
     return n;
 }
@@ -331,9 +351,9 @@ static void fill(Palette *p)
     Hit hits[MAX_HITS];
     g_auto(GStrv) words = g_strsplit(gtk_editable_get_text(GTK_EDITABLE(p->entry)), " ", -1);
     guint n = find(p->window, words, hits);
-    GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(p->list)))
-        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    GtkListBoxRow *old; // not the placeholder, which is a child as well
+    while ((old = gtk_list_box_get_row_at_index(GTK_LIST_BOX(p->list), 0)))
+        gtk_list_box_remove(GTK_LIST_BOX(p->list), GTK_WIDGET(old));
     for (guint k = 0; k < n; k++) {
         GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
         GtkWidget *title = litho_label_new(hits[k].title, NULL);
@@ -405,6 +425,8 @@ void litho_palette_open(LithoWindow *window)
     litho_name_widget(p->entry, _("Command, or parameter and value"));
     p->list = gtk_list_box_new();
     litho_name_widget(p->list, _("Matching commands and parameters"));
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(p->list),
+                                 litho_label_new(_("Nothing is called so."), "dim-label"));
     gtk_widget_set_vexpand(p->list, TRUE);
     gtk_widget_add_css_class(box, "litho-palette");
     gtk_box_append(GTK_BOX(box), p->entry);
