@@ -245,23 +245,31 @@ static void test_one_gather(void)
 }
 
 // Property: a gather of one midpoint has offsets, not the numbers of the shots that it is made of,
-// where these are evenly apart; else, or as one record of a shot, it is read as before.
+// where these are evenly apart, and else the count of its traces where byte 25 has one; without it,
+// or as one record of a shot, it is read as before.
 static void test_gather_of_a_midpoint(void)
 {
     enum { TRACES = 120 };                 // some of which have no say about ranges
-    for (int kind = 0; kind < 3; kind++) { // even, uneven, one shot
+    for (int kind = 0; kind < 4; kind++) { // even, uneven, one shot, uneven and counted
         const Make make = make_bare(1, TRACES);
         g_autoptr(GByteArray) file = make_file(&make);
         for (int n = 0; n < TRACES; n++) {
             make_put_head32(file, &make, n, 9, kind == 2 ? 50 : 50 + n);
             make_put_head32(file, &make, n, 13, n + 1);
             make_put_head32(file, &make, n, 21, 1010);
-            make_put_head32(file, &make, n, 37, -100 - 175 * n - (kind == 1 && n > 5 ? 30 : 0));
+            make_put_head32(file, &make, n, 25, kind == 3 ? n + 1 : 0);
+            make_put_head32(file, &make, n, 37, -100 - 175 * n - (kind % 2 == 1 && n > 5 ? 30 : 0));
         }
         g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
         const LithoGrid *grid = &cube->grid;
         g_test_message("%d: %s, %s", kind, litho_axis_key(grid, 0), litho_axis_key(grid, 1));
         g_assert_true(g_str_equal(litho_axis_key(grid, 1), "offset") == (kind == 0));
+        g_assert_true(g_str_equal(litho_axis_key(grid, 1), "trace") == (kind == 3));
+        if (kind == 3) {
+            g_assert_cmpstr(litho_axis_key(grid, 0), ==, "cdp");
+            g_assert_cmpint(grid->axis[1].n, ==, TRACES);
+            g_assert_cmpfloat(litho_axis_value(&grid->axis[1], 6), ==, 7);
+        }
         if (kind == 0) {
             g_assert_cmpstr(litho_axis_key(grid, 0), ==, "cdp");
             g_assert_cmpfloat(litho_axis_value(&grid->axis[1], 0), ==, -100);

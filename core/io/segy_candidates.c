@@ -9,8 +9,8 @@
 
 // Pairs of words that number inlines and crosslines in files met in practice, with how much we
 // trust them before looking: 189/193 is the standard's own place since revision 1, the others are
-// habits of companies and programs (Petrel writes 5/21, Seismic Unix 9/21). The last pair is CDP
-// and offset of gathers that have no numbers of shots.
+// habits of companies and programs (Petrel writes 5/21, Seismic Unix 9/21). The last pairs are CDP
+// and offset of gathers that have no numbers of shots, and CDP and trace of a single gather.
 static const struct {
     guint8 inline_byte, xline_byte;
     float trust;
@@ -18,12 +18,13 @@ static const struct {
     {189, 193, 1.0f}, {9, 21, 0.85f},    {5, 21, 0.84f},  {213, 217, 0.7f}, {193, 197, 0.6f},
     {9, 13, 0.62f},   {17, 25, 0.58f},   {17, 21, 0.58f}, {221, 225, 0.6f}, {197, 201, 0.5f},
     {233, 237, 0.6f}, {181, 185, 0.55f}, {9, 25, 0.5f},   {17, 13, 0.5f},   {5, 9, 0.4f},
-    {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},  {21, 37, 0.5f},
+    {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},  {21, 37, 0.5f},   {21, 25, 0.5f},
 };
 
 enum { LEFT_OUT = 50 }; // one of so many, at either end of a range
 
 #define ONE_GATHER 0.55 // above any pair in which only one number counts, and below a rectangle's
+#define ONE_COUNTED 0.54 // below that, and above shots of one CDP
 
 typedef struct Words {
     guint n, distinct;
@@ -82,14 +83,31 @@ static gboolean are_no_gathers(const Words *a, const Words *offset, guint cells)
            cells < 0.5 * places * a->distinct;
 }
 
-// TRUE when all traces are of one midpoint and of shots that differ, and their offsets are evenly
-// apart: one gather, whose offsets tell more than the numbers of its shots.
-static gboolean is_one_gather(const LithoHeads *heads, const Words *a, const Words *offset)
+// TRUE when all traces are of one midpoint and of shots that differ, and `b` has no gap: one
+// gather.
+static gboolean is_one_gather(const LithoHeads *heads, const Words *a, const Words *b)
 {
     return heads->complete && a->distinct == 1 && a->low != 0 && litho_heads_vary(heads, 9, TRUE) &&
-           a->n > 2 && offset->distinct == a->n && offset->step > 1 &&
-           ((gint64)offset->high - offset->low) / offset->step + 1 ==
-               (gint64)a->n - 2 * (a->n / LEFT_OUT);
+           a->n > 2 && b->distinct == a->n && b->step > 0 &&
+           ((gint64)b->high - b->low) / b->step + 1 == (gint64)a->n - 2 * (a->n / LEFT_OUT);
+}
+
+// The score of pairs that number one gather, 0 where it is none; *decides tells such pairs. Offsets
+// that are evenly apart, and no counter, tell more of it than the count of its traces, and that
+// more than the numbers of its shots.
+static double score_gather(const LithoHeads *heads, const LithoCandidate *c, const Words *a,
+                           const Words *b, guint cells, gboolean *decides)
+{
+    *decides = c->inline_byte == 21 && (c->xline_byte == 37 || c->xline_byte == 25);
+    if (!*decides)
+        return 0;
+    const gboolean one = is_one_gather(heads, a, b);
+    if (c->xline_byte == 25)
+        return one && b->step == 1 ? ONE_COUNTED : 0;
+    if (one && b->step > 1)
+        return ONE_GATHER;
+    *decides = are_no_gathers(a, b, cells);
+    return 0;
 }
 
 // Score of `a` (slow) and `b` (fast) as numbers of the sample's traces: each pair of numbers names
@@ -120,10 +138,10 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)
         return 0;
-    if (c->xline_byte == 37 && c->inline_byte == 21 && is_one_gather(heads, &wa, &wb))
-        return ONE_GATHER;
-    if (c->xline_byte == 37 && c->inline_byte == 21 && are_no_gathers(&wa, &wb, cells))
-        return 0;
+    gboolean decides;
+    const double gather = score_gather(heads, c, &wa, &wb, cells, &decides);
+    if (decides)
+        return gather;
     // Coordinates form rectangles too, but their steps are metres or centimetres.
     if (c->inline_byte == 181 && (MAX(wa.step, wb.step) > 4 || MAX(wa.high, wb.high) > 200000))
         return 0;
