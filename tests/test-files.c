@@ -525,6 +525,10 @@ static void test_axes_that_are_lost(void)
 {
     LithoGrid grid = litho_grid_new(5, 7, 33);
     g_assert_null(note_of_writing("same.npy", &grid));
+    grid.has_xy = TRUE;
+    grid.xline_step[0] = 25.0004; // of coordinates that were rounded to whole metres
+    grid.xline_step[1] = 0;
+    g_assert_null(note_of_writing("rounded.npy", &grid));
     grid.is_depth = TRUE;
     grid.has_xy = TRUE;
     grid.axis[2].step = 12.5;

@@ -165,7 +165,8 @@ static void add_axes(GString *options, const LithoGrid *g)
         add_option(options, g->is_depth ? "--dt %.6g" : "--dt %.6gms",
                    g->is_depth ? t->step : 1e3 * t->step);
     for (int k = 0; k < 2; k++)
-        if (g->axis[k].n > 1 && g->has_xy && differs(litho_grid_spacing(g, k), 25))
+        // Spacings worked out from rounded coordinates are a thousandth off.
+        if (g->axis[k].n > 1 && g->has_xy && fabs(litho_grid_spacing(g, k) - 25) > 0.025)
             add_option(options, spacing[k], litho_grid_spacing(g, k));
 }
 

@@ -265,7 +265,8 @@ static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *
     if (file->format && !g_str_has_prefix(format, "ascii"))
         return TRUE;
     litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
-                 "%s holds data_format=\"%s\" with esize=%g; native_float and xdr_float are read",
+                 "%s holds data_format=\"%s\" with esize=%g; native and xdr samples of the types "
+                 "float, double, int and short are read",
                  path, format, esize);
     return FALSE;
 }
