@@ -218,6 +218,33 @@ static void test_snapshot_stops(void)
     gui_forget_flow(&gui);
 }
 
+static void assert_name(guint k, const char *name)
+{
+    g_assert_cmpstr(litho_snapshots_get(gui.window->snapshots, k)->name, ==, name);
+}
+
+// Property: of a flow of two steps each snapshot is called by what differs from the one before,
+// which a chip has room for; where steps differ it tells them all.
+static void test_names(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "names.sgy", 12, 12, 40);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    litho_snapshots_clear(gui.window->snapshots);
+    litho_session_add_step(gui.session, &litho_operator_template);
+    litho_session_add_step(gui.session, &litho_operator_template);
+    gui_set_gain(&gui, 2);
+    gui_activate(&gui, "win.snapshot");
+    gui_set_gain(&gui, 4);
+    gui_activate(&gui, "win.snapshot");
+    litho_session_enable_step(gui.session, 1, FALSE);
+    gui_activate(&gui, "win.snapshot");
+    assert_name(0, "Running mean: Gain 2; Running mean");
+    assert_name(1, "Gain 4");
+    assert_name(2, "Running mean: Gain 4");
+    litho_snapshots_clear(gui.window->snapshots);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -228,6 +255,7 @@ int main(int argc, char **argv)
     g_test_add_func("/snapshots/volume-stays", test_volume_stays);
     g_test_add_func("/snapshots/minutes-left", test_minutes_left);
     g_test_add_func("/snapshots/snapshot-stops", test_snapshot_stops);
+    g_test_add_func("/snapshots/names", test_names);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -58,6 +58,24 @@ static int find_letter(LithoSnapshots *self, char letter)
 
 // --- names --------------------------------------------------------------------------------------
 
+// Up to three values of `step` that are not those of `base` (the operator's parameters).
+static char *list_changes(const LithoStep *step, gconstpointer base)
+{
+    GString *changes = g_string_new(NULL);
+    guint n = 0;
+    for (guint r = 0; r < step->op->params.n && n < 3; r++) {
+        const LithoParam *row = &step->op->params.rows[r];
+        if (litho_param_equal(row, step->params, base))
+            continue;
+        g_autofree char *value = litho_param_shown(row, step->params);
+        const char *unit =
+            row->unit && !litho_param_special(row, step->params) ? litho_text(row->unit) : "";
+        g_string_append_printf(changes, "%s%s %s%s%s", n++ ? ", " : "", litho_text(row->label),
+                               value, *unit ? " " : "", unit);
+    }
+    return g_string_free(changes, FALSE);
+}
+
 // "Window 12 traces, Half width 2 traces": what the enabled steps have apart from their defaults.
 static char *describe(const LithoFlow *flow)
 {
@@ -69,32 +87,43 @@ static char *describe(const LithoFlow *flow)
             continue;
         g_autofree void *defaults = g_malloc0(step->op->params.size);
         litho_param_defaults(&step->op->params, defaults);
-        g_autoptr(GString) changes = g_string_new(NULL);
-        guint n = 0;
-        for (guint r = 0; r < step->op->params.n && n < 3; r++) {
-            const LithoParam *row = &step->op->params.rows[r];
-            if (litho_param_equal(row, step->params, defaults))
-                continue;
-            g_autofree char *value = litho_param_shown(row, step->params);
-            const char *unit =
-                row->unit && !litho_param_special(row, step->params) ? litho_text(row->unit) : "";
-            g_string_append_printf(changes, "%s%s %s%s%s", n++ ? ", " : "", litho_text(row->label),
-                                   value, *unit ? " " : "", unit);
-        }
+        g_autofree char *changes = list_changes(step, defaults);
         g_string_append(text, text->len ? "; " : "");
-        if (!alone || n == 0)
-            g_string_append_printf(text, "%s%s", litho_text(step->op->title), n ? ": " : "");
-        g_string_append(text, changes->str);
+        if (!alone || !*changes)
+            g_string_append_printf(text, "%s%s", litho_text(step->op->title), *changes ? ": " : "");
+        g_string_append(text, changes);
     }
     return g_string_free(text, FALSE);
 }
 
-static LithoSnapshot *snapshot_new(char letter, const LithoFlow *flow, const char *name)
+// What differs from `before` where both are the same steps, two or more: titles of steps would fill
+// the chips and push out the value by which these differ. NULL = describe() it.
+static char *describe_since(const LithoFlow *flow, const LithoFlow *before)
+{
+    const guint n = litho_flow_length(flow);
+    if (!before || n < 2 || litho_flow_length(before) != n)
+        return NULL;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint k = 0; k < n; k++) {
+        const LithoStep *step = litho_flow_step(flow, k), *old = litho_flow_step(before, k);
+        if (step->op != old->op || step->enabled != old->enabled)
+            return NULL;
+        g_autofree char *changes = step->enabled ? list_changes(step, old->params) : g_strdup("");
+        g_string_append_printf(text, "%s%s", text->len && *changes ? "; " : "", changes);
+    }
+    return text->len ? g_strdup(text->str) : NULL;
+}
+
+// `before`: of the newest snapshot, or NULL.
+static LithoSnapshot *snapshot_new(char letter, const LithoFlow *flow, const char *name,
+                                   const LithoFlow *before)
 {
     LithoSnapshot *s = g_new0(LithoSnapshot, 1);
     s->letter = letter;
     s->flow = litho_flow_copy(flow);
-    s->name = name && *name ? g_strdup(name) : describe(flow);
+    s->name = name && *name ? g_strdup(name) : describe_since(flow, before);
+    if (!s->name)
+        s->name = describe(flow);
     return s;
 }
 
@@ -322,7 +351,9 @@ int litho_snapshots_take(LithoSnapshots *self)
         letter++;
     if (k >= 0 || litho_flow_length(flow) == 0 || letter > 'Z')
         return k;
-    g_ptr_array_add(self->list, snapshot_new(letter, flow, NULL));
+    const guint n = self->list->len;
+    const LithoSnapshot *newest = n > 0 ? g_ptr_array_index(self->list, n - 1) : NULL;
+    g_ptr_array_add(self->list, snapshot_new(letter, flow, NULL, newest ? newest->flow : NULL));
     litho_history_seal(litho_session_history(self->session));
     changed(self);
     attach(self);
@@ -400,7 +431,7 @@ void litho_snapshots_from_json(LithoSnapshots *self, JsonArray *array)
         if (!flow || *letter < 'A' || *letter > 'Z' || find_letter(self, *letter) >= 0)
             continue;
         const char *name = litho_json_string_or(object, "name", NULL);
-        g_ptr_array_add(self->list, snapshot_new(*letter, flow, name));
+        g_ptr_array_add(self->list, snapshot_new(*letter, flow, name, NULL));
     }
     attach(self);
     changed(self);

@@ -16,7 +16,8 @@ enum { LITHO_SNAPSHOTS_MAX = 26 };
 
 typedef struct LithoSnapshot {
     char letter; // 'A'..'Z', never given twice at a time
-    char *name;  // the user's, or what differs from the defaults
+    char *name;  // the user's, or what differs: of several steps from the one before, else from the
+                 // defaults
     LithoFlow *flow;
     LithoResult *result; // whole, of the present input; or NULL
 } LithoSnapshot;
