@@ -108,6 +108,20 @@ static char *depths_text(void)
     return litho_param_print(litho_param_find(&step->op->params, "depths"), step->params);
 }
 
+// Property: the start page is whole beside an operator's panel in a window of 1100 points.
+static void test_start_page(void)
+{
+    GtkWidget *left = litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT);
+    GtkWidget *page = litho_start_page_widget(litho_middle_start(gui.window->middle));
+    GtkWidget *viewport = gtk_scrolled_window_get_child(GTK_SCROLLED_WINDOW(page));
+    GtkWidget *all = gtk_viewport_get_child(GTK_VIEWPORT(viewport));
+    int least;
+    gtk_widget_measure(all, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    g_test_message("%d points, the panel %d", least, gtk_widget_get_width(left));
+    g_assert_true(gtk_widget_get_mapped(page));
+    g_assert_cmpint(least + gtk_widget_get_width(left), <=, 1090);
+}
+
 // Property: with no file open, too, the panel says why a modelling is refused, which needs none; of
 // a filter nothing is asked yet.
 static void test_refused_alone(void)
@@ -120,6 +134,7 @@ static void test_refused_alone(void)
     g_assert_true(gui_label_says(left, "'600' is one entry too many"));
     g_assert_true(gui_label_says(left, "There is no result."));
     gui_screenshot(&gui, "model-refused-alone");
+    test_start_page();
     gui_use_operator(&gui, litho_operator_find("fx"));
     gui_spin(&gui, 0.3);
     g_assert_false(gui_label_says(left, "There is no result."));

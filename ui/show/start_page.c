@@ -43,7 +43,7 @@ static GtkWidget *make_picture(const char *file)
     GtkWidget *picture = gtk_picture_new_for_resource(resource);
     const char *named = litho_text(script->title), *about = litho_text(script->summary);
     litho_name_widget(picture, named);
-    gtk_widget_set_size_request(picture, 160, 90);
+    gtk_widget_set_size_request(picture, 120, 90);
     gtk_picture_set_content_fit(GTK_PICTURE(picture), GTK_CONTENT_FIT_COVER);
     GtkWidget *title = gtk_label_new(named), *text = gtk_label_new(about);
     gtk_widget_add_css_class(title, "heading");
