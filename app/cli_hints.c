@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/io/beside.h"
 #include "core/text.h"
 #include "core/walk.h"
 
@@ -45,8 +46,9 @@ static void hint_unused(const LithoStep *step, const LithoParam *row)
                 row->key, row->when);
 }
 
-void litho_cli_hint_settings(const LithoFlow *flow, char **words, const char *velocity)
+void litho_cli_hint_settings(const LithoFlow *flow, char **words, char **in)
 {
+    g_autofree char *velocity = litho_velocity_beside((const char *const *)in);
     const guint steps = litho_flow_length(flow);
     for (guint k = 0; k < steps; k++) {
         const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);

@@ -7,9 +7,9 @@
 // flow, as they were typed.
 
 // A model or file that nobody named, on which the result depends, and settings that were typed and
-// that the others leave without effect. `velocity`: a file beside the input that holds its
-// velocity, or NULL.
-void litho_cli_hint_settings(const LithoFlow *flow, char **words, const char *velocity);
+// that the others leave without effect. `in`: the input's files, or NULL; a velocity beside them is
+// named.
+void litho_cli_hint_settings(const LithoFlow *flow, char **words, char **in);
 // The upper end of a band that was written down and lies beyond what the samples of its step hold.
 // `grid`: of the survey, or NULL.
 void litho_cli_hint_bands(const LithoFlow *flow, char **words, const LithoGrid *grid);

@@ -17,7 +17,6 @@
 #include "core/engine/engine.h"
 #include "core/engine/positions.h"
 #include "core/error.h"
-#include "core/io/beside.h"
 #include "core/engine/provenance.h"
 #include "core/memory.h"
 #include "core/engine/stream.h"
@@ -363,8 +362,7 @@ static void tell_before(const Job *job)
     litho_cli_progress_erase();
     if (!job->speaks)
         return;
-    g_autofree char *velocity = litho_velocity_beside((const char *const *)job->o->files.in);
-    litho_cli_hint_settings(job->flow, job->words, velocity);
+    litho_cli_hint_settings(job->flow, job->words, job->o->files.in);
     litho_cli_hint_bands(job->flow, job->words, job_grid(job));
     g_autofree char *positions = litho_positions_note(job->flow, job->survey);
     if (positions)
