@@ -20,36 +20,76 @@ typedef struct Error {
 // middle by so much of itself, and by the part of it that is no noise.
 #define FOLLOWS 0.15
 // The energy of noise that is alike in the middle of traces may differ at their ends by so much,
-// and where it is not, by as much more as its level says.
+// and where it is not, by as much more as its level says. What is removed tells it near Nyquist
+// (LithoQualitySums.rough, 0.38 independent numbers a sample), where noise passes by so much more
+// or less.
 #define ALIKE 0.03
+#define ROUGH_NUMBERS 0.38
+#define PASSES_ROUGH 0.003
 
-// Energy of the error in the samples by 1 - weight, which the level's windows do not see: the ends
-// of traces. Two witnesses count by what is known of each: SURE by the level of the samples that
-// are seen, and their error by the noise that passes, which passes where events are, as errors do,
-// unless a filter takes events away. `mse`: where samples are seen; `variance`: of `level` times
-// the noise's; `ends`: LithoNoise.ends.
-static Error error_of_ends(const LithoQualitySums *s, double variance, double level, double ends,
-                           double mse)
+// Samples by 1 - weight, which the level's windows do not see, and what is known of them.
+typedef struct Ends {
+    const LithoNoise *noise;
+    double variance, level; // of the level: `level` times the noise's
+    double mse;             // where samples are seen
+} Ends;
+
+// Energy of the noise at the ends over that where it is seen, and the variance of this ratio.
+static Error loudness_of_ends(const LithoQualitySums *s, const LithoNoise *noise)
 {
-    const double there = variance * ((double)s->n - s->seen / ends); // energy of the noise
-    const double passes = s->seen_pass / s->seen;
-    const double by_level = s->rr - s->seen_rr + level * 2 * (s->div - s->seen_div) - there;
+    const double more = ALIKE + fabs(1 - 1 / noise->ends), open = more * more;
+    const double n = s->rough_n - s->seen_rough_n;
+    if (noise->ends != 1 || !(n > 0) || !(s->seen_rough > 0))
+        return (Error){1, open};
+    const double ratio = (s->rough - s->seen_rough) / n / (s->seen_rough / s->seen_rough_n);
+    const double off = 2 / ROUGH_NUMBERS * (s->unseen_squared / (n * n) + 1 / s->seen_rough_n) +
+                       PASSES_ROUGH * PASSES_ROUGH;
+    return (Error){1 + (ratio - 1) * open / (open + off), open * off / (open + off)};
+}
+
+// SURE by the level of the samples that are seen.
+static Error ends_by_level(const LithoQualitySums *s, const Ends *e)
+{
+    const Error loud = loudness_of_ends(s, e->noise);
+    const double there = e->variance * ((double)s->n - s->seen / e->noise->ends); // noise's energy
     const double chance =
-        (2 * variance * variance + 4 * variance * fmax(mse, 0)) * s->unseen_squared;
-    const double alike = ALIKE + fabs(1 - 1 / ends);
-    const double loud = chance + pow(alike * variance * s->unseen, 2);
-    if (!(passes > 0) || !(mse > 0))
-        return (Error){by_level, loud};
-    const double by_noise = mse * (s->pass - s->seen_pass) / passes;
-    const double off = pow((FOLLOWS + 1 - fmin(1, passes / mse)) * mse * s->unseen, 2);
-    return (Error){(by_level * off + by_noise * loud) / (loud + off), loud * off / (loud + off)};
+        (2 * e->variance * e->variance + 4 * e->variance * fmax(e->mse, 0)) * s->unseen_squared;
+    return (Error){s->rr - s->seen_rr + e->level * 2 * (s->div - s->seen_div) - loud.mean * there,
+                   chance + loud.scatter * pow(e->variance * s->unseen, 2)};
+}
+
+// The error of the samples that are seen by the noise that passes, which passes where events are,
+// as errors do, unless a filter takes events away.
+static Error ends_by_noise(const LithoQualitySums *s, const Ends *e)
+{
+    const double passes = s->seen_pass / s->seen;
+    const double mean = e->mse * (s->pass - s->seen_pass) / passes;
+    const double most = fmax(e->mse * s->unseen, mean);
+    return (Error){mean, pow((FOLLOWS + 1 - fmin(1, passes / e->mse)) * most, 2)};
+}
+
+// Energy of the error in those samples. Two witnesses count by what is known of each. Where they
+// are further apart than the level leaves open the error does not follow the noise that passes, as
+// at an event that ends with the traces and that filters bend.
+static Error error_of_ends(const LithoQualitySums *s, const Ends *e)
+{
+    Error level = ends_by_level(s, e);
+    if (!(s->seen_pass > 0) || !(e->mse > 0))
+        return level;
+    Error noise = ends_by_noise(s, e);
+    const double apart = pow(level.mean - noise.mean, 2) - 2 * level.scatter;
+    noise.scatter = fmax(noise.scatter, apart);
+    const double both = level.scatter + noise.scatter;
+    return (Error){(level.mean * noise.scatter + noise.mean * level.scatter) / both,
+                   level.scatter * noise.scatter / both};
 }
 
 // SURE with a noise level `factor` times the given one. The level is the energy of this noise as
 // its windows see it, which end with the traces: so the error is that of samples as they are seen,
 // and that of the others is added. Of a local level the error is known less well, and its share at
 // the ends, where noise may be many times as loud, not at all: there the noise alone is added, no
-// more than there is.
+// more than there is. Where they hold less than the middle, as in a water layer, the noise that
+// passes tells how much less.
 static Error sure(const LithoQualitySums *s, const LithoNoise *noise, double factor)
 {
     const double level = factor * factor, variance = level * noise->total * noise->total;
@@ -59,9 +99,11 @@ static Error sure(const LithoQualitySums *s, const LithoNoise *noise, double fac
     const double mse = (s->seen_rr + level * 2 * s->seen_div) / s->seen - variance / noise->ends;
     if (noise->local) {
         const double more = s->pass / n - s->seen_pass / s->seen;
-        return (Error){mse + PASSING * fmin(more, variance * (1 - 1 / noise->ends)), 0};
+        const double there = fmax(variance * (1 - 1 / noise->ends), 0);
+        return (Error){mse + PASSING * fmin(more, there), 0};
     }
-    const Error ends = error_of_ends(s, variance, level, noise->ends, mse);
+    const Ends e = {.noise = noise, .variance = variance, .level = level, .mse = mse};
+    const Error ends = error_of_ends(s, &e);
     return (Error){(s->seen * mse + ends.mean) / n, ends.scatter / (n * n)};
 }
 
