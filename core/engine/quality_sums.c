@@ -68,25 +68,33 @@ static gboolean is_muted(const Trace *t, gint64 k)
     return t->y[k] == 0 && t->b[k] == 0;
 }
 
+static double fourth_difference(const double r[5])
+{
+    return r[0] + r[4] - 4 * (r[1] + r[3]) + 6 * r[2];
+}
+
 // The noise near Nyquist, where no event is that a filter bends, by fourth differences along the
-// trace: they have 70 times the energy of white noise.
+// trace, and the probe's likewise.
 static void sum_rough(const Trace *t, LithoQualitySums *sums)
 {
     for (gint64 k = t->from + 2; k < t->to - 2; k++) {
-        double r[5];
+        double r[5], probe[5];
         gboolean muted = FALSE;
-        for (int d = -2; d <= 2; d++) {
-            r[d + 2] = (double)t->y[k + d] - t->f[k + d];
-            muted |= is_muted(t, k + d);
+        for (int d = 0; d < 5; d++) {
+            const gint64 at = k + d - 2;
+            r[d] = (double)t->y[at] - t->f[at];
+            probe[d] = t->b[at] - ((double)t->g[at] - t->f[at]) / LITHO_QUALITY_STEP;
+            muted |= is_muted(t, at);
         }
-        const double rough = r[0] + r[4] - 4 * (r[1] + r[3]) + 6 * r[2];
+        const double rough = fourth_difference(r), own = fourth_difference(probe), w = t->weight[k];
         if (muted || !isfinite(rough))
             continue;
-        const double w = t->weight[k], energy = rough * rough / 70;
-        sums->rough += energy;
         sums->rough_n++;
-        sums->seen_rough += w * energy;
+        sums->rough += rough * rough;
+        sums->rough_probe += own * own;
         sums->seen_rough_n += w;
+        sums->seen_rough += w * rough * rough;
+        sums->seen_rough_probe += w * own * own;
     }
 }
 
@@ -207,6 +215,8 @@ static void add(LithoQualitySums *to, const LithoQualitySums *from)
     to->rough_n += from->rough_n;
     to->seen_rough += from->seen_rough;
     to->seen_rough_n += from->seen_rough_n;
+    to->rough_probe += from->rough_probe;
+    to->seen_rough_probe += from->seen_rough_probe;
 }
 
 // Threads that share the area: a team meets later than one thread sums a few traces. A build

@@ -36,9 +36,9 @@ typedef struct LithoQualitySums {
     // Where there is LithoQualityCase.weight: |b|^2; of samples by it their sum, `rr`, `div`,
     // `pass` and `bb`; of 1 - weight the sum without signs, and of squares.
     double bb, seen, seen_rr, seen_div, seen_pass, seen_bb, unseen, unseen_squared;
-    // Squares of fourth differences of y - f(y), in units of white noise's energy, and their
-    // number: of all samples, and by weight.
-    double rough, rough_n, seen_rough, seen_rough_n;
+    // Squares of fourth differences along the traces, which tell noise near Nyquist, of what is
+    // removed of the input and of b: of all samples, and by weight. Their numbers.
+    double rough, rough_probe, rough_n, seen_rough, seen_rough_probe, seen_rough_n;
     // Products of bursts: |guess|^2, |guess - f(y)|^2, guess . (guess - f(y)).
     double guessed, off, guess_off;
 } LithoQualitySums;

@@ -20,12 +20,12 @@ typedef struct Error {
 // middle by so much of itself, and by the part of it that is no noise.
 #define FOLLOWS 0.15
 // The energy of noise that is alike in the middle of traces may differ at their ends by so much,
-// and where it is not, by as much more as its level says. What is removed tells it near Nyquist
-// (LithoQualitySums.rough, 0.38 independent numbers a sample), where noise passes by so much more
-// or less.
+// and where it is not, by as much more as its level says. What is removed near Nyquist tells it
+// (LithoQualitySums.rough, 0.38 independent numbers a sample), beside what is removed of the probe:
+// so much more of it than the probe has are events.
 #define ALIKE 0.03
 #define ROUGH_NUMBERS 0.38
-#define PASSES_ROUGH 0.003
+#define EVENTS_ROUGH 1.1
 
 // Samples by 1 - weight, which the level's windows do not see, and what is known of them.
 typedef struct Ends {
@@ -34,16 +34,18 @@ typedef struct Ends {
     double mse;             // where samples are seen
 } Ends;
 
-// Energy of the noise at the ends over that where it is seen, and the variance of this ratio.
+// Energy of the noise at the ends over that where it is seen, and the variance of this ratio. Where
+// the noise has next to nothing near Nyquist what is removed there are events.
 static Error loudness_of_ends(const LithoQualitySums *s, const LithoNoise *noise)
 {
     const double more = ALIKE + fabs(1 - 1 / noise->ends), open = more * more;
     const double n = s->rough_n - s->seen_rough_n;
-    if (noise->ends != 1 || !(n > 0) || !(s->seen_rough > 0))
+    const double own = s->rough_probe - s->seen_rough_probe;
+    if (noise->ends != 1 || !(n > 0) || !(own > 0) ||
+        s->seen_rough > EVENTS_ROUGH * s->seen_rough_probe)
         return (Error){1, open};
-    const double ratio = (s->rough - s->seen_rough) / n / (s->seen_rough / s->seen_rough_n);
-    const double off = 2 / ROUGH_NUMBERS * (s->unseen_squared / (n * n) + 1 / s->seen_rough_n) +
-                       PASSES_ROUGH * PASSES_ROUGH;
+    const double ratio = (s->rough - s->seen_rough) / own * s->seen_rough_probe / s->seen_rough;
+    const double off = 2 * 2 / ROUGH_NUMBERS * (s->unseen_squared / (n * n) + 1 / s->seen_rough_n);
     return (Error){1 + (ratio - 1) * open / (open + off), open * off / (open + off)};
 }
 
