@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Expected SNR where events end with the traces, and below a quiet water layer, against the truth.
+// Expected SNR where events end with the traces, below a quiet water layer, and of dense folded
+// layers, against the truth.
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -26,7 +27,7 @@ typedef double (*Value)(gconstpointer of, gint64 i, gint64 j, gint64 t);
 
 // A cube of such a signal with rms 1, and noise times `amplitude`, which is `db` below it.
 static Cubes make(const char *size, Value signal, gconstpointer of, double db, Value amplitude,
-                  guint32 seed)
+                  double *(*colour)(const double *white, gint64 n), guint32 seed)
 {
     Cubes c = quality_make("planes", size);
     const gint64 n = c.noisy->grid.axis[2].n, nx = c.noisy->grid.axis[1].n;
@@ -37,10 +38,11 @@ static Cubes make(const char *size, Value signal, gconstpointer of, double db, V
     for (gint64 k = 0; k < samples; k++)
         noise[k] = normal(rand);
     for (gint64 x = 0; x < samples / n; x++) {
+        g_autofree double *trace = colour ? colour(noise + x * n, n) : NULL;
         for (gint64 t = 0; t < n; t++) {
             const double s = signal(of, x / nx, x % nx, t);
             double *b = &noise[x * n + t];
-            *b *= amplitude ? amplitude(of, x / nx, x % nx, t) : 1;
+            *b = (trace ? trace[t] : *b) * (amplitude ? amplitude(of, x / nx, x % nx, t) : 1);
             c.truth->samples[x * n + t] = (float)s;
             energy += s * s;
             own += *b * *b;
@@ -90,7 +92,7 @@ static void test_late_event(void)
         const double at = 235;
         double level;
         g_auto(Cubes) c = make("inlines=64 xlines=64 samples=250 dt=0.001", late_event, &at, 10,
-                               NULL, (guint32)seed);
+                               NULL, NULL, (guint32)seed);
         const LithoQuality q = judge("late event", &c, &level);
         g_assert_cmpfloat(fabs(q.expected_snr_db - q.snr_db), <, 1);
         g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
@@ -172,9 +174,47 @@ static void test_water(void)
     for (guint32 seed = 7; seed <= 8; seed++) {
         double level;
         g_auto(Cubes) c =
-            make("inlines=64 xlines=64 samples=192", below_floor, &l, 10, quiet_water, seed);
+            make("inlines=64 xlines=64 samples=192", below_floor, &l, 10, quiet_water, NULL, seed);
         const LithoQuality q = judge("water", &c, &level);
         g_assert_cmpfloat(fabs(q.expected_snr_db - q.snr_db), <, 0.8);
+        g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
+        g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
+    }
+}
+
+// White noise through a window of 30 Hz.
+static double *of_band(const double *white, gint64 n)
+{
+    enum { REACH = 8 };
+    double *to = g_new0(double, n);
+    for (gint64 t = 0; t < n; t++)
+        for (gint64 d = -REACH; d <= REACH; d++)
+            if (t + d >= 0 && t + d < n)
+                to[t] += white[t + d] * exp(-0.5 * pow((double)d / 2.2, 2)) *
+                         cos(2 * G_PI * 30 * (double)d * DT);
+    return to;
+}
+
+// Property: dense and steep layers fill the windows, and look like windows of loud noise, like
+// noise that keeps to some wavenumbers and like gain control; the noise is none of it. Told within
+// half a decibel, the level within 3 %. In noise of their own frequencies 20 dB below them the
+// level had 20 % too much energy, and 2.8 dB too much were told; in white noise 30 dB below them it
+// had 38 %, and no SNR was told.
+static void test_dense_layers(void)
+{
+    static const struct {
+        const char *name;
+        double steep, hertz, db;
+        guint32 seed;
+    } kinds[] = {{"band", 3, 20, 20, 17}, {"white", 2, 30, 30, 11}};
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        double level;
+        g_auto(Layers) l = layers_new(256, 0.9, kinds[k].steep, kinds[k].hertz, kinds[k].seed);
+        g_auto(Cubes) c = make("inlines=64 xlines=64 samples=256", layer, &l, kinds[k].db, NULL,
+                               k == 0 ? of_band : NULL, 3);
+        const LithoQuality q = judge(kinds[k].name, &c, &level);
+        g_assert_cmpfloat_with_epsilon(level, 1, 0.03);
+        g_assert_cmpfloat(fabs(q.expected_snr_db - q.snr_db), <, 0.5);
         g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
         g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
     }
@@ -186,5 +226,6 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/quality/layers/late-event", test_late_event);
     g_test_add_func("/quality/layers/water", test_water);
+    g_test_add_func("/quality/layers/dense", test_dense_layers);
     return g_test_run();
 }

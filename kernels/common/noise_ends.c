@@ -1,9 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Ends of the traces, of which windows see less, in noise that varies.
+// Ends of the traces, of which windows see less.
 #include <math.h>
 
 #include "kernels/common/noise_job.h"
+
+// --- by the loudness of windows ------------------------------------------------------------------
+
+// Mean of the straight lines through power[k] at the middles of windows along the traces, which go
+// on to the ends, over all samples.
+static double mean_along(const NoiseJob *job, const double *power, gint64 places)
+{
+    const gint64 n = litho_box_size(job->box, 2);
+    const double first = noise_start_of(job, 2, 0) - job->box.lo[2] + 0.5 * (job->n[2] - 1);
+    const double step =
+        (double)(noise_start_of(job, 2, places - 1) - noise_start_of(job, 2, 0)) / (places - 1);
+    double sum = 0;
+    for (gint64 t = 0; t < n; t++) {
+        const double at = (t - first) / step;
+        const gint64 k = CLAMP((gint64)floor(at), 0, places - 2);
+        sum += fmax(power[k] + (at - k) * (power[k + 1] - power[k]), 0);
+    }
+    return sum / n;
+}
+
+// Energy of the noise over that of the windows: these end with the traces, whose ends count less
+// than their middle. Events make windows at some times seem up to 7 % louder; from 15 to 30 % on
+// the noise itself varies.
+double noise_energy_at_ends(const NoiseJob *job, const float *loud)
+{
+    const gint64 places = job->count[2];
+    g_autofree double *power = g_new0(double, places), *weight = g_new0(double, places);
+    double mean = 0, whole = 0, squares = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        power[noise_place_of(job, w, 2)] += (double)job->share[w] * loud[w];
+        weight[noise_place_of(job, w, 2)] += job->share[w];
+    }
+    for (gint64 k = 0; k < places; k++) {
+        if (places < 2 || !(weight[k] > 0))
+            return 1;
+        mean += power[k];
+        whole += weight[k];
+        power[k] /= weight[k];
+    }
+    mean /= whole;
+    for (gint64 k = 0; k < places; k++)
+        squares += (power[k] / mean - 1) * (power[k] / mean - 1);
+    const double part = CLAMP(sqrt(squares / places) / 0.15 - 1, 0, 1);
+    return 1 + part * (mean_along(job, power, places) / mean - 1);
+}
+
+// --- by a local level ----------------------------------------------------------------------------
 
 static double taper_at(const NoiseJob *job, gint64 k, gint64 t)
 {

@@ -327,8 +327,9 @@ void noise_add_likeness(double times, const float *plane, double own, const floa
     }
 }
 
-static gboolean is_alike(const NoiseJob *job, const float *tenth, const float *half,
-                         const LithoNoise *noise)
+// The part that both floors tell of what wavenumbers hold above the levels `sigma` [frequency].
+static double likeness(const NoiseJob *job, const float *tenth, const float *half,
+                       const double *sigma)
 {
     const gint64 nk = noise_wavenumbers(job);
     g_autofree float *below = g_new(float, nk);
@@ -336,17 +337,53 @@ static gboolean is_alike(const NoiseJob *job, const float *tenth, const float *h
     for (int f = 0; f < job->nf; f++) {
         const double times = f == 0 || 2 * f == job->n[2] ? 1 : 2;
         below_at(job, f, TRUE, tenth, below);
-        noise_add_likeness(times, below, noise->sigma[f] * noise->sigma[f], tenth + f * nk,
-                           half + f * nk, nk, &like, &all);
+        noise_add_likeness(times, below, sigma[f] * sigma[f], tenth + f * nk, half + f * nk, nk,
+                           &like, &all);
     }
-    return like > NOISE_ALIKE * all;
+    return all > 0 ? like / all : 0;
+}
+
+// Mean power over all wavenumbers and frequencies, times the samples of a window.
+static double energy_of(const NoiseJob *job, const float *floor)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    double sum = 0;
+    for (int f = 0; f < job->nf; f++)
+        sum += noise_times_of(job, f) * noise_mean(floor + f * nk, nk);
+    return sum;
+}
+
+// Both parts of the windows tell 0.85 to 0.9 of mixed traces alike, and their floor is the level
+// over all coefficients: 1.2 times its power. Dense and steep layers in noise of their own
+// frequencies leave 0.66, and 14 times that power.
+#define KEEPS_ALIKE 0.75
+#define KEEPS_AS_MUCH 1.5
+
+gboolean noise_keeps_to_some(const NoiseJob *job, int threads, const double *quiet,
+                             const double *all)
+{
+    const gsize powers = (gsize)job->nf * noise_wavenumbers(job);
+    gint64 windows = 0;
+    double level = 0;
+    for (gint64 w = 0; w < job->windows; w++)
+        windows += job->share[w] > 0;
+    if (!noise_tells_shape(job->n) || windows < NOISE_FLOOR_WINDOWS)
+        return TRUE;
+    for (int f = 0; f < job->nf; f++)
+        level += noise_times_of(job, f) * all[f] * all[f];
+    g_autofree float *tenth = g_new0(float, powers), *half = g_new0(float, powers);
+    noise_floor(job, threads, tenth);
+    noise_floor_by(job, 0.5, threads, half);
+    return likeness(job, tenth, half, quiet) > KEEPS_ALIKE ||
+           energy_of(job, tenth) < KEEPS_AS_MUCH * level;
 }
 
 void noise_take_floor(const NoiseJob *job, const float *floor, const float *half, LithoNoise *noise)
 {
     const gint64 nk = noise_wavenumbers(job);
     double shaped = 0, samples = 0;
-    if (!noise_holds_more(job, floor, noise) || !is_alike(job, floor, half, noise))
+    if (!noise_holds_more(job, floor, noise) ||
+        likeness(job, floor, half, noise->sigma) <= NOISE_ALIKE)
         return;
     noise->shape = g_new(float, job->nf *nk);
     for (int f = 0; f < job->nf; f++) {

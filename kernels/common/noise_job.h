@@ -168,6 +168,11 @@ gboolean noise_holds_more(const NoiseJob *job, const float *tenth, const LithoNo
 // from window to window than those of noise.
 void noise_take_floor(const NoiseJob *job, const float *tenth, const float *half,
                       LithoNoise *noise);
+// TRUE where noise keeps to some wavenumbers, or there are too few windows to tell: both parts of
+// the windows tell alike what wavenumbers hold above the levels `quiet` [frequency], or this is no
+// more than the levels `all` over all coefficients, which events in most windows exceed.
+gboolean noise_keeps_to_some(const NoiseJob *job, int threads, const double *quiet,
+                             const double *all);
 // The part of what a plane of n wavenumbers holds above `own` that both floors tell: is added to
 // `like`, all of it to `all`, `times` each.
 void noise_add_likeness(double times, const float *plane, double own, const float *tenth,
@@ -262,6 +267,9 @@ void noise_local_clear(NoiseLocal *local);
 // wavenumbers must agree with.
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
                              const double *quiet);
+// TRUE where the noise is alike everywhere by its local level, and holds clearly more than the
+// levels `quiet` [frequency] of classes tell: these had windows of a loudness that is the events'.
+gboolean noise_local_is_alike(const NoiseJob *job, const NoiseLocal *local, const double *quiet);
 // Where the windows are, from which the level was measured.
 void noise_put_places(const NoiseJob *job, LithoNoise *noise);
 // Instead of noise_quiet_conclude(): `noise` gets its local level, too.
@@ -276,7 +284,9 @@ static inline double noise_times_of(const NoiseJob *job, int f)
 
 // --- noise_ends.c --------------------------------------------------------------------------------
 
-// Energy of the noise over that of its windows, which end with the traces.
+// Energy of the noise over that of its windows, which end with the traces: by the windows'
+// loudness, and by a local level.
+double noise_energy_at_ends(const NoiseJob *job, const float *loud);
 double noise_local_ends(const NoiseJob *job, const NoiseLocal *local);
 
 // --- noise_fine.c --------------------------------------------------------------------------------

@@ -266,6 +266,14 @@ static gboolean fills_bottom(const NoiseJob *job, const double *all, const doubl
     return sqrt(mean_power(quiet, 0, few)) > nearly * sqrt(mean_power(all, 0, few));
 }
 
+// TRUE where results are judged and all coefficients hold more than the quiet ones by dense and
+// steep events, which differ from window to window, in noise of their own frequencies.
+static gboolean are_events(const NoiseJob *job, const double *quiet, const double *all)
+{
+    return job->judging && noise_has_neighbours(job) && litho_run_checkpoint(job->run) &&
+           !noise_keeps_to_some(job, litho_run_threads(job->run), quiet, all);
+}
+
 // Levels of the quiet coefficients over the one over all, a median: by no more than 1.1 in white
 // noise of 0 to 10 dB, by 1.35 where noise keeps to the events' frequencies (a line with faults, 20
 // dB). Short windows hold more leak of events, which wavepacket/leak.c asks for: up to 3.3.
@@ -401,7 +409,7 @@ static double *bring_down(const NoiseJob *job, const double *goal, const double 
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down. Events
-// of 20 dB look alike, but only below half of Nyquist.
+// of 20 dB look alike, but only below half of Nyquist, or where are_events() tells them apart.
 void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
                     const double *leaking, LithoNoise *noise)
 {
@@ -418,7 +426,8 @@ void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, c
     const gboolean even = noise->local || filled > 0 ||
                           with_leak > much_less * total_of(job, all) ||
                           (noise_has_neighbours(job) &&
-                           (fills_top(job, all, leaking) || fills_bottom(job, all, leaking)));
+                           (fills_top(job, all, leaking) || fills_bottom(job, all, leaking))) ||
+                          are_events(job, sigma, all);
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
     for (int g = 0; interval && g < GROUPS; g++)

@@ -95,6 +95,34 @@ static double at_one_time(const NoiseJob *job, const Pair *windows, gint64 n)
 // leaves more than GROWTH there.
 static const double SHORT_GAIN = -0.75, GROWTH = -0.3;
 
+// Scatter of the windows' noise at the frequencies [from, to), relative.
+static double spread_of(const NoiseJob *job, const NoiseLocal *local, int from, int to)
+{
+    double sum = 0, squares = 0;
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        double level = 0;
+        if (!(job->share[w] > 0))
+            continue;
+        for (int f = from; f < to; f++)
+            level += local->level[job->windows * f + w];
+        sum += level;
+        squares += level * level;
+        n++;
+    }
+    return sum > 0 ? sqrt(fmax(squares * (double)n / (sum * sum) - 1, 0)) : 0;
+}
+
+// Gains change noise of all frequencies alike: it scatters between windows by 0.97 to 1.05 times as
+// much below three quarters of Nyquist as above. Dense and steep events, which pass for noise,
+// reach above half of Nyquist, but less above three quarters: by 2.2 times there.
+static gboolean scatters_alike(const NoiseJob *job, const NoiseLocal *local)
+{
+    const double alike = 1.4;
+    const int half = job->nf / 2, top = 3 * job->nf / 4;
+    return spread_of(job, local, half, top) < alike * spread_of(job, local, top, job->nf);
+}
+
 double noise_levelled(const NoiseJob *job, const NoiseLocal *local)
 {
     // The noise of the upper half of the frequencies and events of the lower one: they share no
@@ -129,7 +157,7 @@ double noise_levelled(const NoiseJob *job, const NoiseLocal *local)
     // is what a rank correlation near -1 tells: half of theirs.
     const double times = at_one_time(job, windows, n);
     const double r = run_against(windows, n, apart[0] * apart[1] * apart[2]);
-    if (r < SHORT_GAIN && times > GROWTH)
+    if ((r < SHORT_GAIN && times > GROWTH) || !scatters_alike(job, local))
         return 0;
     return r < 0 ? r : 0.5 * run_against(traces, n_traces, apart[0] * apart[1]);
 }

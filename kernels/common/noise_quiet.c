@@ -561,49 +561,6 @@ static void level_of_time(const NoiseJob *job, const float *loud, LithoNoise *no
         noise->at_time[k] = weight[k] > 0 ? (float)sqrt(power[k] / weight[k]) : 1;
 }
 
-// Mean of the straight lines through power[k] at the middles of windows along the traces, which go
-// on to the ends, over all samples.
-static double mean_along(const NoiseJob *job, const double *power, gint64 places)
-{
-    const gint64 n = litho_box_size(job->box, 2);
-    const double first = noise_start_of(job, 2, 0) - job->box.lo[2] + 0.5 * (job->n[2] - 1);
-    const double step =
-        (double)(noise_start_of(job, 2, places - 1) - noise_start_of(job, 2, 0)) / (places - 1);
-    double sum = 0;
-    for (gint64 t = 0; t < n; t++) {
-        const double at = (t - first) / step;
-        const gint64 k = CLAMP((gint64)floor(at), 0, places - 2);
-        sum += fmax(power[k] + (at - k) * (power[k + 1] - power[k]), 0);
-    }
-    return sum / n;
-}
-
-// Energy of the noise over that of the windows: these end with the traces, whose ends count less
-// than their middle. Events make windows at some times seem up to 7 % louder; from 15 to 30 % on
-// the noise itself varies.
-static double energy_at_ends(const NoiseJob *job, const float *loud)
-{
-    const gint64 places = job->count[2];
-    g_autofree double *power = g_new0(double, places), *weight = g_new0(double, places);
-    double mean = 0, whole = 0, squares = 0;
-    for (gint64 w = 0; w < job->windows; w++) {
-        power[noise_place_of(job, w, 2)] += (double)job->share[w] * loud[w];
-        weight[noise_place_of(job, w, 2)] += job->share[w];
-    }
-    for (gint64 k = 0; k < places; k++) {
-        if (places < 2 || !(weight[k] > 0))
-            return 1;
-        mean += power[k];
-        whole += weight[k];
-        power[k] /= weight[k];
-    }
-    mean /= whole;
-    for (gint64 k = 0; k < places; k++)
-        squares += (power[k] / mean - 1) * (power[k] / mean - 1);
-    const double part = CLAMP(sqrt(squares / places) / 0.15 - 1, 0, 1);
-    return 1 + part * (mean_along(job, power, places) / mean - 1);
-}
-
 // LithoNoise.lumps: the median over the frequencies with complex coefficients.
 static double lumps_of(const NoiseJob *job, const Lumps *lumps)
 {
@@ -628,7 +585,7 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
     noise->used = job->judging && !unequal ? g_new0(float, job->nf) : NULL;
     for (int f = 0; f < job->nf; f++)
         quiet_level_of(job, sums, classes, f, unequal, sigma, leaking, noise->used);
-    noise->ends = unequal ? energy_at_ends(job, loud) : 1;
+    noise->ends = unequal ? noise_energy_at_ends(job, loud) : 1;
     const double ends = sqrt(noise->ends);
     for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
         sigma[k] *= ends;
@@ -638,38 +595,60 @@ void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const
         noise->at_time[k] /= (float)ends;
 }
 
-// Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
-// the leak of missing traces. FALSE: there is no memory.
-void noise_quiet_levels(const NoiseJob *job, int threads, const double *all, double *sigma,
-                        double *leaking, LithoNoise *noise)
+// Levels by windows of this loudness.
+static void levels_by_classes(const NoiseJob *job, const Measure *m, int threads, double *sigma,
+                              double *leaking, LithoNoise *noise)
 {
     const gsize nk = noise_wavenumbers(job), powers = (gsize)job->windows * nk;
-    g_autofree float *median = g_new0(float, job->nf);
-    smooth_all(job, threads, median);
-    g_autofree float *loud = job->judging ? steady_loudness(job, job->smooth, threads)
-                                          : loudness(job, job->smooth, threads);
     g_autofree NoiseClassSums *sums = g_new0(NoiseClassSums, (gsize)2 * job->nf * CLASSES);
     g_autofree Lumps *lumps = g_new0(Lumps, job->nf);
-    Measure m = {
-        .smooth = job->smooth, .loud = loud, .median = median, .spread = noise_spread_new(job)};
 #pragma omp parallel num_threads(threads)
     {
         g_autofree float *near = g_new(float, powers), *sorted = g_new(float, powers + 2 * nk);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
             if (litho_run_checkpoint(job->run))
-                class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES, lumps + f);
+                class_sums(job, m, f, near, sorted, sums + (gsize)2 * f * CLASSES, lumps + f);
     }
-    noise_spread_clear(&m.spread);
     noise->lumps = lumps_of(job, lumps);
-    noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
+    noise_quiet_conclude(job, sums, m->loud, sigma, leaking, noise);
+}
+
+// Events that fill windows at all frequencies but where there is no noise make them seem loud, and
+// fill the quiet classes with what is then too little. Ranks within windows tell that the noise is
+// alike: they need no loudness.
+static void take_as_alike(const NoiseJob *job, Measure *m, int threads, double *sigma,
+                          double *leaking, LithoNoise *noise)
+{
+    for (gint64 w = 0; w < job->windows; w++)
+        m->loud[w] = 1;
+    g_clear_pointer(&noise->used, g_free);
+    levels_by_classes(job, m, threads, sigma, leaking, noise);
+}
+
+// Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
+// the leak of missing traces. FALSE: there is no memory.
+void noise_quiet_levels(const NoiseJob *job, int threads, const double *all, double *sigma,
+                        double *leaking, LithoNoise *noise)
+{
+    g_autofree float *median = g_new0(float, job->nf);
+    smooth_all(job, threads, median);
+    g_autofree float *loud = job->judging ? steady_loudness(job, job->smooth, threads)
+                                          : loudness(job, job->smooth, threads);
+    Measure m = {
+        .smooth = job->smooth, .loud = loud, .median = median, .spread = noise_spread_new(job)};
+    levels_by_classes(job, &m, threads, sigma, leaking, noise);
     // Filtered data have an uneven floor of their own; few wavenumbers scatter like uneven noise.
     const gsize enough = 32;
-    if (job->judging && nk >= enough && noise->lumps <= LITHO_NOISE_LUMPS &&
-        litho_run_checkpoint(job->run)) {
+    if (job->judging && (gsize)noise_wavenumbers(job) >= enough &&
+        noise->lumps <= LITHO_NOISE_LUMPS && litho_run_checkpoint(job->run)) {
         NoiseLocal local = noise_local_new(job, median, threads);
         if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local, all, sigma))
             noise_local_conclude(job, &local, sigma, leaking, threads, noise);
+        else if (!noise->used && litho_run_checkpoint(job->run) &&
+                 noise_local_is_alike(job, &local, sigma))
+            take_as_alike(job, &m, threads, sigma, leaking, noise);
         noise_local_clear(&local);
     }
+    noise_spread_clear(&m.spread);
 }

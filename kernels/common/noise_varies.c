@@ -97,6 +97,26 @@ static gboolean holds_noise(const NoiseJob *job, const NoiseLocal *local, const 
     return own < most * classes && classes < most_beyond * median;
 }
 
+// Energy of the noise by its local level over that by the levels `quiet` [frequency] of classes.
+static double over_classes(const NoiseJob *job, const NoiseLocal *local, const double *quiet)
+{
+    double own = 0, classes = 0;
+    for (int f = 0; f < job->nf; f++) {
+        own += noise_times_of(job, f) * mean_of(job, local->level, f);
+        classes += noise_times_of(job, f) * quiet[f] * quiet[f];
+    }
+    return classes > 0 ? own / classes : 1;
+}
+
+// Both levels of noise that classes follow agree so far: 0.95 to 1.05.
+#define AGREE 0.1
+
+// TRUE where it is events that make levels of windows vary, more at some frequencies than at all.
+static gboolean are_events(double varies, double least)
+{
+    return varies * varies - least * least > EVENTS && least < MUCH;
+}
+
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
                              const double *quiet)
 {
@@ -105,9 +125,18 @@ gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const
     if (few && !holds_noise(job, local, all, quiet))
         return FALSE;
     const double varies = variation_of(job, local, &least);
-    const gboolean events = varies * varies - least * least > EVENTS && least < MUCH;
-    return (least > (few ? VARIES_FEW : VARIES) && !events) ||
+    const gboolean follow = few || fabs(over_classes(job, local, quiet) - 1) < AGREE;
+    return (least > (few ? VARIES_FEW : VARIES) && !(are_events(varies, least) && follow)) ||
            energy_of_lines(job, local) > LITHO_NOISE_LINES || local->levelled < 0;
+}
+
+gboolean noise_local_is_alike(const NoiseJob *job, const NoiseLocal *local, const double *quiet)
+{
+    double least;
+    if (noise_wavenumbers(job) < FEW_WAVENUMBERS || over_classes(job, local, quiet) < 1 + AGREE)
+        return FALSE;
+    variation_of(job, local, &least);
+    return least < VARIES;
 }
 
 // --- the result ----------------------------------------------------------------------------------
@@ -255,11 +284,18 @@ static double doubt_of(const NoiseJob *job, const NoiseLocal *local)
 // times what windows saw.
 #define MUCH_AT_ENDS 1.5
 
+// Where neither classes nor ranks leave all events out, and the two disagree, the local level is
+// off by a part of that.
+#define OF_APART 0.25
+
 void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *sigma,
                           double *leaking, int threads, LithoNoise *noise)
 {
     const double ends = noise_local_ends(job, local), of_ends = 0.2;
     g_autofree float *lumps = g_new(float, job->nf);
+    const double apart = over_classes(job, local, sigma) - 1;
+    double least;
+    const double varies = variation_of(job, local, &least);
     int n = 0;
     for (int f = 0; f < job->nf; f++) {
         double power[GROUPS] = {0}, weight[GROUPS] = {0};
@@ -281,9 +317,11 @@ void noise_local_conclude(const NoiseJob *job, const NoiseLocal *local, double *
     noise->events = events_of(job, local);
     noise->doubt = doubt_of(job, local) + noise->events + of_ends * fmax(ends - MUCH_AT_ENDS, 0);
     noise->lines = energy_of_lines(job, local);
+    if (are_events(varies, least) && !(local->levelled < 0) && noise->lines <= LITHO_NOISE_LINES)
+        noise->doubt += OF_APART * fabs(apart);
     noise->line_at = strongest_line(job, local) / (job->n[2] * job->dt);
     noise->levelled = local->levelled;
-    variation_of(job, local, &noise->varies);
+    noise->varies = least;
     put_local(job, local, noise);
     noise_put_fine(job, local, threads, noise);
 }
