@@ -264,9 +264,9 @@ void noise_local_clear(NoiseLocal *local);
 
 // TRUE where the level varies from place to place, or much of it stands in lines. `all`, `quiet`:
 // levels [frequency] over all wavenumbers and of the quiet classes, which a local level of few
-// wavenumbers must agree with.
+// wavenumbers must agree with. `unequal`: windows that the classes are of differ in loudness.
 gboolean noise_local_matters(const NoiseJob *job, const NoiseLocal *local, const double *all,
-                             const double *quiet);
+                             const double *quiet, gboolean unequal);
 // TRUE where the noise is alike everywhere by its local level, and holds clearly more than the
 // levels `quiet` [frequency] of classes tell: these had windows of a loudness that is the events'.
 gboolean noise_local_is_alike(const NoiseJob *job, const NoiseLocal *local, const double *quiet);

@@ -643,7 +643,8 @@ void noise_quiet_levels(const NoiseJob *job, int threads, const double *all, dou
     if (job->judging && (gsize)noise_wavenumbers(job) >= enough &&
         noise->lumps <= LITHO_NOISE_LUMPS && litho_run_checkpoint(job->run)) {
         NoiseLocal local = noise_local_new(job, median, threads);
-        if (litho_run_checkpoint(job->run) && noise_local_matters(job, &local, all, sigma))
+        if (litho_run_checkpoint(job->run) &&
+            noise_local_matters(job, &local, all, sigma, !noise->used))
             noise_local_conclude(job, &local, sigma, leaking, threads, noise);
         else if (!noise->used && litho_run_checkpoint(job->run) &&
                  noise_local_is_alike(job, &local, sigma))
