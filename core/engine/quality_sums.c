@@ -2,6 +2,7 @@
 #include "core/engine/quality_sums.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/engine/probe.h"
 
@@ -77,25 +78,32 @@ static double fourth_difference(const double r[5])
 // trace, and the probe's likewise.
 static void sum_rough(const Trace *t, LithoQualitySums *sums)
 {
-    for (gint64 k = t->from + 2; k < t->to - 2; k++) {
-        double r[5], probe[5];
-        gboolean muted = FALSE;
-        for (int d = 0; d < 5; d++) {
-            const gint64 at = k + d - 2;
-            r[d] = (double)t->y[at] - t->f[at];
-            probe[d] = t->b[at] - ((double)t->g[at] - t->f[at]) / LITHO_QUALITY_STEP;
-            muted |= is_muted(t, at);
-        }
-        const double rough = fourth_difference(r), own = fourth_difference(probe), w = t->weight[k];
-        if (muted || !isfinite(rough))
+    double rough = 0, probe = 0, n = 0, seen_rough = 0, seen_probe = 0, seen_n = 0;
+    double r[5] = {0}, b[5] = {0};
+    gint64 run = 0; // samples that are not muted, one after the other
+    for (gint64 k = t->from; k < t->to; k++) {
+        memmove(r, r + 1, 4 * sizeof *r);
+        memmove(b, b + 1, 4 * sizeof *b);
+        r[4] = (double)t->y[k] - t->f[k];
+        b[4] = t->b[k] - ((double)t->g[k] - t->f[k]) / LITHO_QUALITY_STEP;
+        run = is_muted(t, k) || !isfinite(r[4] + b[4]) ? 0 : run + 1;
+        if (run < 5)
             continue;
-        sums->rough_n++;
-        sums->rough += rough * rough;
-        sums->rough_probe += own * own;
-        sums->seen_rough_n += w;
-        sums->seen_rough += w * rough * rough;
-        sums->seen_rough_probe += w * own * own;
+        const double own = fourth_difference(r), of_probe = fourth_difference(b);
+        const double w = t->weight[k - 2];
+        n++;
+        rough += own * own;
+        probe += of_probe * of_probe;
+        seen_n += w;
+        seen_rough += w * own * own;
+        seen_probe += w * of_probe * of_probe;
     }
+    sums->rough_n += n;
+    sums->rough += rough;
+    sums->rough_probe += probe;
+    sums->seen_rough_n += seen_n;
+    sums->seen_rough += seen_rough;
+    sums->seen_rough_probe += seen_probe;
 }
 
 // The sums of samples by their weight.
