@@ -22,10 +22,12 @@ typedef struct Error {
 // The energy of noise that is alike in the middle of traces may differ at their ends by so much,
 // and where it is not, by as much more as its level says. What is removed near Nyquist tells it
 // (LithoQualitySums.rough, 0.38 independent numbers a sample), beside what is removed of the probe:
-// so much more of it than the probe has are events.
+// so much more of it than the probe has are events, and where thresholds let the input pass and not
+// the probe nothing is told.
 #define ALIKE 0.03
 #define ROUGH_NUMBERS 0.38
 #define EVENTS_ROUGH 1.1
+#define REMOVED_ROUGH 0.8
 
 // Samples by 1 - weight, which the level's windows do not see, and what is known of them.
 typedef struct Ends {
@@ -42,6 +44,7 @@ static Error loudness_of_ends(const LithoQualitySums *s, const LithoNoise *noise
     const double n = s->rough_n - s->seen_rough_n;
     const double own = s->rough_probe - s->seen_rough_probe;
     if (noise->ends != 1 || !(n > 0) || !(own > 0) ||
+        !(s->seen_rough > REMOVED_ROUGH * s->seen_rough_probe) ||
         s->seen_rough > EVENTS_ROUGH * s->seen_rough_probe)
         return (Error){1, open};
     const double ratio = (s->rough - s->seen_rough) / own * s->seen_rough_probe / s->seen_rough;
