@@ -97,6 +97,15 @@ static gboolean print_ranks(const LithoCliPlan *p, LithoRun *run, GError **error
     return TRUE;
 }
 
+static void print_kept(const LithoStreamPlan *plan)
+{
+    if (plan->kept_bytes > 0)
+        printf(_("          blocks that later steps are measured on are computed first, once, and "
+                 "kept "
+                 "in memory (%.3f GiB)\n"),
+               plan->kept_bytes / GIB);
+}
+
 static void print_devices(const LithoCliPlan *p)
 {
     if (p->plan->engines <= 1)
@@ -145,6 +154,8 @@ gboolean litho_cli_print_plan(const LithoCliPlan *plan, LithoRun *run, GError **
         return FALSE;
     if (speaks && !shared)
         print_devices(plan);
+    if (speaks)
+        print_kept(plan->plan);
     if (speaks)
         print_time(plan);
     return TRUE;

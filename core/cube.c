@@ -229,6 +229,20 @@ void litho_cube_inherit_notes(LithoCube *cube, const LithoCube *from)
         g_ptr_array_add(cube->notes, g_strdup(g_ptr_array_index(from->notes, k)));
 }
 
+static gboolean has_note(const GPtrArray *notes, const char *note)
+{
+    return g_ptr_array_find_with_equal_func((GPtrArray *)notes, note, g_str_equal, NULL);
+}
+
+void litho_cube_tell_notes(const LithoCube *cube, const LithoCube *from, GPtrArray *notes)
+{
+    for (guint k = 0; notes && k < cube->notes->len; k++) {
+        const char *note = g_ptr_array_index(cube->notes, k);
+        if (!(from && has_note(from->notes, note)) && !has_note(notes, note))
+            g_ptr_array_add(notes, g_strdup(note));
+    }
+}
+
 void litho_cube_note(LithoCube *cube, const char *format, ...)
 {
     va_list args;

@@ -57,6 +57,9 @@ void litho_cube_set_name(LithoCube *cube, const char *name);
 void litho_cube_inherit(LithoCube *cube, const LithoCube *from);
 // Copies the notes alone: for traces that are others than those of `from`, as an image's are.
 void litho_cube_inherit_notes(LithoCube *cube, const LithoCube *from);
+// Adds to `notes` (NULL = nobody asks) copies of the notes of `cube` that neither they nor `from`
+// (may be NULL) have: what was told of a result beyond its input.
+void litho_cube_tell_notes(const LithoCube *cube, const LithoCube *from, GPtrArray *notes);
 void litho_cube_note(LithoCube *cube, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 // A new serial and no source: its maker has written samples again, and caches must not take the

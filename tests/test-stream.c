@@ -286,21 +286,25 @@ typedef struct Rank {
     int rank;
     LithoSurvey *survey;
     const char *path;
+    LithoFlow *(*flow)(void);
+    guint64 memory;
     gboolean broken; // this rank's reading is cancelled from the start
     gboolean ok;
+    LithoFlow *ran; // with its numbers
     GError *error;
 } Rank;
 
 static gpointer rank_main(gpointer data)
 {
     Rank *r = data;
-    g_autoptr(LithoFlow) flow = two_means();
+    g_autoptr(LithoFlow) flow = r->flow();
     LithoPeers peers = {.rank = r->rank,
                         .n = RANKS,
                         .data = GINT_TO_POINTER(r->rank),
                         .send = wire_send,
                         .receive = wire_receive};
-    LithoStreamOptions options = {.memory = 200000, .peers = &peers, .save = {.force = TRUE}};
+    LithoStreamOptions options = {
+        .memory = r->memory, .peers = &peers, .save = {.force = TRUE}, .ran = &r->ran};
     GCancellable *cancel = g_cancellable_new();
     if (r->broken)
         g_cancellable_cancel(cancel);
@@ -317,6 +321,10 @@ static void run_ranks(Rank ranks[RANKS], LithoSurvey *survey, const char *path)
         ranks[k].rank = k;
         ranks[k].survey = survey;
         ranks[k].path = path;
+        if (!ranks[k].flow) {
+            ranks[k].flow = two_means;
+            ranks[k].memory = 200000;
+        }
         threads[k] = g_thread_new("rank", rank_main, &ranks[k]);
     }
     for (int k = 0; k < RANKS; k++)
@@ -343,6 +351,147 @@ static void test_ranks(void)
     g_autoptr(LithoCube) a = load(alone);
     g_autoptr(LithoCube) b = load(shared);
     assert_same(a, b);
+    for (int k = 0; k < RANKS; k++)
+        litho_flow_free(ranks[k].ran);
+}
+
+// --- measured behind blocks ---------------------------------------------------------------------
+
+// A mean that is computed in blocks of 10 x 4 traces, as a whole for any part of one, and a mean
+// that is measured. Counts of all processes.
+enum { BLOCK_INLINES = 10, BLOCK_CROSSLINES = 4, BLOCKS = 5 * 2 };
+static int blocks_made, times_measured, parts_read;
+
+static gint64 block_inlines(const LithoGrid *in, const void *params)
+{
+    (void)in, (void)params;
+    return BLOCK_INLINES;
+}
+
+static gint64 block_crosslines(const LithoGrid *in, const void *params)
+{
+    (void)in, (void)params;
+    return BLOCK_CROSSLINES;
+}
+
+static gboolean exec_blocks(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const gint64 *lo = pass->region.lo, *hi = pass->region.hi;
+    const gint64 rows = (hi[0] - 1) / BLOCK_INLINES - lo[0] / BLOCK_INLINES + 1;
+    const gint64 columns = (hi[1] - 1) / BLOCK_CROSSLINES - lo[1] / BLOCK_CROSSLINES + 1;
+    g_atomic_int_add(&blocks_made, (int)(rows * columns));
+    return litho_template_cpu.exec(plan, pass, run, error);
+}
+
+static char *mean_key(const void *params)
+{
+    const LithoTemplateParams *p = params;
+    return g_strdup_printf("mean %d", p->halfwidth);
+}
+
+// The survey's largest sample, by parts that have inlines in common.
+static LithoMeasured *measure_mean(const void *params, const LithoReader *reader, LithoRun *run,
+                                   GError **error)
+{
+    float most = 0;
+    g_atomic_int_inc(&times_measured);
+    for (gint64 lo = 0; lo < reader->grid->axis[0].n; lo += 4) {
+        LithoBox box = litho_box_full(reader->grid);
+        box.lo[0] = lo;
+        box.hi[0] = MIN(lo + 6, box.hi[0]);
+        g_autoptr(LithoCube) part = reader->read(&box, run, reader->data, error);
+        if (!part)
+            return NULL;
+        g_atomic_int_inc(&parts_read);
+        for (gint64 k = 0; k < litho_cube_held_samples(part); k++)
+            most = MAX(most, part->samples[k]);
+    }
+    g_autofree char *key = mean_key(params);
+    return litho_measured_new(key, "largest", &most, sizeof most);
+}
+
+// Blocks, a mean, blocks, a mean: "fill, fx, fill, fx".
+static LithoFlow *blocks_and_means(void)
+{
+    static LithoImpl impl;
+    static LithoOperator blocks, mean;
+    static gsize once;
+    if (g_once_init_enter(&once)) {
+        impl = litho_template_cpu;
+        impl.exec = exec_blocks;
+        blocks = mean = litho_operator_template;
+        blocks.cpu = &impl;
+        blocks.slab = block_inlines;
+        blocks.across = block_crosslines;
+        mean.measure_key = mean_key;
+        mean.measure = measure_mean;
+        g_once_init_leave(&once, 1);
+    }
+    LithoFlow *flow = litho_flow_new();
+    for (int k = 0; k < 4; k++) {
+        litho_flow_append(flow, k % 2 == 0 ? &blocks : &mean);
+        ((LithoTemplateParams *)litho_flow_step(flow, k)->params)->halfwidth = 1 + k;
+    }
+    return flow;
+}
+
+static void assert_same_numbers(const LithoFlow *a, const LithoFlow *b)
+{
+    for (guint k = 0; k < litho_flow_length(a); k++) {
+        gboolean needed;
+        const LithoMeasured *x = litho_step_measured(litho_flow_step(a, k), &needed);
+        const LithoMeasured *y = litho_step_measured(litho_flow_step(b, k), NULL);
+        g_assert_true((x != NULL) == needed && (y != NULL) == needed);
+        if (!needed)
+            continue;
+        gsize n, m;
+        gconstpointer own = litho_measured_bytes(x, &n), other = litho_measured_bytes(y, &m);
+        g_assert_cmpmem(own, n, other, m);
+    }
+}
+
+// Property: steps behind blocks are measured once for all processes, and each block of each step is
+// computed once, by one of them. Measuring took the blocks that a part touches anew for every part:
+// the first process filled a survey 17 times, and all of them once more. Where memory does not hold
+// what a step gives the bytes are the same.
+static void test_measured_behind_blocks(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = blocks_and_means();
+    g_autofree char *alone = in_folder("alone.sgy"), *shared = in_folder("shared.sgy");
+    LithoFlow *ran = NULL;
+    LithoStreamOptions options = {.save = {.force = TRUE}, .measure = TRUE, .ran = &ran};
+    g_assert_true(litho_stream_run(flow, survey, alone, &options, NULL, NULL));
+    g_autoptr(LithoCube) expected = load(alone);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        const guint64 memory = keeps ? 1 << 20 : 180000;
+        LithoPeers peers = {.n = RANKS};
+        LithoStreamPlan plan;
+        options = (LithoStreamOptions){.memory = memory, .peers = &peers};
+        g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, NULL));
+        g_assert_cmpuint(plan.kept_bytes, ==, keeps ? 2 * 4 * 41 * 7 * 50 : 0);
+        g_assert_cmpuint(plan.host_bytes, <=, memory);
+        blocks_made = times_measured = parts_read = 0;
+        Rank ranks[RANKS];
+        for (int k = 0; k < RANKS; k++)
+            ranks[k] = (Rank){.flow = blocks_and_means, .memory = memory};
+        run_ranks(ranks, survey, shared);
+        for (int k = 0; k < RANKS; k++) {
+            g_assert_no_error(ranks[k].error);
+            assert_same_numbers(ranks[k].ran, ran);
+            litho_flow_free(ranks[k].ran);
+        }
+        g_autoptr(LithoCube) out = load(shared);
+        assert_same(out, expected);
+        g_test_message("%d blocks made, %d parts read", blocks_made, parts_read);
+        g_assert_cmpint(times_measured, ==, 2);
+        g_assert_cmpint(parts_read, ==, 2 * 11);
+        if (keeps)
+            g_assert_cmpint(blocks_made, ==, 2 * BLOCKS);
+        else
+            g_assert_cmpint(blocks_made, >, 2 * BLOCKS);
+    }
+    litho_flow_free(ran);
 }
 
 // Property: when one rank fails rank 0 says which and why, and no file stays behind.
@@ -523,6 +672,7 @@ int main(int argc, char **argv)
     g_test_add_func("/stream/cancel", test_cancel);
     g_test_add_func("/stream/cancel-while-writing", test_cancel_while_writing);
     g_test_add_func("/stream/ranks", test_ranks);
+    g_test_add_func("/stream/measured-behind-blocks", test_measured_behind_blocks);
     g_test_add_func("/stream/rank-fails", test_rank_fails);
     g_test_add_func("/stream/devices", test_devices);
     g_test_add_func("/stream/team", test_team);

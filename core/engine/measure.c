@@ -63,12 +63,13 @@ void litho_measure_take(LithoFlow *flow, const LithoFlow *from)
     }
 }
 
-// Input of a step: the survey, or the steps before computed on it.
-typedef struct Before {
+// Input of a step: the survey or what steps have made of it, and the steps from there on.
+typedef struct Input {
     LithoSurvey *survey;
-    LithoFlow *flow; // the steps before
+    const LithoBefore *before; // read instead of the survey; NULL = none
+    LithoFlow *flow;           // the steps from there on
     LithoEngine *engine;
-} Before;
+} Input;
 
 static LithoCube *read_survey(LithoSurvey *survey, LithoBox box, LithoRun *run, GError **error)
 {
@@ -77,19 +78,32 @@ static LithoCube *read_survey(LithoSurvey *survey, LithoBox box, LithoRun *run, 
     return litho_survey_read(survey, &box, run, error);
 }
 
+static LithoCube *read_input(const Input *from, LithoBox box, LithoRun *run, GError **error)
+{
+    return from->before ? litho_before_read(from->before, box, error)
+                        : read_survey(from->survey, box, run, error);
+}
+
+static const LithoGrid *input_grid(const Input *from)
+{
+    return from->before   ? litho_before_grid(from->before)
+           : from->survey ? litho_survey_grid(from->survey)
+                          : NULL;
+}
+
 static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
 {
-    Before *b = data;
-    if (litho_flow_length(b->flow) == 0)
-        return read_survey(b->survey, *box, run, error);
+    const Input *from = data;
+    if (litho_flow_length(from->flow) == 0)
+        return read_input(from, *box, run, error);
     g_autoptr(LithoCube) in = NULL;
-    if (b->survey) {
+    if (input_grid(from)) {
         LithoBox need;
-        if (!litho_walk_input_box(b->flow, litho_survey_grid(b->survey), *box, run, &need, error) ||
-            !(in = read_survey(b->survey, need, run, error)))
+        if (!litho_walk_input_box(from->flow, input_grid(from), *box, run, &need, error) ||
+            !(in = read_input(from, need, run, error)))
             return NULL;
     }
-    g_autoptr(LithoCube) out = litho_engine_run(b->engine, b->flow, in, box, run, error);
+    g_autoptr(LithoCube) out = litho_engine_run(from->engine, from->flow, in, box, run, error);
     return out && litho_cube_host(out, error) ? g_steal_pointer(&out) : NULL;
 }
 
@@ -145,31 +159,25 @@ static LithoMeasured *measure_steadied(const LithoStep *step, LithoDevice device
                                       is_none ? 0 : sizeof from.steady);
 }
 
-static LithoFlow *steps_before(const LithoFlow *flow, guint index)
-{
-    LithoFlow *before = litho_flow_copy(flow);
-    litho_flow_set_volume(before, NULL, NULL); // steps pass their results on
-    for (guint k = litho_flow_length(before); k-- > 0;)
-        if (k >= index || !litho_flow_step(before, k)->enabled)
-            litho_flow_remove(before, k);
-    return before;
-}
-
-static gboolean measure_step(LithoFlow *flow, guint index, LithoSurvey *survey, LithoDevice device,
-                             guint64 bytes, LithoRun *run, GError **error)
+gboolean litho_measure_step(LithoFlow *flow, guint index, LithoSurvey *survey,
+                            const LithoBefore *before, LithoDevice device, guint64 bytes,
+                            LithoRun *run, GError **error)
 {
     LithoStep *step = litho_flow_step(flow, index);
-    g_autoptr(LithoFlow) before = steps_before(flow, index);
-    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
-    g_autoptr(LithoWalk) walk = litho_walk_resolve(before, in, run, error);
+    g_autoptr(LithoFlow) steps =
+        litho_before_part(flow, before ? litho_before_steps(before) : 0, index);
+    Input from = {.survey = survey, .before = before, .flow = steps};
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(steps, input_grid(&from), run, error);
     if (!walk)
         return FALSE;
-    Before b = {.survey = survey, .flow = before, .engine = litho_engine_new(device)};
+    from.engine = litho_engine_new(device);
+    if (before)
+        litho_engine_expect_steadied(from.engine);
     const LithoReader reader = {
-        .grid = &walk->out, .bytes = bytes, .read = read_part, .data = &b};
-    LithoMeasured *measured =
-        measure_steadied(step, device, &reader, litho_flow_length(before) == 0, run, error);
-    litho_engine_free(b.engine);
+        .grid = &walk->out, .bytes = bytes, .read = read_part, .data = &from};
+    const gboolean is_first = !before && litho_flow_length(steps) == 0;
+    LithoMeasured *measured = measure_steadied(step, device, &reader, is_first, run, error);
+    litho_engine_free(from.engine);
     litho_memory_return();
     if (!measured)
         return FALSE;
@@ -185,7 +193,7 @@ gboolean litho_measure_flow(LithoFlow *flow, LithoSurvey *survey, LithoDevice de
         const LithoStep *step = litho_flow_step(flow, k);
         gboolean needed;
         if (step->enabled && !litho_step_measured(step, &needed) && needed &&
-            !measure_step(flow, k, survey, device, bytes, run, error))
+            !litho_measure_step(flow, k, survey, NULL, device, bytes, run, error))
             return FALSE;
     }
     return TRUE;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/backend.h"
-#include "core/flow.h"
+#include "core/engine/before.h"
 #include "core/io/survey.h"
 
 // The pass before a run in regions: what steps need of their whole input (LithoOperator.measure) is
@@ -21,4 +20,9 @@ void litho_measure_take(LithoFlow *flow, const LithoFlow *from);
 // `bytes`: host memory that a part may take, 0 = any. FALSE: cancelled, or a step's sentence; what
 // was measured before stays.
 gboolean litho_measure_flow(LithoFlow *flow, LithoSurvey *survey, LithoDevice device, guint64 bytes,
+                            LithoRun *run, GError **error);
+// litho_measure_flow() for one step, whatever stands in it, when those before it are measured.
+// `before`: what steps before it give; NULL = the survey is read.
+gboolean litho_measure_step(LithoFlow *flow, guint index, LithoSurvey *survey,
+                            const LithoBefore *before, LithoDevice device, guint64 bytes,
                             LithoRun *run, GError **error);

@@ -30,6 +30,8 @@ typedef struct Stream {
     gboolean together; // all ranks compute one slab
     gboolean divided;      // settings were changed so that the work divides
     LithoJournal *journal; // of rank 0, or NULL
+    LithoBefore *before;   // what slabs are made from; NULL = the survey
+    LithoFlow *from;       // the steps from there on; NULL = all
     LithoFlow *slabs;      // the steps that slabs are of, where there are others behind them
     LithoStreamBehind *behind; // these, of rank 0; or NULL
     LithoCube *row;        // of slabs that wait for the others of their inlines; rank 0
@@ -72,7 +74,6 @@ typedef struct Lane {
     gboolean *used;      // the engine has computed a slab; guarded by the stream's lock
     guint number;        // of the engine
 } Lane;
-
 
 // Takes over `error`; the first one is kept.
 static void fail(Stream *s, GError *error)
@@ -138,12 +139,15 @@ static gboolean join_in(Lane *lane)
 // The caller holds `reader`. Inlines of the slab read before are not read again.
 static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
 {
-    const LithoGrid *in = litho_survey_grid(s->survey);
+    const LithoGrid *in = s->before ? litho_before_grid(s->before) : litho_survey_grid(s->survey);
     LithoBox need;
     if (!litho_walk_input_box(s->flow, in, region, run, &need, error))
         return NULL;
     need.lo[2] = 0; // files are read in whole traces
     need.hi[2] = in->axis[2].n;
+    s->inputs += litho_box_count(need);
+    if (s->before)
+        return litho_before_read(s->before, need, error);
     const double start = litho_now_ms();
     LithoCube *cube = litho_survey_read_next(s->survey, &need, s->last_read, run, error);
     g_mutex_lock(&s->lock);
@@ -153,7 +157,6 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     if (cube)
         cube->source = s->source = s->source ? s->source : cube->serial;
     s->loudest = cube ? MAX(s->loudest, cube->loudest) : s->loudest;
-    s->inputs += litho_box_count(need);
     gint64 inlines = litho_box_size(need, 0);
     if (s->last_read)
         inlines -= litho_box_size(litho_box_intersect(need, s->last_read->held), 0);
@@ -162,21 +165,6 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     const gboolean next_holds_some = s->plan.halo > 0 && s->plan.columns == 1 && s->ranks == 1;
     s->last_read = cube && next_holds_some ? litho_cube_ref(cube) : NULL;
     return cube;
-}
-
-static gboolean is_said(const GPtrArray *notes, const char *note)
-{
-    return notes && g_ptr_array_find_with_equal_func((GPtrArray *)notes, note, g_str_equal, NULL);
-}
-
-// Takes what the operators say of the result, each sentence once. The caller holds the lock.
-static void take_notes(const Stream *s, const LithoCube *in, const LithoCube *out)
-{
-    for (guint k = 0; s->options->notes && k < out->notes->len; k++) {
-        const char *note = g_ptr_array_index(out->notes, k);
-        if (!is_said(in ? in->notes : NULL, note) && !is_said(s->options->notes, note))
-            g_ptr_array_add(s->options->notes, g_strdup(note));
-    }
 }
 
 static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region, LithoRun *run,
@@ -204,7 +192,7 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
     s->n_slabs++;
     s->samples += litho_box_count(*region);
     if (out)
-        take_notes(s, in, out);
+        litho_cube_tell_notes(out, in, s->options->notes);
     if (lane->number == 0) {
         s->slab_ms = s->n_computed == 0 ? took : MIN(s->slab_ms, took);
         s->n_computed++;
@@ -392,6 +380,8 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     g_autofree GThread **threads = g_new0(GThread *, lanes);
     for (guint k = 0; k < n; k++) {
         engines[k] = litho_engine_new(litho_stream_device(s->options, &s->plan, k));
+        if (s->before)
+            litho_engine_expect_steadied(engines[k]);
         g_mutex_init(&busy[k]);
     }
     s->ahead = (gint64)lanes * s->ranks;
@@ -536,14 +526,28 @@ static gint64 kept_inlines(const Stream *s)
     return MIN(s->plan.first + more, s->plan.out.axis[0].n);
 }
 
+// The run goes on from what steps before have given: the others are planned anew.
+static gboolean go_on(Stream *s, const LithoFlow *own, GError **error)
+{
+    const LithoGrid *in = litho_before_grid(s->before);
+    LithoStreamOptions rest = *s->options;
+    s->flow = s->from = litho_stream_steps_from(own, litho_before_steps(s->before));
+    s->loudest = litho_before_loudest(s->before);
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(s->from, in, s->run, error);
+    if (rest.memory > 0)
+        rest.memory -= s->plan.kept_bytes;
+    return walk && litho_stream_make_plan(s->from, walk, in, &rest, 0, &s->plan, error);
+}
+
 // Where steps lie behind the slabs, the first rank is to compute them, and nobody else.
 static gboolean part_flow(Stream *s, const LithoFlow *own, gboolean writes, GError **error)
 {
     if (s->plan.behind == 0)
         return TRUE;
-    s->flow = s->slabs = litho_stream_steps_before(own, s->plan.behind);
+    s->flow = s->slabs = litho_stream_steps_before(s->flow, s->plan.behind);
     if (writes)
-        s->behind = litho_stream_behind_new(own, &s->plan, s->options, &s->lock, s->run, error);
+        s->behind = litho_stream_behind_new(s->from ? s->from : own, &s->plan, s->options, &s->lock,
+                                            s->run, error);
     return !writes || s->behind;
 }
 
@@ -564,11 +568,13 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     gboolean ok = (!writes || take_up_journal(s, own, path, &head, writer, error)) &&
                   agree_on_first(s, flow, walk, in, error);
     const double measuring = litho_now_ms();
-    ok = ok &&
-         ((s->plan.n_slabs <= 1 && s->plan.begin == 0 && !o->measure) ||
-          litho_stream_measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
+    ok = ok && ((s->plan.n_slabs <= 1 && s->plan.begin == 0 && !o->measure) ||
+                litho_stream_measure(own, s->survey, o, &s->plan,
+                                     (s->plan.host_bytes - s->plan.kept_bytes) / 2, &s->before,
+                                     s->run, error));
     s->measure_ms = litho_now_ms() - measuring;
-    ok = ok && litho_stream_plan_by_numbers(own, in, o, &s->plan, s->run, error);
+    ok = ok && (s->before ? go_on(s, own, error)
+                          : litho_stream_plan_by_numbers(own, in, o, &s->plan, s->run, error));
     if (ok && writes && !*writer) {
         *writer = open_writer(s, path, own,
                               s->journal && litho_journal_is_new(s->journal) ? LITHO_RESUME_FIRST
@@ -672,7 +678,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
         g_propagate_error(error, problem);
     if (run && run->timings)
         litho_timings_end_pass(run->timings);
-    if (ok && options->took && s.plan.begin + s.plan.kept == 0 && s.plan.behind == 0)
+    if (ok && options->took && s.plan.begin + s.plan.kept == 0 && s.plan.behind == 0 && !s.before)
         tell_took(&s, walk, options->took);
     for (guint k = 0; ok && writer && options->notes && k < litho_writer_notes(writer)->len; k++)
         g_ptr_array_add(options->notes, g_strdup(litho_writer_notes(writer)->pdata[k]));
@@ -686,6 +692,8 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     litho_cube_unref(s.row);
     litho_stream_behind_free(s.behind);
     litho_flow_free(s.slabs);
+    litho_flow_free(s.from);
+    litho_before_free(s.before);
     g_mutex_clear(&s.lock);
     g_mutex_clear(&s.reader);
     g_cond_clear(&s.changed);

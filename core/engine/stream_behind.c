@@ -36,6 +36,14 @@ LithoFlow *litho_stream_steps_before(const LithoFlow *flow, guint behind)
     return part_of(flow, behind, FALSE);
 }
 
+LithoFlow *litho_stream_steps_from(const LithoFlow *flow, guint first)
+{
+    LithoFlow *part = litho_flow_copy(flow);
+    for (guint k = 0; k < first; k++)
+        litho_flow_step(part, k)->enabled = FALSE;
+    return part;
+}
+
 LithoStreamBehind *litho_stream_behind_new(const LithoFlow *flow, const LithoStreamPlan *plan,
                                            const LithoStreamOptions *options, GMutex *lock,
                                            LithoRun *run, GError **error)
@@ -116,11 +124,8 @@ static LithoCube *compute(LithoStreamBehind *b, gint64 hi, LithoRun *run, GError
     region.hi[0] = hi;
     LithoCube *out = litho_engine_run(b->engine, b->flow, b->rows, &region, &quiet, error);
     g_mutex_lock(b->lock);
-    for (guint k = 0; out && b->options->notes && k < out->notes->len; k++) {
-        const char *note = g_ptr_array_index(out->notes, k);
-        if (!g_ptr_array_find_with_equal_func(b->options->notes, note, g_str_equal, NULL))
-            g_ptr_array_add(b->options->notes, g_strdup(note));
-    }
+    if (out)
+        litho_cube_tell_notes(out, NULL, b->options->notes);
     g_mutex_unlock(b->lock);
     return out;
 }

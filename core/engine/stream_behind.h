@@ -12,6 +12,8 @@ typedef struct LithoStreamBehind LithoStreamBehind;
 
 // A copy of `flow` whose last `behind` enabled steps are switched off.
 LithoFlow *litho_stream_steps_before(const LithoFlow *flow, guint behind);
+// A copy of `flow` whose steps before index `first` are switched off.
+LithoFlow *litho_stream_steps_from(const LithoFlow *flow, guint first);
 // For the last steps of `flow`, with what was measured for it, from inline plan->begin on. `lock`
 // guards options->notes. NULL: a step is refused.
 LithoStreamBehind *litho_stream_behind_new(const LithoFlow *flow, const LithoStreamPlan *plan,

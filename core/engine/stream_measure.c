@@ -41,29 +41,65 @@ static LithoMeasured *receive_measured(LithoPeers *p, LithoRun *run, GError **er
     return litho_measured_new_steady(key, text, bytes, sizes[2], steady, sizes[3]);
 }
 
+// A step that the first process has no numbers for yet: it may have some of an earlier run.
+static gboolean agree_to_measure(const LithoStep *step, LithoPeers *p, guint8 *wanted,
+                                 LithoRun *run, GError **error)
+{
+    gboolean needed;
+    *wanted = !litho_step_measured(step, &needed);
+    return !p || p->n == 1 || litho_peers_spread(p, wanted, sizeof *wanted, run, error);
+}
+
+static gboolean spread_measured(LithoPeers *p, LithoStep *step, LithoRun *run, GError **error)
+{
+    if (!p || p->n == 1)
+        return TRUE;
+    if (p->rank == 0)
+        return send_measured(p, step->measured, run, error);
+    LithoMeasured *measured = receive_measured(p, run, error);
+    if (!measured)
+        return FALSE;
+    litho_measured_unref(step->measured);
+    step->measured = measured;
+    return TRUE;
+}
+
+// What the steps before give, with the caller's threads and files.
+static gboolean extend(LithoBefore **before, const LithoFlow *flow, LithoSurvey *survey,
+                       const LithoStreamOptions *options, LithoDevice device, guint step,
+                       LithoRun *run, GError **error)
+{
+    const LithoBeforeOf of = {.flow = flow,
+                              .survey = survey,
+                              .device = device,
+                              .notes = options->notes,
+                              .peers = options->peers};
+    LithoRun own = run ? *run : (LithoRun){0};
+    own.threads = options->threads;
+    own.writes = !options->peers || options->peers->rank == 0;
+    own.force = options->save.force;
+    return litho_before_extend(before, &of, step, &own, error);
+}
+
 gboolean litho_stream_measure(LithoFlow *flow, LithoSurvey *survey,
                               const LithoStreamOptions *options, const LithoStreamPlan *plan,
-                              guint64 bytes, LithoRun *run, GError **error)
+                              guint64 bytes, LithoBefore **before, LithoRun *run, GError **error)
 {
     LithoPeers *p = options->peers;
-    if ((!p || p->rank == 0) &&
-        !litho_measure_flow(flow, survey, litho_stream_device(options, plan, 0), bytes, run, error))
-        return FALSE;
-    for (guint k = 0; p && p->n > 1 && k < litho_flow_length(flow); k++) {
+    const LithoDevice device = litho_stream_device(options, plan, 0);
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
         LithoStep *step = litho_flow_step(flow, k);
         gboolean needed;
+        guint8 wanted;
         if (!step->enabled || (litho_step_measured(step, &needed), !needed))
             continue;
-        if (p->rank == 0) {
-            if (!send_measured(p, step->measured, run, error))
-                return FALSE;
-            continue;
-        }
-        LithoMeasured *measured = receive_measured(p, run, error);
-        if (!measured)
+        if (!agree_to_measure(step, p, &wanted, run, error) ||
+            (plan->kept_bytes > 0 &&
+             !extend(before, flow, survey, options, device, k, run, error)) ||
+            (wanted && (!p || p->rank == 0) &&
+             !litho_measure_step(flow, k, survey, *before, device, bytes, run, error)) ||
+            !spread_measured(p, step, run, error))
             return FALSE;
-        litho_measured_unref(step->measured);
-        step->measured = measured;
     }
     return TRUE;
 }

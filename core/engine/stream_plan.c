@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/stream_plan.h"
 
+#include "core/engine/before.h"
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -315,6 +316,22 @@ static gint64 most_inlines(LithoWalk *walk, const LithoGrid *in, const LithoGrid
     return MAX(SLAB_BYTES / (4 * litho_box_count(one)), MAX(SLAB_HALOS * halo, 1));
 }
 
+// Where the memory that slabs leave holds what steps before a measured one give, it is kept, and no
+// step is left behind the slabs: the run goes on from there. GPUs compute as slabs do.
+static void keep_before(const LithoFlow *flow, const LithoWalk *walk, const LithoGrid *in,
+                        const LithoStreamOptions *options, guint64 budget, LithoStreamPlan *plan)
+{
+    const guint64 bytes =
+        in && on_cpu(options) && litho_flow_is_local(flow) && plan->begin == 0 && plan->n_slabs > 1
+            ? litho_before_bytes(walk)
+            : 0;
+    if (bytes == 0 || plan->host_bytes + bytes > budget)
+        return;
+    plan->kept_bytes = bytes;
+    plan->host_bytes += bytes;
+    plan->behind = 0;
+}
+
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
                                 const LithoStreamOptions *options, gint64 first,
                                 LithoStreamPlan *plan, GError **error)
@@ -364,6 +381,7 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     plan->slab = n;
     plan->first = first_row(walk, plan, n);
     plan->n_slabs = (all - plan->first + n - 1) / n * plan->columns;
+    keep_before(flow, walk, in, options, budget, plan);
     if (plan->host_bytes > budget)
         too_large(&slabs, options, plan, TRUE, budget, error);
     else if (plan->device_bytes > device_budget)
