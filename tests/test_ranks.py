@@ -218,6 +218,10 @@ def a_step_that_cannot_be_shared_keeps_one_process_busy():
 CHAIN = ["patch", "mode=fill", "overlap=2", "+", "fx", "window=10", "half_width=1"]
 
 
+# Nothing of the survey is measured for such a step.
+UNMEASURED = ["shared=off", "balance=off", "steady=off"]
+
+
 def stage_flops(told, name):
     return sum(stage["flops"] for stage in told["stages"] if stage["name"] == name)
 
@@ -240,7 +244,7 @@ def rows_of_blocks(words, name):
 def steps_behind_blocks_compute_none_of_them_again():
     """Three processes filled the neighbouring rows of each of theirs: 2.6 times the work of one process. Here nothing is measured of what
     the filling gives, so its blocks are not kept."""
-    words = [*CHAIN[:2], "iterations=6", *CHAIN[2:], "shared=off", "balance=off", "steady=off"]
+    words = [*CHAIN[:2], "iterations=6", *CHAIN[2:], *UNMEASURED]
     alone, told, r = rows_of_blocks(words, "rows")
     # Operations of all processes, of which the others only fill: times say more of waiting and of starting.
     filled = stage_flops(told, "filling") + sum(rank["flops"] for rank in told["ranks"][1:])
@@ -261,12 +265,14 @@ def blocks_that_a_step_is_measured_on_are_computed_once():
 
 @test
 def steps_behind_blocks_give_the_same_bytes():
-    """Blocks along both axes and a level that is measured; two fillings with a step between and behind; a volume. One process computes
-    in one piece, which the text header of a SEG-Y file tells."""
-    cli("synth", "planes", "inlines=384", "xlines=384", "samples=8", "missing=20", "-o", "both.sgy", "--no-truth")
-    again = ["+", "patch", "mode=fill", "iterations=2", "window=8", "overlap=2", "sigma=0.1", "+", "fx", "window=8", "half_width=1"]
-    for name, ranks, more in (("twice", 3, again), ("volume", 2, ["+", "patch", "sigma=0.1", "window=8", "overlap=2", "--volume", "coherence=V"])):
-        args = ["run", *CHAIN[:2], "iterations=2", "window=8", *CHAIN[2:], *more, "-i", "both.sgy", "--backend", "cpu", "--threads", "1"]
+    """Blocks along both axes and a level that is measured; two fillings, of which the first is kept for the step that is measured on it,
+    and the second has a step behind its slabs; a volume. One process computes in one piece, which the text header of a SEG-Y file tells."""
+    cli("synth", "planes", "inlines=384", "xlines=384", "samples=8", "missing=20", "-o", "both.npy", "--no-truth")
+    cli("synth", "planes", "inlines=520", "xlines=8", "samples=24", "missing=20", "-o", "two.npy", "--no-truth")
+    again = ["+", "patch", "mode=fill", "iterations=2", "window=8", "overlap=2", "sigma=0.1", "+", "fx", "window=8", "half_width=1", *UNMEASURED]
+    coherence = [*UNMEASURED, "+", "patch", "sigma=0.1", "window=8", "overlap=2", "--volume", "coherence=V"]
+    for name, survey, ranks, more in (("twice", "both.npy", 3, again), ("volume", "two.npy", 2, coherence)):
+        args = ["run", *CHAIN[:2], "iterations=2", "window=8", *CHAIN[2:], *more, "-i", survey, "--backend", "cpu", "--threads", "1"]
         for n in (1, ranks):
             out = f"{name}-{n}.npy"
             own = [f"coherence={name}-{n}-volume.npy" if w == "coherence=V" else w for w in args]
