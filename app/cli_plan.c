@@ -34,6 +34,26 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
     else
         printf(_("slabs     %ld of %ld %s, %ld more read as halo\n"), (long)plan->n_slabs,
                (long)plan->slab, lines, (long)plan->halo);
+}
+
+// Swell and hum are looked for in the run's first pass, and slabs become smaller where there are
+// any.
+static void print_most(const LithoCliPlan *p)
+{
+    if (!p->most)
+        printf(_("          a survey with swell, hum or offsets, which the run looks for first, "
+                 "does not "
+                 "fit: %s\n"),
+               p->refused);
+    else if (p->most->n_slabs != p->plan->n_slabs)
+        printf(
+            _("          up to %ld where the survey has swell, hum or offsets, which the run looks "
+              "for first\n"),
+            (long)p->most->n_slabs);
+}
+
+static void print_memory(const LithoStreamPlan *plan, const LithoStreamOptions *options)
+{
     // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
     const double needed = plan->host_bytes / GIB, free = litho_memory_available() / GIB;
     guint64 unused = 0, total = 0;
@@ -148,8 +168,11 @@ gboolean litho_cli_print_plan(const LithoCliPlan *plan, LithoRun *run, GError **
 {
     const gboolean shared = plan->peers && plan->peers->peers.n > 1;
     const gboolean speaks = !plan->peers || plan->peers->peers.rank == 0;
-    if (speaks)
+    if (speaks) {
         print_sizes(plan->plan, plan->options);
+        print_most(plan);
+        print_memory(plan->plan, plan->options);
+    }
     if (shared && !print_ranks(plan, run, error))
         return FALSE;
     if (speaks && !shared)

@@ -427,7 +427,13 @@ static gboolean tell_plan(Job *job, GError **error)
     g_autofree char *path = litho_rates_path();
     g_autoptr(LithoRates) rates = litho_rates_load(path);
     const LithoRatesOf of = rates_of(job);
+    LithoStreamPlan most;
+    g_autoptr(GError) refused = NULL;
+    const gboolean fits =
+        litho_stream_plan_at_most(job->flow, job->survey, &job->options, job->run, &most, &refused);
     const LithoCliPlan told = {.plan = plan,
+                               .most = fits ? &most : NULL,
+                               .refused = refused ? refused->message : NULL,
                                .options = &job->options,
                                .peers = job->peers,
                                .told = litho_rates_tell(rates, &of, plan, job_grid(job),

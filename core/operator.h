@@ -188,9 +188,9 @@ struct LithoOperator {
     // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick
     // preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
-    // `box`, what input_box() tells, with the samples beyond it that numbers of measure() ask for.
-    // Before they are known memory is told without these; a run's pieces become smaller
-    // then. NULL = none. Pure.
+    // `box`, what input_box() tells, with the samples beyond it that numbers of measure() ask for;
+    // `measured` NULL: that they ask for at most. Before they are known memory is told without
+    // these, and what it comes to with them; a run's pieces become smaller then. NULL = none. Pure.
     LithoBox (*measured_box)(const LithoGrid *in, const void *params, const LithoMeasured *measured,
                              LithoBox box);
     // The parameters with which measure() finds the same numbers, as one text in no language of the

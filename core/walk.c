@@ -103,7 +103,9 @@ LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
         l->need = l->has_in ? litho_operator_input_box(l->step->op, &l->in, l->step->params,
                                                        measured, of)
                             : (LithoBox){0};
-        if (l->measured && local && l->step->op->measured_box && !litho_box_empty(l->need))
+        const gboolean most = walk->most && !l->measured;
+        if ((l->measured || most) && local && l->step->op->measured_box &&
+            !litho_box_empty(l->need))
             l->need = l->step->op->measured_box(&l->in, l->step->params, l->measured, l->need);
         // Steady noise is told by whole traces.
         if (k == 0 && l->has_in && !litho_box_empty(l->need) &&

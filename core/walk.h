@@ -20,6 +20,8 @@ typedef struct LithoWalk {
     gboolean waits;    // the last step's files are not read yet: its `out` and later steps are not
                        // known
     gboolean measured; // set it: steps that need numbers of their whole input will have them
+    gboolean most; // set it: numbers that nobody has measured yet count as those that ask for the
+                   // most samples and memory
     int threads;       // set it: CPU threads of the run, for the memory that it takes; 0 = all
     guint n;           // enabled steps
     LithoGrid in, out; // of the whole flow; `out` not while it waits

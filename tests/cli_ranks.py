@@ -24,6 +24,6 @@ def ranked(n, *args, under=(), timeout=300):
     return r
 
 
-def make_input(name="in.sgy", seed=1):
+def make_input(name="in.sgy", seed=1, xlines=40, samples=128):
     if not os.path.exists(name):
-        cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", f"seed={seed}", "-o", name, "--no-truth")
+        cli("synth", "planes", "inlines=160", f"xlines={xlines}", f"samples={samples}", "missing=10", f"seed={seed}", "-o", name, "--no-truth")

@@ -170,6 +170,40 @@ def the_plan_tells_the_memory():
 
 
 @test
+def the_plan_tells_what_swell_makes_of_it():
+    """Swell is found by the run's first pass, and slabs become smaller: --dry-run tells their number where there is some, and a survey that
+    swell makes too large for the memory. Plans of the recipe with the numbers that were measured say the same."""
+    cli("synth", "planes", "inlines=120", "xlines=48", "samples=160", "snr=10", "-o", "swell.npy", "--no-truth", "--force")
+    add_swell("swell.npy")
+    words = ["swell.npy", "-o", "told.npy", "--backend", "cpu", "--threads", "2", "--force", "--restart"]
+    run_it = ["run", "patch", "overlap=2", "steady=off", *words]
+
+    def plan_of(command, memory, status=0):
+        r = cli(*command, "--memory", f"{memory:.4f}", "--dry-run", status=status)
+        return r.stdout + r.stderr
+
+    def slabs(plan):
+        return int(re.search(r"slabs +([0-9]+) of", plan).group(1))
+
+    memory = 0.04
+    while "up to" not in (plan := plan_of(run_it, memory)):
+        memory -= 0.0005
+    most = int(re.search(r"up to ([0-9]+) where the survey has swell", plan).group(1))
+    cli(*run_it, "--memory", f"{memory:.4f}", "--save-recipe", "swell.json")
+    measured = ["run", "swell.json", *words]
+    again = plan_of(measured, memory)
+    assert slabs(again) == most > slabs(plan) and "up to" not in again, (plan, again)
+    while "does not fit" not in plan:
+        memory -= 0.0005
+        plan = plan_of(run_it, memory)
+    least = re.search(r"does not fit: the smallest piece this flow can work on needs ([0-9.]+) GiB", plan).group(1)
+    refused = f"the smallest piece this flow can work on needs {least} GiB"
+    assert slabs(plan) > 0 and refused in plan_of(measured, memory, status=1)
+    assert refused in cli(*run_it, "--memory", f"{memory:.4f}", status=1).stderr
+    assert "does not fit" not in plan_of(run_it, float(least) + 0.001) and slabs(plan_of(measured, float(least) + 0.001)) > 0
+
+
+@test
 def traces_of_unequal_gain_are_counted():
     """They are filtered in a copy over their gains: no more is taken than is told."""
     cli("synth", "planes", "inlines=128", "xlines=128", "samples=256", "-o", "even.npy", "--no-truth", "--force")

@@ -433,9 +433,9 @@ static guint64 pass_memory(const LithoImpl *impl, const LithoWalkStep *l, int th
 
 // Samples that numbers of the survey ask for beyond what the operator tells by itself: they are
 // read, and there is a copy of them.
-static guint64 beyond_bytes(const LithoWalkStep *l)
+static guint64 beyond_bytes(const LithoWalkStep *l, gboolean most)
 {
-    if (!l->measured || !l->step->op->measured_box || !l->has_in)
+    if (!(l->measured || most) || !l->step->op->measured_box || !l->has_in)
         return 0;
     const LithoBox of = litho_volume_box(l->volume, &l->out, l->region);
     const LithoBox own = litho_operator_input_box(l->step->op, &l->in, l->step->params, TRUE, of);
@@ -446,7 +446,11 @@ static guint64 beyond_bytes(const LithoWalkStep *l)
 guint64 litho_engine_steadied_bytes(const LithoWalk *walk)
 {
     const LithoWalkStep *l = walk->n > 0 && walk->step[0].has_in ? &walk->step[0] : NULL;
-    return l && litho_steady_stands_in(l->measured) ? 4 * (guint64)litho_box_count(l->need) : 0;
+    const gboolean stands =
+        l &&
+        (litho_steady_stands_in(l->measured) ||
+         (walk->most && !l->measured && litho_operator_is_steadied(l->step->op, l->step->params)));
+    return stands ? 4 * (guint64)litho_box_count(l->need) : 0;
 }
 
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
@@ -457,7 +461,7 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
-            bytes += pass_memory(impl, l, threads) + beyond_bytes(l);
+            bytes += pass_memory(impl, l, threads) + beyond_bytes(l, walk->most);
         if (impl && impl->volume_memory && l->volume && l->has_in)
             bytes += impl->volume_memory(&l->in, l->step->params, l->volume, l->region);
     }

@@ -96,6 +96,12 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options);
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error);
+// The plan that the run's becomes at most, where numbers that its first pass measures ask for more
+// samples around slabs than is planned with: where the survey has swell or hum. FALSE, besides what
+// litho_stream_plan() refuses: such a survey does not fit.
+gboolean litho_stream_plan_at_most(const LithoFlow *flow, LithoSurvey *survey,
+                                   const LithoStreamOptions *options, LithoRun *run,
+                                   LithoStreamPlan *plan, GError **error);
 // Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output.
 // On failure or cancel no file is left behind, unless `keep` says so; with peers the failing rank tells the others, and
 // whoever started the processes ends them. `run->ranks_used` tells how many computed.

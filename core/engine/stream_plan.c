@@ -318,14 +318,20 @@ static gint64 most_inlines(LithoWalk *walk, const LithoGrid *in, const LithoGrid
 
 // Where the memory that slabs leave holds what steps before a measured one give, it is kept, and no
 // step is left behind the slabs: the run goes on from there. GPUs compute as slabs do.
-static void keep_before(const LithoFlow *flow, const LithoWalk *walk, const LithoGrid *in,
+static void keep_before(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
                         const LithoStreamOptions *options, guint64 budget, LithoStreamPlan *plan)
 {
     const guint64 bytes =
         in && on_cpu(options) && litho_flow_is_local(flow) && plan->begin == 0 && plan->n_slabs > 1
             ? litho_before_bytes(walk)
             : 0;
-    if (bytes == 0 || plan->host_bytes + bytes > budget)
+    if (bytes == 0)
+        return;
+    LithoWalk most = *walk; // slabs of the steps before cannot become smaller than a block
+    LithoStreamPlan largest = *plan;
+    most.most = TRUE;
+    slab_bytes(&most, in, options, &largest, plan->slab, litho_stream_slab_multiple(walk));
+    if (MAX(largest.host_bytes, plan->host_bytes) + bytes > budget)
         return;
     plan->kept_bytes = bytes;
     plan->host_bytes += bytes;
@@ -437,6 +443,20 @@ gboolean litho_stream_plan_flow(const LithoFlow *flow, LithoWalk **walk, const L
     litho_walk_free(*walk);
     *walk = parts;
     return TRUE;
+}
+
+gboolean litho_stream_plan_at_most(const LithoFlow *flow, LithoSurvey *survey,
+                                   const LithoStreamOptions *options, LithoRun *run,
+                                   LithoStreamPlan *plan, GError **error)
+{
+    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
+    g_autoptr(LithoFlow) divided = NULL;
+    if (!walk || !litho_stream_plan_flow(flow, &walk, in, options, run, &divided, plan, error))
+        return FALSE;
+    walk->most = TRUE;
+    return plan->n_slabs <= 1 ||
+           litho_stream_make_plan(divided ? divided : flow, walk, in, options, 0, plan, error);
 }
 
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,

@@ -71,7 +71,8 @@ static gint64 across(const LithoGrid *in, const void *params)
 static LithoBox measured_box(const LithoGrid *in, const void *params, const LithoMeasured *measured,
                              LithoBox box)
 {
-    return patch_swell_from_measured(measured).found ? patch_swell_box(in, params, box) : box;
+    const gboolean found = !measured || patch_swell_from_measured(measured).found;
+    return found ? patch_swell_box(in, params, box) : box;
 }
 
 #define PATCH_FLOAT(field, ...) LITHO_FLOAT(LithoPatchParams, field, __VA_ARGS__)
