@@ -38,18 +38,20 @@ static void print_sizes(const LithoStreamPlan *plan, const LithoStreamOptions *o
 
 // Swell and hum are looked for in the run's first pass, and slabs become smaller where there are
 // any.
-static void print_most(const LithoCliPlan *p)
+static void print_most(const LithoCliPlan *p, LithoRun *run)
 {
-    if (!p->most)
+    LithoStreamPlan most;
+    g_autoptr(GError) why = NULL;
+    if (!litho_stream_plan_at_most(p->flow, p->survey, p->options, run, &most, &why))
         printf(_("          a survey with swell, hum or offsets, which the run looks for first, "
                  "does not "
                  "fit: %s\n"),
-               p->refused);
-    else if (p->most->n_slabs != p->plan->n_slabs)
+               why->message);
+    else if (most.n_slabs != p->plan->n_slabs)
         printf(
             _("          up to %ld where the survey has swell, hum or offsets, which the run looks "
               "for first\n"),
-            (long)p->most->n_slabs);
+            (long)most.n_slabs);
 }
 
 static void print_memory(const LithoStreamPlan *plan, const LithoStreamOptions *options)
@@ -170,7 +172,7 @@ gboolean litho_cli_print_plan(const LithoCliPlan *plan, LithoRun *run, GError **
     const gboolean speaks = !plan->peers || plan->peers->peers.rank == 0;
     if (speaks) {
         print_sizes(plan->plan, plan->options);
-        print_most(plan);
+        print_most(plan, run);
         print_memory(plan->plan, plan->options);
     }
     if (shared && !print_ranks(plan, run, error))

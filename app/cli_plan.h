@@ -7,8 +7,8 @@
 
 typedef struct LithoCliPlan {
     const LithoStreamPlan *plan;
-    const LithoStreamPlan *most; // litho_stream_plan_at_most(); NULL = it is refused
-    const char *refused;         // why
+    const LithoFlow *flow; // what is planned
+    LithoSurvey *survey;
     const LithoStreamOptions *options;
     LithoPeersModule *peers; // NULL = alone
     LithoRatesTold told;

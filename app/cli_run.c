@@ -309,9 +309,10 @@ static LithoRatesOf rates_of(const Job *job)
 
 // Nothing depends on the rates but the time that a dry run tells: a folder that takes no file is no
 // failure.
-static void keep_rates(const Job *job, const LithoStreamTook *took)
+static void keep_rates(const Job *job, LithoStreamTook *took)
 {
     const LithoRatesOf of = rates_of(job);
+    took->pace = litho_rates_pace(&of, took->compute_s);
     g_autofree char *path = litho_rates_path();
     g_autoptr(LithoRates) rates = litho_rates_load(path);
     if (litho_rates_learn(rates, &of, took))
@@ -403,12 +404,11 @@ static void set_options(Job *job)
 
 static gboolean make_plan(Job *job, GError **error)
 {
-    const gboolean ok =
-        litho_stream_plan(job->flow, job->survey, &job->options, job->run, &job->plan, error) &&
-        check_written(job, error);
-    if (ok)
-        litho_cli_progress_erase(); // the plan or notes follow
-    return ok;
+    if (!litho_stream_plan(job->flow, job->survey, &job->options, job->run, &job->plan, error) ||
+        !check_written(job, error))
+        return FALSE;
+    litho_cli_progress_erase(); // the plan or notes follow
+    return TRUE;
 }
 
 // Tells the run as it would be. Its memory is that of the result and its volumes, whichever needs
@@ -424,20 +424,16 @@ static gboolean tell_plan(Job *job, GError **error)
         plan->host_bytes = MAX(plan->host_bytes, own.host_bytes);
         plan->device_bytes = MAX(plan->device_bytes, own.device_bytes);
     }
+    const LithoRatesOf of = rates_of(job);
     g_autofree char *path = litho_rates_path();
     g_autoptr(LithoRates) rates = litho_rates_load(path);
-    const LithoRatesOf of = rates_of(job);
-    LithoStreamPlan most;
-    g_autoptr(GError) refused = NULL;
-    const gboolean fits =
-        litho_stream_plan_at_most(job->flow, job->survey, &job->options, job->run, &most, &refused);
+    const int ranks = job->peers ? job->peers->peers.n : 1;
     const LithoCliPlan told = {.plan = plan,
-                               .most = fits ? &most : NULL,
-                               .refused = refused ? refused->message : NULL,
+                               .flow = job->flow,
+                               .survey = job->survey,
                                .options = &job->options,
                                .peers = job->peers,
-                               .told = litho_rates_tell(rates, &of, plan, job_grid(job),
-                                                        job->peers ? job->peers->peers.n : 1),
+                               .told = litho_rates_tell(rates, &of, plan, job_grid(job), ranks),
                                .opened_s = 1e-3 * (litho_now_ms() - job->opening_ms)};
     return litho_cli_print_plan(&told, job->run, error);
 }
@@ -448,8 +444,7 @@ static gboolean compute(Job *job, GError **error)
     const Options *o = job->o;
     const double start = litho_now_ms();
     LithoStreamTook took = {0};
-    job->notes = g_ptr_array_new_with_free_func(g_free);
-    job->options.notes = job->notes;
+    job->options.notes = job->notes = g_ptr_array_new_with_free_func(g_free);
     job->options.ran = &job->ran;
     job->options.took = &took;
     if (o->files.out &&
@@ -457,12 +452,11 @@ static gboolean compute(Job *job, GError **error)
         return FALSE;
     if (o->files.out)
         save_provenance(job, o->files.out, job_ran(job), &job->plan);
+    const gboolean ok = run_volumes(job, error);
+    job->seconds = (litho_now_ms() - start) * 1e-3;
     if (!job->peers)
         keep_rates(job, &took);
-    if (!run_volumes(job, error))
-        return FALSE;
-    job->seconds = (litho_now_ms() - start) * 1e-3;
-    return TRUE;
+    return ok;
 }
 
 // Tells the notes that reading and computing have left.

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/pace.h"
 #include "core/engine/pieces.h"
 #include "core/engine/rates.h"
 #include "core/synth/synth_parts.h"
@@ -107,6 +108,42 @@ static double truth_of(const Machine *m, const LithoStreamPlan *plan, int n)
         compute[k] = m->fixed_s + m->sample_s * slab;
     return m->setup_s + LITHO_STREAM_OPEN_S * (n - 1) + 4 * slab * (double)plan->n_slabs * m->finish_s +
            simulate(plan->n_slabs, 4 * slab * m->read_s, compute, n, 4 * slab * m->write_s, 6);
+}
+
+// Property: what was learned while other programs had two thirds of the processor, or none of it,
+// is told within 25 % for a machine that is busy, or is not, at whatever pace it learned. Reading
+// and writing wait for a disk, and are told as they were. Runs that brought no pace are told as
+// before.
+static void test_pace(void)
+{
+    const double paces[] = {1e5, 3e5};
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    for (int learned = 0; learned < 2; learned++)
+        for (int told_at = 0; told_at < 2; told_at++) {
+            g_autoptr(LithoRates) rates = litho_rates_new();
+            Machine then = fast, now = fast;
+            const double slower[] = {3e5 / paces[learned], 3e5 / paces[told_at]};
+            Machine *const machine[] = {&then, &now};
+            for (int k = 0; k < 2; k++) {
+                machine[k]->fixed_s *= slower[k];
+                machine[k]->sample_s *= slower[k];
+                machine[k]->setup_s *= slower[k];
+            }
+            LithoRatesOf of = {
+                .flow = flow, .device = litho_device_cpu(), .reads = "SEG-Y", .writes = ".sgy"};
+            for (int k = 0; k < 2; k++) {
+                LithoStreamTook took = took_of(&then, 5 + k, 2000000 + 7000000 * k);
+                took.pace = paces[learned];
+                g_assert_true(litho_rates_learn(rates, &of, &took));
+            }
+            of.pace = paces[told_at];
+            const LithoStreamPlan plan = plan_of(200, 10, 1);
+            const LithoRatesTold told = litho_rates_tell(rates, &of, &plan, &plan.out, 1);
+            const double truth = truth_of(&now, &plan, 1);
+            g_test_message("%g s, truth %g s", told.seconds, truth);
+            g_assert_cmpfloat(fabs(told.seconds - truth), <, 0.25 * truth);
+        }
+    g_assert_cmpfloat(litho_pace(2), >, 0);
 }
 
 // Property: after two runs of other sizes the time of a third is told within 25 %, alone and with
@@ -380,6 +417,7 @@ int main(int argc, char **argv)
     litho_kernels_init();
     g_test_add_func("/rates/side-by-side", test_side_by_side);
     g_test_add_func("/rates/told", test_told);
+    g_test_add_func("/rates/pace", test_pace);
     g_test_add_func("/rates/first-run", test_first_run);
     g_test_add_func("/rates/operators", test_operators);
     g_test_add_func("/rates/unknown", test_unknown);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/engine/pace.h"
 #include "core/engine/pieces.h"
 #include "core/engine/provenance.h"
 #include "core/io/output.h"
@@ -86,12 +87,24 @@ gboolean litho_rates_save(const LithoRates *rates, const char *path, GError **er
 
 // --- names ----------------------------------------------------------------------------------------
 
+static gboolean on_cpu(const LithoRatesOf *of)
+{
+    return !of->device.backend || of->device.backend == litho_backend_cpu();
+}
+
+double litho_rates_pace(const LithoRatesOf *of, double seconds)
+{
+    return on_cpu(of) && seconds >= LITHO_RATES_PACED
+               ? litho_pace(litho_run_threads(&(LithoRun){.threads = of->threads}))
+               : 0;
+}
+
 // Device and operators: "cuda NVIDIA H200, 1 sharing: fx + patch".
 static char *kind_of(const LithoRatesOf *of, int sharing)
 {
     g_autofree char *device = litho_provenance_device(of->device);
     const LithoRun run = {.threads = of->threads};
-    const gboolean cpu = !of->device.backend || of->device.backend == litho_backend_cpu();
+    const gboolean cpu = on_cpu(of);
     GString *text = g_string_new(NULL);
     g_string_printf(text, "%s %s, %d sharing:", cpu ? "cpu" : of->device.backend->key, device,
                     cpu ? litho_run_threads(&run) : MAX(sharing, 1));
@@ -138,8 +151,8 @@ static JsonObject *newest(JsonObject *entries, const char *name)
     return entry;
 }
 
-// [x, y] behind the points of `object`, the oldest of which give way.
-static void add_point(JsonObject *object, double x, double y)
+// [x, y, pace] behind the points of `object`, the oldest of which give way. Pace 0 is left out.
+static void add_point(JsonObject *object, double x, double y, double pace)
 {
     JsonArray *points = json_array_new(), *point = json_array_new();
     JsonArray *old = litho_json_array_or_null(object, "points");
@@ -148,6 +161,8 @@ static void add_point(JsonObject *object, double x, double y)
         json_array_add_element(points, json_node_copy(json_array_get_element(old, k)));
     json_array_add_double_element(point, x);
     json_array_add_double_element(point, y);
+    if (pace > 0)
+        json_array_add_double_element(point, pace);
     json_array_add_array_element(points, point);
     json_object_set_array_member(object, "points", points);
 }
@@ -164,16 +179,17 @@ gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const Lith
     const double setup = litho_json_number_or(entry, "setup_s", took->setup_s);
     const double devices = MAX(took->devices, 1);
     const double work = samples * (1 + took->inputs) * (took->pieces > 0 ? took->pieces : 1);
-    add_point(entry, work / slabs, (took->compute_s - took->setup_s) * devices / slabs);
+    add_point(entry, work / slabs, (took->compute_s - took->setup_s) * devices / slabs, took->pace);
     json_object_set_double_member(entry, "setup_s", (setup + took->setup_s) / 2);
+    json_object_set_double_member(entry, "pace", took->pace);
     if (took->measure_s > 0)
         json_object_set_double_member(entry, "measure_s_per_sample", took->measure_s / samples);
     if (of->reads && took->read_bytes > 0)
         add_point(newest(member(root_of(rates), "reading"), of->reads), (double)took->read_bytes,
-                  took->read_s);
+                  took->read_s, 0);
     if (of->writes && took->write_bytes > 0) {
         JsonObject *writing = newest(member(root_of(rates), "writing"), of->writes);
-        add_point(writing, (double)took->write_bytes, took->write_s);
+        add_point(writing, (double)took->write_bytes, took->write_s, 0);
         json_object_set_double_member(writing, "finish_s_per_byte",
                                       took->finish_s / (double)took->write_bytes);
     }
@@ -192,17 +208,28 @@ typedef struct Point {
     double x, y;
 } Point;
 
-static guint read_points(JsonObject *object, Point p[MOST_POINTS])
+// Times that were measured at pace `then`, at pace `now`.
+static double at_pace(double then, double now)
+{
+    return then > 0 && now > 0 ? then / now : 1;
+}
+
+// Points of `object`, as times of a processor whose pace is `now`; 0 = as they were measured.
+static guint read_points(JsonObject *object, double now, Point p[MOST_POINTS])
 {
     JsonArray *points = object ? litho_json_array_or_null(object, "points") : NULL;
     guint n = 0;
     for (guint k = 0; points && k < json_array_get_length(points) && n < MOST_POINTS; k++) {
         JsonArray *point = litho_json_node_array(json_array_get_element(points, k));
-        if (point && json_array_get_length(point) == 2 &&
-            litho_json_node_number(json_array_get_element(point, 0), &p[n].x) &&
-            litho_json_node_number(json_array_get_element(point, 1), &p[n].y) && p[n].x > 0 &&
-            p[n].y >= 0)
-            n++;
+        const guint length = point ? json_array_get_length(point) : 0;
+        double pace = 0;
+        if (length < 2 || length > 3 ||
+            !litho_json_node_number(json_array_get_element(point, 0), &p[n].x) ||
+            !litho_json_node_number(json_array_get_element(point, 1), &p[n].y) || p[n].x <= 0 ||
+            p[n].y < 0 ||
+            (length > 2 && !litho_json_node_number(json_array_get_element(point, 2), &pace)))
+            continue;
+        p[n++].y *= at_pace(pace, now);
     }
     return n;
 }
@@ -221,10 +248,10 @@ static gboolean stands_for_its_size(const Point *p, guint n, guint k)
     return below == (alike - 1) / 2;
 }
 
-static Line line_of(JsonObject *object)
+static Line line_of(JsonObject *object, double now)
 {
     Point p[MOST_POINTS];
-    const guint n = read_points(object, p);
+    const guint n = read_points(object, now, p);
     double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, least = G_MAXDOUBLE, most = 0;
     for (guint k = 0; k < n; k++) {
         if (!stands_for_its_size(p, n, k))
@@ -290,7 +317,7 @@ static Line format_line(const LithoRates *rates, const char *way, const char *fo
     JsonObject *object = litho_json_object_or_null(root_of(rates), way);
     JsonObject *entry = object && format ? litho_json_object_or_null(object, format) : NULL;
     *finish_s_per_byte = entry ? litho_json_number_or(entry, "finish_s_per_byte", 0) : 0;
-    return line_of(entry);
+    return line_of(entry, 0);
 }
 
 static double share_of_slab(const LithoStreamPlan *plan)
@@ -346,7 +373,10 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
     JsonObject *entry = find_entry(rates, of, plan->sharing, &told.is_alike);
     if (told.is_alike && !goes_by_samples(of->flow, in))
         return (LithoRatesTold){0};
-    const Line compute = line_of(entry);
+    const double then = entry ? litho_json_number_or(entry, "pace", 0) : 0;
+    const double now =
+        of->pace > 0 || then <= 0 ? of->pace : litho_rates_pace(of, LITHO_RATES_PACED);
+    const Line compute = line_of(entry, now);
     double finish, unused;
     const Line read = format_line(rates, "reading", of->reads, &unused);
     const Line write = format_line(rates, "writing", of->writes, &finish);
@@ -359,9 +389,10 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
     const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;
     told.known = TRUE;
     told.runs = compute.n;
-    told.setup_s = litho_json_number_or(entry, "setup_s", 0);
+    told.setup_s = litho_json_number_or(entry, "setup_s", 0) * at_pace(then, now);
     if (plan->n_slabs > 1)
-        told.measure_s = samples * litho_json_number_or(entry, "measure_s_per_sample", 0);
+        told.measure_s =
+            samples * litho_json_number_or(entry, "measure_s_per_sample", 0) * at_pace(then, now);
     told.read_s = at(read, bytes);
     told.write_s = of->writes ? at(write, 4 * samples) : 0;
     told.finish_s = of->writes ? finish * 4 * samples : 0;

@@ -13,10 +13,15 @@
 // LITHO_RATES_SAMPLES samples that compute for less than LITHO_RATES_SECONDS teach nothing: tip
 // waves work for minutes on a few traces.
 //
+// Times of computing stand with the processor's pace behind the run (core/engine/pace.h), and are
+// told for the pace it has now: other programs come and go. Runs that compute for less than
+// LITHO_RATES_PACED seconds are not worth that measurement.
+//
 // Thread-safety: a value of its maker. Two processes that save at once keep the later one's.
 
 enum { LITHO_RATES_SAMPLES = 1000000 };
 static const double LITHO_RATES_SECONDS = 0.5;
+static const double LITHO_RATES_PACED = 2;
 
 typedef struct LithoRates LithoRates;
 
@@ -27,6 +32,8 @@ typedef struct LithoRatesOf {
     int threads;        // 0 = all
     const char *reads;  // ".sgy IBM float", in no language; NULL = nothing is read
     const char *writes; // ".sgy"
+    double pace; // of the processor now; 0 = litho_rates_tell() measures it where it was measured
+                 // for what it tells from
 } LithoRatesOf;
 
 // The time of a run before it begins.
@@ -51,9 +58,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoRates, litho_rates_free)
 // Makes the folder where it is missing.
 gboolean litho_rates_save(const LithoRates *rates, const char *path, GError **error);
 
+// The processor's pace now, with the run's threads, which takes LITHO_PACE_S; 0 for a run that
+// computes for `seconds` where that is not worth it, or a GPU computes.
+double litho_rates_pace(const LithoRatesOf *of, double seconds);
 // FALSE: the run was too short to learn from.
 gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const LithoStreamTook *took);
-// `in`: grid of the input, NULL = none. `ranks`: processes that share the slabs, 1 = alone.
+// `in`: grid of the input, NULL = none. `ranks`: processes that share the slabs, 1 = alone. Takes
+// LITHO_PACE_S where it measures the pace.
 LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
                                 const LithoStreamPlan *plan, const LithoGrid *in, int ranks);
 // Seconds of `n` slabs whose reading, computing and writing take so long in all, side by side: the

@@ -35,6 +35,8 @@ typedef struct LithoStreamTook {
     gint64 samples, slabs;          // computed
     double inputs; // samples of the input, with the halo of each slab, for each of the result;
                    // 0 = none
+    double
+        pace; // of the processor behind the run (core/engine/pace.h); the caller's, 0 = not known
     double pieces; // work on each of these (core/engine/pieces.h); 0 = 1
     int devices;                    // that computed slabs
     int sharing;                    // devices that shared each slab
