@@ -101,9 +101,9 @@ MEMORY = {"fx": "0.008", "fx-twice": "0.018"}
 @test
 def uneven_traces_under_1_to_3_ranks():
     """Gains of traces are measured on all of the survey, by the first rank; slabs and one piece give the same samples."""
-    cli("synth", "planes", "inlines=160", "xlines=40", "samples=64", "scatter=40", "snr=20", "-o", "uneven.npy", "--no-truth")
-    for memory, ranks, words in (("0.013", (1, 2, 3), ["fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0"]),
-                                 ("0.02", (2, 3), ["wavepacket", "block=32", "scales=2"])):
+    cli("synth", "planes", "inlines=112", "xlines=32", "samples=64", "scatter=40", "snr=20", "-o", "uneven.npy", "--no-truth")
+    for memory, ranks, words in (("0.007", (1, 2, 3), ["fx", "window=10", "half_width=1", "erratic=0", "fill_passes=0"]),
+                                 ("0.015", (2, 3), ["wavepacket", "block=32", "scales=2"])):
         name = words[0]
         args = ["run", *words, "-i", "uneven.npy", "--backend", "cpu", "--threads", "1"]
         told = cli(*args, "-o", f"{name}-balanced.npy")
