@@ -184,7 +184,8 @@ def the_plan_tells_what_swell_makes_of_it():
 
     before, measured = ["patch", "overlap=2"], ["swell.json"]
     memory = 0.06
-    plan, truth = plan_of(before, memory), plan_of(measured, memory)
+    while slabs(plan := plan_of(before, memory)) == slabs(truth := plan_of(measured, memory)):
+        memory -= 0.001
     most = int(re.search(r"up to ([0-9]+) where the survey has swell", plan).group(1))
     assert slabs(plan) < slabs(truth) <= most and "up to" not in truth, (plan, truth)
     while "does not fit" not in plan:
