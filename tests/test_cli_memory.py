@@ -112,7 +112,7 @@ SETTINGS = [
     (16, "wavepacket mode=reconstruct coefficients=kept.lwp narrow.npy", 0, 1),
     (16, "migrate velocity=2000 nz=100 fmax=30 threads.npy", 0, 1),
     (16, "migrate velocity=2000 nz=40 fmax=30 degree=45 threads.npy", 0, 1),
-    (16, "migrate velocity=2000 nz=5 mode=demigrate dt=0.004 nt=150 threads.npy", 0, 1),
+    (16, "migrate velocity=2000 nz=5 fmax=30 mode=demigrate dt=0.004 nt=150 threads.npy", 0, 1),
     (16, "twsm model=twolayer frequencies=64", 0, 1),
     (16, "twsm model=twolayer frequencies=96", 0, 1),
     (1, "twsm model=twolayer frequencies=64", 0, 1),
