@@ -533,9 +533,8 @@ static gboolean go_on(Stream *s, const LithoFlow *own, GError **error)
     LithoStreamOptions rest = *s->options;
     s->flow = s->from = litho_stream_steps_from(own, litho_before_steps(s->before));
     s->loudest = litho_before_loudest(s->before);
+    rest.memory -= rest.memory > 0 ? s->plan.kept_bytes : 0;
     g_autoptr(LithoWalk) walk = litho_walk_resolve(s->from, in, s->run, error);
-    if (rest.memory > 0)
-        rest.memory -= s->plan.kept_bytes;
     return walk && litho_stream_make_plan(s->from, walk, in, &rest, 0, &s->plan, error);
 }
 
@@ -545,10 +544,9 @@ static gboolean part_flow(Stream *s, const LithoFlow *own, gboolean writes, GErr
     if (s->plan.behind == 0)
         return TRUE;
     s->flow = s->slabs = litho_stream_steps_before(s->flow, s->plan.behind);
-    if (writes)
-        s->behind = litho_stream_behind_new(s->from ? s->from : own, &s->plan, s->options, &s->lock,
-                                            s->run, error);
-    return !writes || s->behind;
+    const LithoFlow *all = s->from ? s->from : own;
+    return !writes || (s->behind = litho_stream_behind_new(all, &s->plan, s->options, &s->lock,
+                                                           s->run, error));
 }
 
 // From the journal to the finished file. `own`: the copy of the flow that is measured.
