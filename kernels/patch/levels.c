@@ -8,12 +8,14 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/common/noise_traces.h"
 #include "kernels/common/offset.h"
 #include "kernels/patch/floor.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
 #include "kernels/patch/levels_lines.h"
+#include "kernels/patch/levels_traces.h"
 #include "kernels/patch/choice.h"
 
 // A narrow window has fewer traces along an axis (noise_tells_shape()).
@@ -44,6 +46,7 @@ typedef struct Measuring {
     LithoScatter scatter; // of the traces (gains.h)
     PatchFloor floor;
     PatchFaint *faint; // of few lines, [cell][frequency] (levels_lines.h); else NULL
+    NoiseTraces *traces; // NULL: the level is one for all places, or nothing tells it
 } Measuring;
 
 static void measuring_clear(Measuring *m)
@@ -51,6 +54,7 @@ static void measuring_clear(Measuring *m)
     litho_noise_windows_free(m->whole);
     litho_noise_windows_free(m->sines);
     patch_floor_clear(&m->floor);
+    noise_traces_free(m->traces);
     g_free(m->faint);
     g_free(m->done);
 }
@@ -124,6 +128,7 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
     m->cleaner = meter;
     const gboolean few = patch_lines_are_few(grid) && patch_levels_cells(l) > 1;
     m->faint = few ? g_new0(PatchFaint, (gsize)patch_levels_cells(l) * g->bins) : NULL;
+    m->traces = l->params.level == LITHO_PATCH_LOCAL ? noise_traces_new(grid) : NULL;
     m->meter = meter && !few && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
     return begin_whole(m, error);
@@ -302,6 +307,9 @@ static gboolean measure_cells(Measuring *m, const LithoCube *part, const guint8 
 static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *recorded,
                              LithoBox within, LithoRun *run, GError **error)
 {
+    LithoRun silent = litho_run_quiet(run);
+    if (m->traces && !noise_traces_add(m->traces, part, recorded, within, &silent, error))
+        return FALSE;
     if (m->meter)
         return measure_part_there(m, part, recorded, within, run, error);
     if (!litho_cube_host(part, error)) // guesses may have been made on a device
@@ -387,6 +395,9 @@ static gboolean settle(Measuring *m, const PatchBands *bands, const float *whole
         patch_lines_settle(l, m->faint, whole);
     if (patch_cells_are_small(l))
         patch_cells_settle(l);
+    g_autofree float *powers = m->traces ? noise_traces_powers(m->traces) : NULL;
+    if (powers)
+        patch_traces_settle(powers, m->grid, m->window, l);
     if (l->shape || !bands->known)
         return TRUE;
     if (patch_is_narrow(m->window))

@@ -276,6 +276,15 @@ static void refine(const NoiseCells *c, const float *by, PatchLevels *l)
     }
 }
 
+void patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *l)
+{
+    if (!l->fine)
+        memcpy(l->own, l->table.n, sizeof l->own);
+    refine(cells, by, l);
+    l->fine = TRUE;
+    take_total(l);
+}
+
 // The level at frequency f and a time: the middle one of the columns of cells.
 static float middle_at(const LithoPatchLevels *level, float time, int f, float *sorted)
 {
@@ -360,10 +369,8 @@ void patch_bands_settle(const PatchBands *b, gboolean few, PatchLevels *l)
     }
     for (int f = 0; f < bins; f++)
         noise_cells_fill(c, by + at_of(c, f, 0));
-    memcpy(l->own, l->table.n, sizeof l->own);
-    refine(c, by, l);
+    patch_levels_refine(c, by, l);
     settle_times(&b->times, l);
-    l->fine = TRUE;
     take_total(l);
 }
 
@@ -373,7 +380,8 @@ void patch_times_settle(const PatchBands *b, PatchLevels *l)
     memcpy(n, l->table.n, sizeof n);
     settle_times(&b->times, l);
     if (memcmp(n, l->table.n, sizeof n)) {
-        memcpy(l->own, n, sizeof n);
+        if (!l->fine)
+            memcpy(l->own, n, sizeof n);
         l->fine = TRUE;
         take_total(l);
     }

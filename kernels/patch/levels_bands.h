@@ -24,5 +24,8 @@ void patch_bands_settle(const PatchBands *bands, gboolean few, PatchLevels *leve
 // Moves `levels`, which have no shape, up and down in time by as much as the windows that begin at
 // one time exceed them, of all cells and frequencies alike; they get a cell for each such time.
 void patch_times_settle(const PatchBands *bands, PatchLevels *levels);
+// Gives `levels` cells at least as fine as those of `cells` along all axes, and there the levels
+// that they have by exp(by[frequency][cell]).
+void patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *levels);
 // Bytes that finding and settling take, at most.
 guint64 patch_bands_bytes(const LithoPatchGeometry *g);

@@ -7,6 +7,7 @@
 #include "kernels/patch/floor.h"
 #include "kernels/patch/levels_bands.h"
 #include "kernels/patch/levels_cells.h"
+#include "kernels/patch/levels_traces.h"
 
 enum { HOST_BYTES = 64 << 20 }; // of cells that as many threads measure
 
@@ -62,7 +63,8 @@ void patch_levels_bytes(const LithoGrid *grid, const LithoPatchGeometry *g,
                                cells_bytes(grid, g, &l, threads));
     else if (patch_levels_have_cubes(window) && noise_tells_shape(window))
         *peak += litho_noise_powers_memory(grid, window, patch_all_windows(window));
-    *peak += patch_floor_bytes(g, patch_levels_cells(&l)) + patch_bands_bytes(g);
+    *peak += patch_floor_bytes(g, patch_levels_cells(&l)) + patch_bands_bytes(g) +
+             (params->level == LITHO_PATCH_LOCAL ? patch_traces_bytes(grid, g) : 0);
     g_free(l.sigma);
 }
 

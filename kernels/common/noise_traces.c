@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/common/noise_traces.h"
+
+#include <complex.h>
+#include <fftw3.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/select.h"
+
+enum {
+    PIECE = 32, // samples
+    BINS = PIECE / 2 + 1,
+    PIECES = 6, // of a trace, at most
+    BANDS = 8,  // of two frequencies each, the lowest left out
+    CELLS = PIECES * BANDS,
+    FEWEST = 64,    // traces
+    LINES = 16,     // fetched from a device at once
+    ZEROS = 4,      // of a piece, at most: there is no noise in a mute
+    LEAST_PART = 4, // of the cells are taken, at least
+};
+
+// A power stands as 1 + 16 log2(power) + OCTAVES; 0: it is not known.
+enum { PER_OCTAVE = 16, OCTAVES = 220, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
+
+// Power of a trace less its neighbours' mean over its own: 1 of noise, less of events. ALONE: there
+// is hardly more than noise. SOME: where no better pieces are found.
+static const double ALONE = 0.7, SOME = 0.5;
+
+struct NoiseTraces {
+    LithoGrid grid;
+    int pieces;
+    guint16 *code; // [trace][CELLS], of the power less the neighbours'
+    guint8 *taken; // [trace]
+    gint32 *own;   // [CELLS][CODES]: traces by their own power
+    float taper[PIECE];
+    fftwf_plan plan;
+};
+
+// What a thread works with.
+typedef struct Scratch {
+    float *in;
+    fftwf_complex *out;
+} Scratch;
+
+// A box of the survey in host memory, and which of its traces were recorded.
+typedef struct Held {
+    const LithoCube *cube;  // on the host
+    const LithoCube *of;    // the part, which `recorded` is of
+    const guint8 *recorded; // NULL = all that are live
+    LithoBox within;
+} Held;
+
+NoiseTraces *noise_traces_new(const LithoGrid *grid)
+{
+    const gint64 traces = litho_grid_traces(grid), n = grid->axis[2].n;
+    if (traces < FEWEST || n < PIECE)
+        return NULL;
+    NoiseTraces *t = g_new0(NoiseTraces, 1);
+    t->grid = *grid;
+    t->pieces = (int)MIN(n / PIECE, PIECES);
+    t->code = g_new0(guint16, traces * CELLS);
+    t->taken = g_malloc0(traces);
+    t->own = g_new0(gint32, CELLS * CODES);
+    for (int k = 0; k < PIECE; k++)
+        t->taper[k] = (float)sin(G_PI * (k + 0.5) / PIECE);
+    float *in = fftwf_alloc_real(PIECE);
+    fftwf_complex *out = fftwf_alloc_complex(BINS);
+    t->plan = fftwf_plan_dft_r2c_1d(PIECE, in, out, FFTW_ESTIMATE);
+    fftwf_free(in);
+    fftwf_free(out);
+    return t;
+}
+
+void noise_traces_free(NoiseTraces *t)
+{
+    if (!t)
+        return;
+    fftwf_destroy_plan(t->plan);
+    g_free(t->code);
+    g_free(t->taken);
+    g_free(t->own);
+    g_free(t);
+}
+
+guint64 noise_traces_bytes(const LithoGrid *grid)
+{
+    return (guint64)litho_grid_traces(grid) * (CELLS * sizeof(guint16) + 1 + 2 * sizeof(float)) +
+           (guint64)CELLS * CODES * 2 * sizeof(gint32);
+}
+
+static gboolean was_recorded(const Held *h, gint64 i, gint64 j)
+{
+    return litho_cube_is_live(h->of, i, j) &&
+           (!h->recorded || h->recorded[litho_cube_trace_index(h->of, i, j)]);
+}
+
+// Neighbours along both axes that were recorded to at[]; -1: one is not at hand.
+static int neighbours(const NoiseTraces *t, const Held *h, gint64 i, gint64 j, gint64 at[4][2])
+{
+    static const int step[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+    int n = 0;
+    for (int k = 0; k < 4; k++) {
+        const gint64 a = i + step[k][0], b = j + step[k][1];
+        if (a < 0 || b < 0 || a >= t->grid.axis[0].n || b >= t->grid.axis[1].n)
+            continue;
+        if (a < h->within.lo[0] || b < h->within.lo[1] || a >= h->within.hi[0] ||
+            b >= h->within.hi[1])
+            return -1;
+        if (!was_recorded(h, a, b))
+            continue;
+        at[n][0] = a;
+        at[n++][1] = b;
+    }
+    return n;
+}
+
+static int code_of(double power)
+{
+    if (!(power > 0))
+        return 0;
+    const double octave = CLAMP(log2(power), -OCTAVES, OCTAVES);
+    return 1 + (int)lrint(PER_OCTAVE * (octave + OCTAVES));
+}
+
+// Codes of the bands of what stands in s->in, whose power is divided by `by`.
+static void bands_of(const NoiseTraces *t, const Scratch *s, double by, int code[BANDS])
+{
+    for (int k = 0; k < PIECE; k++)
+        s->in[k] *= t->taper[k];
+    fftwf_execute_dft_r2c(t->plan, s->in, s->out);
+    for (int b = 0; b < BANDS; b++) {
+        double sum = 0;
+        for (int f = 2 * b + 1; f <= 2 * b + 2; f++) {
+            const double re = crealf(s->out[f]), im = cimagf(s->out[f]);
+            sum += (re * re + im * im) * (f == BINS - 1 ? 2 : 1);
+        }
+        code[b] = code_of(sum / by);
+    }
+}
+
+// FALSE: muted, or no numbers.
+static gboolean has_samples(const float *trace)
+{
+    int zeros = 0, finite = 0;
+    for (int k = 0; k < PIECE; k++) {
+        zeros += trace[k] == 0;
+        finite += fabsf(trace[k]) <= G_MAXFLOAT;
+    }
+    return zeros <= ZEROS && finite == PIECE;
+}
+
+// One piece of the trace at (i, j), from sample `from` on.
+static void take_piece(NoiseTraces *t, const Held *h, gint64 i, gint64 j, int piece, int n,
+                       gint64 at[4][2], const Scratch *s)
+{
+    const gint64 from =
+        (t->grid.axis[2].n - PIECE) * (2 * piece + 1) / (2 * t->pieces) - h->cube->held.lo[2];
+    const float *own = litho_cube_trace(h->cube, i, j) + from;
+    int code[BANDS];
+    if (!has_samples(own))
+        return;
+    memcpy(s->in, own, PIECE * sizeof *own);
+    bands_of(t, s, 1, code);
+    for (int b = 0; b < BANDS; b++)
+#pragma omp atomic
+        t->own[(gsize)(piece * BANDS + b) * CODES + code[b]]++;
+    memcpy(s->in, own, PIECE * sizeof *own);
+    for (int k = 0; k < n; k++) {
+        const float *beside = litho_cube_trace(h->cube, at[k][0], at[k][1]) + from;
+        for (int x = 0; x < PIECE; x++)
+            s->in[x] -= beside[x] / (float)n;
+    }
+    if (!isfinite(s->in[0] - s->in[0]))
+        return;
+    bands_of(t, s, 1 + 1.0 / n, code);
+    guint16 *to = t->code + (gsize)(i * t->grid.axis[1].n + j) * CELLS + piece * BANDS;
+    for (int b = 0; b < BANDS; b++)
+        to[b] = (guint16)code[b];
+}
+
+// Traces of lines [from, to).
+static void take_lines(NoiseTraces *t, const Held *h, gint64 from, gint64 to, const LithoRun *run)
+{
+#pragma omp parallel num_threads(litho_run_threads(run))
+    {
+        const Scratch s = {fftwf_alloc_real(PIECE), fftwf_alloc_complex(BINS)};
+#pragma omp for schedule(dynamic)
+        for (gint64 i = from; i < to; i++) {
+            for (gint64 j = h->within.lo[1]; j < h->within.hi[1]; j++) {
+                guint8 *taken = t->taken + i * t->grid.axis[1].n + j;
+                gint64 at[4][2];
+                const int n = *taken ? -1 : neighbours(t, h, i, j, at);
+                if (n < 0 || !litho_run_checkpoint(run))
+                    continue;
+                *taken = 1;
+                for (int p = 0; n > 0 && was_recorded(h, i, j) && p < t->pieces; p++)
+                    take_piece(t, h, i, j, p, n, at, &s);
+            }
+        }
+        fftwf_free(s.in);
+        fftwf_free(s.out);
+    }
+}
+
+gboolean noise_traces_add(NoiseTraces *t, const LithoCube *part, const guint8 *recorded,
+                          LithoBox within, LithoRun *run, GError **error)
+{
+    Held h = {part, part, recorded, within};
+    if (part->samples) {
+        take_lines(t, &h, within.lo[0], within.hi[0], run);
+        return litho_run_checkpoint(run) || litho_run_stopped(error);
+    }
+    for (gint64 i = within.lo[0]; i < within.hi[0]; i += LINES) {
+        LithoBox box = within;
+        box.lo[0] = MAX(i - 1, within.lo[0]);
+        box.hi[0] = MIN(i + LINES + 1, within.hi[0]);
+        g_autoptr(LithoCube) lines = litho_cube_fetch_traces(part, box, error);
+        if (!lines)
+            return FALSE;
+        h.cube = lines;
+        take_lines(t, &h, i, MIN(i + LINES, within.hi[0]), run);
+        if (!litho_run_checkpoint(run))
+            return litho_run_stopped(error);
+    }
+    return TRUE;
+}
+
+// The code that half of the traces do not exceed; 0: hardly one is known.
+static int median_of(const gint32 *traces)
+{
+    gint64 all = 0, below = 0;
+    for (int c = 1; c < CODES; c++)
+        all += traces[c];
+    if (all < FEWEST)
+        return 0;
+    for (int c = 1; c < CODES; c++)
+        if (2 * (below += traces[c]) >= all)
+            return c;
+    return 0;
+}
+
+// Medians over the traces to unit[CELLS], 0 where events count, or nothing is known. FALSE: they
+// count everywhere.
+static gboolean choose(const NoiseTraces *t, int unit[CELLS])
+{
+    const gint64 traces = litho_grid_traces(&t->grid);
+    const int cells = t->pieces * BANDS;
+    g_autofree gint32 *less = g_new0(gint32, CELLS * CODES);
+    float part[CELLS], sorted[CELLS];
+    for (gint64 k = 0; k < traces; k++)
+        for (int c = 0; c < cells; c++)
+            less[(gsize)c * CODES + t->code[k * CELLS + c]]++;
+    for (int c = 0; c < cells; c++) {
+        const int own = median_of(t->own + (gsize)c * CODES);
+        unit[c] = median_of(less + (gsize)c * CODES);
+        part[c] = unit[c] > 0 && own > 0 ? exp2f((float)(unit[c] - own) / PER_OCTAVE) : 0;
+    }
+    memcpy(sorted, part, cells * sizeof *part);
+    const double best = litho_select_kth(sorted, cells, cells - 1 - cells / LEAST_PART);
+    for (int c = 0; c < cells; c++)
+        if (part[c] < MIN(ALONE, best))
+            unit[c] = 0;
+    return best >= SOME;
+}
+
+float *noise_traces_powers(const NoiseTraces *t)
+{
+    const gint64 traces = litho_grid_traces(&t->grid);
+    int unit[CELLS] = {0};
+    if (!choose(t, unit))
+        return NULL;
+    float *power = g_new0(float, traces), over[CELLS];
+    gint64 known = 0;
+    for (gint64 k = 0; k < traces; k++) {
+        int n = 0;
+        for (int c = 0; c < t->pieces * BANDS; c++)
+            if (unit[c] > 0 && t->code[k * CELLS + c] > 0)
+                over[n++] = (float)(t->code[k * CELLS + c] - unit[c]) / PER_OCTAVE;
+        if (n >= t->pieces * BANDS / (2 * LEAST_PART))
+            power[k] = exp2f(litho_select_kth(over, n, n / 2));
+        known += power[k] > 0;
+    }
+    if (known < FEWEST)
+        g_clear_pointer(&power, g_free);
+    return power;
+}

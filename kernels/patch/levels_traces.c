@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/patch/levels_traces.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/noise_job.h"
+#include "kernels/common/noise_traces.h"
+#include "kernels/patch/levels_bands.h"
+#include "kernels/patch/levels_cells.h"
+
+// A window's level differs by so much, a logarithm of amplitudes: below the lower end it may be
+// chance, from the upper one on it counts as it is. Nothing is done where none differs by that. On
+// lines, whose windows hold the traces of one axis, by FEW times as much.
+static const double CHANCE = 0.03, SURE = 0.1, FEW = 2;
+enum { MOST_LEVELS = 1 << 21 }; // of all cells and frequencies
+
+// Mean of the known powers of a window's traces about its centre, each weighted by the taper; 0:
+// none is known.
+static double power_of_window(const float *powers, const LithoGrid *grid, const int window[2],
+                              const double centre[2])
+{
+    double sum = 0, weight = 0;
+    gint64 lo[2], hi[2];
+    for (int a = 0; a < 2; a++) {
+        lo[a] = MAX((gint64)ceil(centre[a] - window[a] / 2.0), 0);
+        hi[a] = MIN((gint64)floor(centre[a] + window[a] / 2.0) + 1, grid->axis[a].n);
+    }
+    for (gint64 i = lo[0]; i < hi[0]; i++)
+        for (gint64 j = lo[1]; j < hi[1]; j++) {
+            const double p = powers[i * grid->axis[1].n + j];
+            const double c = cos(G_PI * (i - centre[0]) / (window[0] + 1)) *
+                             cos(G_PI * (j - centre[1]) / (window[1] + 1));
+            sum += p > 0 ? c * c * p : 0;
+            weight += p > 0 ? c * c : 0;
+        }
+    return weight > 0 ? sum / weight : 0;
+}
+
+// Places of windows inside a cell's box along an axis, half a window apart, from end to end.
+static int places_along(const LithoBox *box, int axis, int window)
+{
+    const gint64 room = box->hi[axis] - box->lo[axis] - window;
+    return room > 0 && window > 1 ? (int)(2 * room / window) + 2 : 1;
+}
+
+// Mean power of the windows that a cell is measured on.
+static double power_of_cell(const float *powers, const LithoGrid *grid, const int window[2],
+                            const LithoBox *box)
+{
+    const int n[2] = {places_along(box, 0, window[0]), places_along(box, 1, window[1])};
+    double sum = 0;
+    int known = 0;
+    for (int k = 0; k < n[0] * n[1]; k++) {
+        const int at[2] = {k / n[1], k % n[1]};
+        double centre[2];
+        for (int a = 0; a < 2; a++) {
+            const double room = (double)(box->hi[a] - box->lo[a]) - window[a];
+            centre[a] = (double)box->lo[a] + (window[a] - 1) / 2.0 +
+                        room * (n[a] > 1 ? (double)at[a] / (n[a] - 1) : 0.5);
+        }
+        const double power = power_of_window(powers, grid, window, centre);
+        sum += power;
+        known += power > 0;
+    }
+    return known > 0 ? sum / known : 0;
+}
+
+// Levels that the cells of `l` have seen, all cells along time alike; free its sigma.
+static LithoPatchLevels seen_by_cells(const float *powers, const LithoGrid *grid,
+                                      const int window[2], const PatchLevels *l)
+{
+    LithoPatchLevels seen = l->table;
+    float *sigma = g_new(float, (gsize)seen.n[0] * seen.n[1]);
+    for (int k = 0; k < seen.n[0] * seen.n[1]; k++) {
+        const LithoBox box = patch_cells_box(l, grid, k * l->table.n[2]);
+        sigma[k] = (float)sqrt(power_of_cell(powers, grid, window, &box));
+    }
+    seen.n[2] = 1;
+    seen.bins = 1;
+    seen.sigma = sigma;
+    seen.shape = NULL;
+    return seen;
+}
+
+// Cells about a quarter of a window apart, fewer where all levels would be too many.
+static void count_knots(const LithoGrid *grid, const int window[3], const PatchLevels *l, int n[3])
+{
+    for (double apart = 1;; apart *= 1.25) {
+        for (int a = 0; a < 2; a++) {
+            const double step = MAX(apart * window[a] / 4, 1);
+            n[a] = (int)MAX(ceil((double)grid->axis[a].n / step), l->table.n[a]);
+        }
+        n[2] = 1;
+        if ((double)n[0] * n[1] * l->table.n[2] * l->table.bins <= MOST_LEVELS ||
+            (n[0] == l->table.n[0] && n[1] == l->table.n[1]))
+            return;
+    }
+}
+
+static double unit_of(const int window[2])
+{
+    return MIN(window[0], window[1]) > 1 ? 1 : FEW;
+}
+
+// The part of a logarithm that is no chance.
+static double certain(double by, double unit)
+{
+    return by * CLAMP((fabs(by) / unit - CHANCE) / (SURE - CHANCE), 0, 1);
+}
+
+// Windows begin before the survey, and the outermost knot is that of all that lie further out.
+static double outward(double x, gint64 n, int window)
+{
+    const double room = window / 4.0;
+    return x < room / 2 ? x - room : x > (double)n - 1 - room / 2 ? x + room : x;
+}
+
+// Logarithm by which the noise of a window about a knot exceeds what its cells have seen.
+static double exceeds(const float *powers, const LithoGrid *grid, const int window[3],
+                      const LithoPatchLevels *seen, float x, float y)
+{
+    const double centre[2] = {outward(x, grid->axis[0].n, window[0]),
+                              outward(y, grid->axis[1].n, window[1])};
+    const float place[3] = {x, y, 0};
+    const double own = power_of_window(powers, grid, window, centre);
+    const double old = litho_patch_level(seen, place, 0);
+    return own > 0 && old > 0 ? certain(0.5 * log(own) - log(old), unit_of(window)) : 0;
+}
+
+void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
+                         PatchLevels *l)
+{
+    NoiseCells c = {.nf = l->table.bins};
+    LithoPatchLevels seen = seen_by_cells(powers, grid, window, l);
+    count_knots(grid, window, l, c.n);
+    c.all = c.n[0] * c.n[1];
+    g_autofree float *at = g_new0(float, c.n[0] + c.n[1] + 1);
+    g_autofree float *by = g_new(float, (gsize)c.all *c.nf);
+    double most = 0;
+    for (int a = 0, k = 0; a < 2; a++)
+        for (int i = 0; i < c.n[a]; i++)
+            at[k++] = (float)((i + 0.5) * grid->axis[a].n / c.n[a] - 0.5);
+    for (int k = 0; k < c.all; k++) {
+        by[k] =
+            (float)exceeds(powers, grid, window, &seen, at[k / c.n[1]], at[c.n[0] + k % c.n[1]]);
+        most = fmax(most, fabsf(by[k]));
+    }
+    for (int f = 1; f < c.nf; f++)
+        memcpy(by + (gsize)f * c.all, by, c.all * sizeof *by);
+    c.at = at;
+    if (most > SURE * unit_of(window))
+        patch_levels_refine(&c, by, l);
+    g_free((gpointer)seen.sigma);
+}
+
+guint64 patch_traces_bytes(const LithoGrid *grid, const LithoPatchGeometry *g)
+{
+    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
+    PatchLevels l = {0};
+    int n[3];
+    patch_cells_make(&l, grid, g);
+    count_knots(grid, window, &l, n);
+    const guint64 levels = (guint64)n[0] * n[1] * l.table.n[2] * l.table.bins;
+    g_free(l.sigma);
+    return noise_traces_bytes(grid) + 2 * levels * sizeof(float);
+}
