@@ -21,7 +21,7 @@ enum {
 };
 
 // A power stands as 1 + 16 log2(power) + OCTAVES; 0: it is not known.
-enum { PER_OCTAVE = 16, OCTAVES = 220, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
+enum { PER_OCTAVE = 16, OCTAVES = 110, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
 
 // Power of a trace less its neighbours' mean over its own: 1 of noise, less of events. ALONE: there
 // is hardly more than noise. SOME: where no better pieces are found.
@@ -86,7 +86,7 @@ void noise_traces_free(NoiseTraces *t)
 guint64 noise_traces_bytes(const LithoGrid *grid)
 {
     return (guint64)litho_grid_traces(grid) * (CELLS * sizeof(guint16) + 1 + 2 * sizeof(float)) +
-           (guint64)CELLS * CODES * 2 * sizeof(gint32);
+           (guint64)(CELLS + 1) * CODES * sizeof(gint32);
 }
 
 static gboolean was_recorded(const Held *h, gint64 i, gint64 j)
@@ -95,22 +95,25 @@ static gboolean was_recorded(const Held *h, gint64 i, gint64 j)
            (!h->recorded || h->recorded[litho_cube_trace_index(h->of, i, j)]);
 }
 
-// Neighbours along both axes that were recorded to at[]; -1: one is not at hand.
+// Neighbours to at[]: those on both sides along an axis where both were recorded, for one alone
+// leaves much of dipping events. -1: one is not at hand.
 static int neighbours(const NoiseTraces *t, const Held *h, gint64 i, gint64 j, gint64 at[4][2])
 {
-    static const int step[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
     int n = 0;
-    for (int k = 0; k < 4; k++) {
-        const gint64 a = i + step[k][0], b = j + step[k][1];
-        if (a < 0 || b < 0 || a >= t->grid.axis[0].n || b >= t->grid.axis[1].n)
+    for (int axis = 0; axis < 2; axis++) {
+        const gint64 here = axis == 0 ? i : j;
+        if (here == 0 || here == t->grid.axis[axis].n - 1)
             continue;
-        if (a < h->within.lo[0] || b < h->within.lo[1] || a >= h->within.hi[0] ||
-            b >= h->within.hi[1])
+        if (here - 1 < h->within.lo[axis] || here + 1 >= h->within.hi[axis])
             return -1;
-        if (!was_recorded(h, a, b))
+        gint64 beside[2][2] = {{i, j}, {i, j}};
+        beside[0][axis]--;
+        beside[1][axis]++;
+        if (!was_recorded(h, beside[0][0], beside[0][1]) ||
+            !was_recorded(h, beside[1][0], beside[1][1]))
             continue;
-        at[n][0] = a;
-        at[n++][1] = b;
+        memcpy(at[n], beside, sizeof beside);
+        n += 2;
     }
     return n;
 }
@@ -246,14 +249,14 @@ static gboolean choose(const NoiseTraces *t, int unit[CELLS])
 {
     const gint64 traces = litho_grid_traces(&t->grid);
     const int cells = t->pieces * BANDS;
-    g_autofree gint32 *less = g_new0(gint32, CELLS * CODES);
+    g_autofree gint32 *less = g_new(gint32, CODES);
     float part[CELLS], sorted[CELLS];
-    for (gint64 k = 0; k < traces; k++)
-        for (int c = 0; c < cells; c++)
-            less[(gsize)c * CODES + t->code[k * CELLS + c]]++;
     for (int c = 0; c < cells; c++) {
+        memset(less, 0, CODES * sizeof *less);
+        for (gint64 k = 0; k < traces; k++)
+            less[t->code[k * CELLS + c]]++;
         const int own = median_of(t->own + (gsize)c * CODES);
-        unit[c] = median_of(less + (gsize)c * CODES);
+        unit[c] = median_of(less);
         part[c] = unit[c] > 0 && own > 0 ? exp2f((float)(unit[c] - own) / PER_OCTAVE) : 0;
     }
     memcpy(sorted, part, cells * sizeof *part);

@@ -7,14 +7,16 @@
 // edges, and with it the noise grows within a few traces, where windows of 16 and more see their
 // mean alone.
 //
-// A trace less the mean of its neighbours along both axes holds its noise and what events have left
-// of curvature and dip. Powers of that are taken in PIECES pieces of 32 samples, spread over the
-// trace, and BANDS bands of frequencies. Where the median over the traces is about as much as
-// noise leaves of its own power, which is the same at all traces, noise is all that there is; these
-// pieces and bands are taken, and of a trace the median of its powers over those of the survey.
+// A trace less the mean of its neighbours, on both sides along an axis or both, holds its noise and
+// what events have left of curvature. Powers of that are taken in PIECES pieces of 32 samples,
+// spread over the trace, and BANDS bands of frequencies. Where the median over the traces is about
+// as much as noise leaves of its own power, which is the same at all traces, noise is all that
+// there is; these pieces and bands are taken, and of a trace the median of its powers over those of
+// the survey.
 //
 // On folded, faulted layers of 0 to 30 dB the amplitude of a trace's noise is told with an error of
-// 8 to 12 %, and in the mean of the traces at one distance from the edge of 3 %.
+// 8 to 12 %, and in the mean of the traces at one distance from the edge of 3 %. Those at corners
+// have no neighbours on both sides and are not known.
 typedef struct NoiseTraces NoiseTraces;
 
 // NULL: traces are too short or too few to tell.

@@ -10,17 +10,17 @@
 #include "kernels/patch/levels_cells.h"
 
 // A window's level differs by so much, a logarithm of amplitudes: below the lower end it may be
-// chance, from the upper one on it counts as it is. Nothing is done where none differs by that. On
-// lines, whose windows hold the traces of one axis, by FEW times as much.
-static const double CHANCE = 0.03, SURE = 0.1, FEW = 2;
+// chance, from the upper one on it counts as it is. Nothing is done where none differs by that.
+// This is of windows in which MANY traces are known, as those of 16 x 16 have; fewer tell less.
+static const double CHANCE = 0.03, SURE = 0.1, MANY = 100;
 enum { MOST_LEVELS = 1 << 21 }; // of all cells and frequencies
 
 // Mean of the known powers of a window's traces about its centre, each weighted by the taper; 0:
-// none is known.
+// none is known. To *traces the number of traces alike that tell as much.
 static double power_of_window(const float *powers, const LithoGrid *grid, const int window[2],
-                              const double centre[2])
+                              const double centre[2], double *traces)
 {
-    double sum = 0, weight = 0;
+    double sum = 0, weight = 0, squares = 0;
     gint64 lo[2], hi[2];
     for (int a = 0; a < 2; a++) {
         lo[a] = MAX((gint64)ceil(centre[a] - window[a] / 2.0), 0);
@@ -33,7 +33,9 @@ static double power_of_window(const float *powers, const LithoGrid *grid, const 
                              cos(G_PI * (j - centre[1]) / (window[1] + 1));
             sum += p > 0 ? c * c * p : 0;
             weight += p > 0 ? c * c : 0;
+            squares += p > 0 ? c * c * c * c : 0;
         }
+    *traces = squares > 0 ? weight * weight / squares : 0;
     return weight > 0 ? sum / weight : 0;
 }
 
@@ -59,7 +61,8 @@ static double power_of_cell(const float *powers, const LithoGrid *grid, const in
             centre[a] = (double)box->lo[a] + (window[a] - 1) / 2.0 +
                         room * (n[a] > 1 ? (double)at[a] / (n[a] - 1) : 0.5);
         }
-        const double power = power_of_window(powers, grid, window, centre);
+        double traces;
+        const double power = power_of_window(powers, grid, window, centre, &traces);
         sum += power;
         known += power > 0;
     }
@@ -74,7 +77,8 @@ static LithoPatchLevels seen_by_cells(const float *powers, const LithoGrid *grid
     float *sigma = g_new(float, (gsize)seen.n[0] * seen.n[1]);
     for (int k = 0; k < seen.n[0] * seen.n[1]; k++) {
         const LithoBox box = patch_cells_box(l, grid, k * l->table.n[2]);
-        sigma[k] = (float)sqrt(power_of_cell(powers, grid, window, &box));
+        const double power = power_of_cell(powers, grid, window, &box);
+        sigma[k] = power > 0 ? (float)sqrt(power) : 1; // the middle of all
     }
     seen.n[2] = 1;
     seen.bins = 1;
@@ -98,15 +102,11 @@ static void count_knots(const LithoGrid *grid, const int window[3], const PatchL
     }
 }
 
-static double unit_of(const int window[2])
+// The part of a logarithm that is no chance, where so many traces are known.
+static double certain(double by, double traces)
 {
-    return MIN(window[0], window[1]) > 1 ? 1 : FEW;
-}
-
-// The part of a logarithm that is no chance.
-static double certain(double by, double unit)
-{
-    return by * CLAMP((fabs(by) / unit - CHANCE) / (SURE - CHANCE), 0, 1);
+    const double size = fabs(by) / fmax(sqrt(MANY / traces), 1);
+    return by * CLAMP((size - CHANCE) / (SURE - CHANCE), 0, 1);
 }
 
 // Windows begin before the survey, and the outermost knot is that of all that lie further out.
@@ -123,9 +123,10 @@ static double exceeds(const float *powers, const LithoGrid *grid, const int wind
     const double centre[2] = {outward(x, grid->axis[0].n, window[0]),
                               outward(y, grid->axis[1].n, window[1])};
     const float place[3] = {x, y, 0};
-    const double own = power_of_window(powers, grid, window, centre);
+    double traces;
+    const double own = power_of_window(powers, grid, window, centre, &traces);
     const double old = litho_patch_level(seen, place, 0);
-    return own > 0 && old > 0 ? certain(0.5 * log(own) - log(old), unit_of(window)) : 0;
+    return own > 0 && old > 0 ? certain(0.5 * log(own) - log(old), traces) : 0;
 }
 
 void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
@@ -149,7 +150,7 @@ void patch_traces_settle(const float *powers, const LithoGrid *grid, const int w
     for (int f = 1; f < c.nf; f++)
         memcpy(by + (gsize)f * c.all, by, c.all * sizeof *by);
     c.at = at;
-    if (most > SURE * unit_of(window))
+    if (most > SURE)
         patch_levels_refine(&c, by, l);
     g_free((gpointer)seen.sigma);
 }
