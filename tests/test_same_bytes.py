@@ -36,7 +36,7 @@ def outputs(key, data, folder):
 
 
 # The memory in GiB that cuts the survey into slabs.
-SLABS = [(["patch"], "0.014"), (["fx"], "0.0165"), (["wavepacket", "block=48", "overlap=16", "scales=2"], "0.03")]
+SLABS = [(["patch"], "0.0145"), (["fx"], "0.0165"), (["wavepacket", "block=48", "overlap=16", "scales=2"], "0.03")]
 
 
 def make_burst(path):
