@@ -45,7 +45,7 @@ static void test_powers(void)
             g_autoptr(LithoCube) in = noisy(kind, db, TRUE, &truth);
             NoiseTraces *traces = noise_traces_new(&in->grid);
             g_assert_true(noise_traces_add(traces, in, NULL, in->held, NULL, NULL));
-            g_autofree float *power = noise_traces_powers(traces);
+            g_autofree float *power = noise_traces_powers(traces, 2);
             noise_traces_free(traces);
             g_assert_nonnull(power);
             double error[FULL] = {0}, all = 0, middle = 0, inside = 0;

@@ -15,6 +15,7 @@ enum {
     BANDS = 8,  // of two frequencies each, the lowest left out
     CELLS = PIECES * BANDS,
     FEWEST = 64,    // traces
+    ENOUGH = 4096,  // of which a quarter tells a median
     LINES = 16,     // fetched from a device at once
     ZEROS = 4,      // of a piece, at most: there is no noise in a mute
     LEAST_PART = 4, // of the cells are taken, at least
@@ -30,6 +31,7 @@ static const double ALONE = 0.7, SOME = 0.5;
 struct NoiseTraces {
     LithoGrid grid;
     int pieces;
+    gint64 every;  // own powers are of one trace of so many along both axes
     guint16 *code; // [trace][CELLS], of the power less the neighbours'
     guint8 *taken; // [trace]
     gint32 *own;   // [CELLS][CODES]: traces by their own power
@@ -59,6 +61,7 @@ NoiseTraces *noise_traces_new(const LithoGrid *grid)
     NoiseTraces *t = g_new0(NoiseTraces, 1);
     t->grid = *grid;
     t->pieces = (int)MIN(n / PIECE, PIECES);
+    t->every = traces < ENOUGH ? 1 : 2;
     t->code = g_new0(guint16, traces * CELLS);
     t->taken = g_malloc0(traces);
     t->own = g_new0(gint32, CELLS * CODES);
@@ -163,11 +166,13 @@ static void take_piece(NoiseTraces *t, const Held *h, gint64 i, gint64 j, int pi
     int code[BANDS];
     if (!has_samples(own))
         return;
-    memcpy(s->in, own, PIECE * sizeof *own);
-    bands_of(t, s, 1, code);
-    for (int b = 0; b < BANDS; b++)
+    if (i % t->every == 0 && j % t->every == 0) {
+        memcpy(s->in, own, PIECE * sizeof *own);
+        bands_of(t, s, 1, code);
+        for (int b = 0; b < BANDS; b++)
 #pragma omp atomic
-        t->own[(gsize)(piece * BANDS + b) * CODES + code[b]]++;
+            t->own[(gsize)(piece * BANDS + b) * CODES + code[b]]++;
+    }
     memcpy(s->in, own, PIECE * sizeof *own);
     for (int k = 0; k < n; k++) {
         const float *beside = litho_cube_trace(h->cube, at[k][0], at[k][1]) + from;
@@ -235,53 +240,63 @@ static int median_of(const gint32 *traces)
     gint64 all = 0, below = 0;
     for (int c = 1; c < CODES; c++)
         all += traces[c];
-    if (all < FEWEST)
-        return 0;
-    for (int c = 1; c < CODES; c++)
+    for (int c = 1; c < CODES && all >= FEWEST; c++)
         if (2 * (below += traces[c]) >= all)
             return c;
     return 0;
 }
 
-// Medians over the traces to unit[CELLS], 0 where events count, or nothing is known. FALSE: they
-// count everywhere.
-static gboolean choose(const NoiseTraces *t, int unit[CELLS])
+// Medians over the traces to unit[cell]; 0: nothing is known. To part[cell] that over the median of
+// the own powers.
+static void find_medians(const NoiseTraces *t, int threads, int *unit, float *part)
+{
+    const gint64 traces = litho_grid_traces(&t->grid);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree gint32 *less = g_new(gint32, CODES);
+#pragma omp for
+        for (int c = 0; c < t->pieces * BANDS; c++) {
+            memset(less, 0, CODES * sizeof *less);
+            for (gint64 k = 0; k < traces; k++)
+                less[t->code[k * CELLS + c]]++;
+            const int own = median_of(t->own + (gsize)c * CODES);
+            unit[c] = median_of(less);
+            part[c] = unit[c] > 0 && own > 0 ? exp2f((float)(unit[c] - own) / PER_OCTAVE) : 0;
+        }
+    }
+}
+
+// The power of trace `k` over the survey's; 0: too little of it is known.
+static float power_of(const NoiseTraces *t, gint64 k, const int *unit)
+{
+    float over[CELLS];
+    int n = 0;
+    for (int c = 0; c < t->pieces * BANDS; c++)
+        if (unit[c] > 0 && t->code[k * CELLS + c] > 0)
+            over[n++] = (float)(t->code[k * CELLS + c] - unit[c]) / PER_OCTAVE;
+    const gboolean enough = n >= t->pieces * BANDS / (2 * LEAST_PART);
+    return enough ? exp2f(litho_select_kth(over, n, n / 2)) : 0;
+}
+
+float *noise_traces_powers(const NoiseTraces *t, int threads)
 {
     const gint64 traces = litho_grid_traces(&t->grid);
     const int cells = t->pieces * BANDS;
-    g_autofree gint32 *less = g_new(gint32, CODES);
+    int unit[CELLS] = {0};
     float part[CELLS], sorted[CELLS];
-    for (int c = 0; c < cells; c++) {
-        memset(less, 0, CODES * sizeof *less);
-        for (gint64 k = 0; k < traces; k++)
-            less[t->code[k * CELLS + c]]++;
-        const int own = median_of(t->own + (gsize)c * CODES);
-        unit[c] = median_of(less);
-        part[c] = unit[c] > 0 && own > 0 ? exp2f((float)(unit[c] - own) / PER_OCTAVE) : 0;
-    }
+    find_medians(t, threads, unit, part);
     memcpy(sorted, part, cells * sizeof *part);
     const double best = litho_select_kth(sorted, cells, cells - 1 - cells / LEAST_PART);
+    if (best < SOME)
+        return NULL;
     for (int c = 0; c < cells; c++)
         if (part[c] < MIN(ALONE, best))
             unit[c] = 0;
-    return best >= SOME;
-}
-
-float *noise_traces_powers(const NoiseTraces *t)
-{
-    const gint64 traces = litho_grid_traces(&t->grid);
-    int unit[CELLS] = {0};
-    if (!choose(t, unit))
-        return NULL;
-    float *power = g_new0(float, traces), over[CELLS];
+    float *power = g_new(float, traces);
     gint64 known = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : known)
     for (gint64 k = 0; k < traces; k++) {
-        int n = 0;
-        for (int c = 0; c < t->pieces * BANDS; c++)
-            if (unit[c] > 0 && t->code[k * CELLS + c] > 0)
-                over[n++] = (float)(t->code[k * CELLS + c] - unit[c]) / PER_OCTAVE;
-        if (n >= t->pieces * BANDS / (2 * LEAST_PART))
-            power[k] = exp2f(litho_select_kth(over, n, n / 2));
+        power[k] = power_of(t, k, unit);
         known += power[k] > 0;
     }
     if (known < FEWEST)

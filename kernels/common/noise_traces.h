@@ -29,6 +29,6 @@ gboolean noise_traces_add(NoiseTraces *traces, const LithoCube *part, const guin
                           LithoBox within, LithoRun *run, GError **error);
 // Powers of the traces' noise, [trace of the survey], 1 for the middle one; 0 where it is not
 // known. g_free(). NULL: too few traces, or nothing but events.
-float *noise_traces_powers(const NoiseTraces *traces);
+float *noise_traces_powers(const NoiseTraces *traces, int threads);
 // Bytes of all that stands here.
 guint64 noise_traces_bytes(const LithoGrid *grid);

@@ -395,9 +395,10 @@ static gboolean settle(Measuring *m, const PatchBands *bands, const float *whole
         patch_lines_settle(l, m->faint, whole);
     if (patch_cells_are_small(l))
         patch_cells_settle(l);
-    g_autofree float *powers = m->traces ? noise_traces_powers(m->traces) : NULL;
+    const int threads = litho_run_threads(run);
+    g_autofree float *powers = m->traces ? noise_traces_powers(m->traces, threads) : NULL;
     if (powers)
-        patch_traces_settle(powers, m->grid, m->window, l);
+        patch_traces_settle(powers, m->grid, m->window, threads, l);
     if (l->shape || !bands->known)
         return TRUE;
     if (patch_is_narrow(m->window))

@@ -20,20 +20,23 @@ enum { MOST_LEVELS = 1 << 21 }; // of all cells and frequencies
 static double power_of_window(const float *powers, const LithoGrid *grid, const int window[2],
                               const double centre[2], double *traces)
 {
-    double sum = 0, weight = 0, squares = 0;
+    double sum = 0, weight = 0, squares = 0, taper[2][LITHO_PATCH_MAX_WINDOW + 2];
     gint64 lo[2], hi[2];
     for (int a = 0; a < 2; a++) {
         lo[a] = MAX((gint64)ceil(centre[a] - window[a] / 2.0), 0);
         hi[a] = MIN((gint64)floor(centre[a] + window[a] / 2.0) + 1, grid->axis[a].n);
+        for (gint64 k = lo[a]; k < hi[a]; k++) {
+            const double c = cos(G_PI * ((double)k - centre[a]) / (window[a] + 1));
+            taper[a][k - lo[a]] = c * c;
+        }
     }
     for (gint64 i = lo[0]; i < hi[0]; i++)
         for (gint64 j = lo[1]; j < hi[1]; j++) {
             const double p = powers[i * grid->axis[1].n + j];
-            const double c = cos(G_PI * (i - centre[0]) / (window[0] + 1)) *
-                             cos(G_PI * (j - centre[1]) / (window[1] + 1));
-            sum += p > 0 ? c * c * p : 0;
-            weight += p > 0 ? c * c : 0;
-            squares += p > 0 ? c * c * c * c : 0;
+            const double w = p > 0 ? taper[0][i - lo[0]] * taper[1][j - lo[1]] : 0;
+            sum += w * p;
+            weight += w;
+            squares += w * w;
         }
     *traces = squares > 0 ? weight * weight / squares : 0;
     return weight > 0 ? sum / weight : 0;
@@ -71,10 +74,11 @@ static double power_of_cell(const float *powers, const LithoGrid *grid, const in
 
 // Levels that the cells of `l` have seen, all cells along time alike; free its sigma.
 static LithoPatchLevels seen_by_cells(const float *powers, const LithoGrid *grid,
-                                      const int window[2], const PatchLevels *l)
+                                      const int window[2], int threads, const PatchLevels *l)
 {
     LithoPatchLevels seen = l->table;
     float *sigma = g_new(float, (gsize)seen.n[0] * seen.n[1]);
+#pragma omp parallel for num_threads(threads)
     for (int k = 0; k < seen.n[0] * seen.n[1]; k++) {
         const LithoBox box = patch_cells_box(l, grid, k * l->table.n[2]);
         const double power = power_of_cell(powers, grid, window, &box);
@@ -130,10 +134,10 @@ static double exceeds(const float *powers, const LithoGrid *grid, const int wind
 }
 
 void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
-                         PatchLevels *l)
+                         int threads, PatchLevels *l)
 {
     NoiseCells c = {.nf = l->table.bins};
-    LithoPatchLevels seen = seen_by_cells(powers, grid, window, l);
+    LithoPatchLevels seen = seen_by_cells(powers, grid, window, threads, l);
     count_knots(grid, window, l, c.n);
     c.all = c.n[0] * c.n[1];
     g_autofree float *at = g_new0(float, c.n[0] + c.n[1] + 1);

@@ -10,6 +10,6 @@
 // powers[trace of the survey]: noise_traces_powers(). Nothing changes where windows differ from
 // their cells by less than a tenth.
 void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
-                         PatchLevels *levels);
+                         int threads, PatchLevels *levels);
 // Bytes that settling takes, at most.
 guint64 patch_traces_bytes(const LithoGrid *grid, const LithoPatchGeometry *g);
