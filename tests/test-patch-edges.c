@@ -43,9 +43,9 @@ static void test_powers(void)
         for (int db = 0; db <= 20; db += 20) {
             g_autoptr(LithoCube) truth = NULL;
             g_autoptr(LithoCube) in = noisy(kind, db, TRUE, &truth);
-            NoiseTraces *traces = noise_traces_new(&in->grid);
+            NoiseTraces *traces = noise_traces_new(&in->grid, NULL);
             g_assert_true(noise_traces_add(traces, in, NULL, in->held, NULL, NULL));
-            g_autofree float *power = noise_traces_powers(traces, 2);
+            g_autofree float *power = noise_traces_powers(traces, 2, NULL);
             noise_traces_free(traces);
             g_assert_nonnull(power);
             double error[FULL] = {0}, all = 0, middle = 0, inside = 0;

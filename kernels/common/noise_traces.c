@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/common/select.h"
 
 enum {
@@ -27,6 +28,8 @@ enum { PER_OCTAVE = 16, OCTAVES = 110, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
 // Power of a trace less its neighbours' mean over its own: 1 of noise, less of events. ALONE: there
 // is hardly more than noise. SOME: where no better pieces are found.
 static const double ALONE = 0.7, SOME = 0.5;
+
+#define WHAT "the noise of traces"
 
 struct NoiseTraces {
     LithoGrid grid;
@@ -53,7 +56,19 @@ typedef struct Held {
     LithoBox within;
 } Held;
 
-NoiseTraces *noise_traces_new(const LithoGrid *grid)
+void noise_traces_free(NoiseTraces *t)
+{
+    if (!t)
+        return;
+    if (t->plan)
+        fftwf_destroy_plan(t->plan);
+    g_free(t->code);
+    g_free(t->taken);
+    g_free(t->own);
+    g_free(t);
+}
+
+NoiseTraces *noise_traces_new(const LithoGrid *grid, GError **error)
 {
     const gint64 traces = litho_grid_traces(grid), n = grid->axis[2].n;
     if (traces < FEWEST || n < PIECE)
@@ -62,9 +77,13 @@ NoiseTraces *noise_traces_new(const LithoGrid *grid)
     t->grid = *grid;
     t->pieces = (int)MIN(n / PIECE, PIECES);
     t->every = traces < ENOUGH ? 1 : 2;
-    t->code = g_new0(guint16, traces * CELLS);
-    t->taken = g_malloc0(traces);
-    t->own = g_new0(gint32, CELLS * CODES);
+    t->code = litho_memory_new(traces * CELLS, sizeof *t->code, WHAT, error);
+    t->taken = t->code ? litho_memory_new(traces, 1, WHAT, error) : NULL;
+    t->own = t->taken ? litho_memory_new(CELLS * CODES, sizeof *t->own, WHAT, error) : NULL;
+    if (!t->own) {
+        noise_traces_free(t);
+        return NULL;
+    }
     for (int k = 0; k < PIECE; k++)
         t->taper[k] = (float)sin(G_PI * (k + 0.5) / PIECE);
     float *in = fftwf_alloc_real(PIECE);
@@ -73,17 +92,6 @@ NoiseTraces *noise_traces_new(const LithoGrid *grid)
     fftwf_free(in);
     fftwf_free(out);
     return t;
-}
-
-void noise_traces_free(NoiseTraces *t)
-{
-    if (!t)
-        return;
-    fftwf_destroy_plan(t->plan);
-    g_free(t->code);
-    g_free(t->taken);
-    g_free(t->own);
-    g_free(t);
 }
 
 guint64 noise_traces_bytes(const LithoGrid *grid)
@@ -278,7 +286,7 @@ static float power_of(const NoiseTraces *t, gint64 k, const int *unit)
     return enough ? exp2f(litho_select_kth(over, n, n / 2)) : 0;
 }
 
-float *noise_traces_powers(const NoiseTraces *t, int threads)
+float *noise_traces_powers(const NoiseTraces *t, int threads, GError **error)
 {
     const gint64 traces = litho_grid_traces(&t->grid);
     const int cells = t->pieces * BANDS;
@@ -292,8 +300,10 @@ float *noise_traces_powers(const NoiseTraces *t, int threads)
     for (int c = 0; c < cells; c++)
         if (part[c] < MIN(ALONE, best))
             unit[c] = 0;
-    float *power = g_new(float, traces);
+    float *power = litho_memory_new(traces, sizeof *power, WHAT, error);
     gint64 known = 0;
+    if (!power)
+        return NULL;
 #pragma omp parallel for num_threads(threads) reduction(+ : known)
     for (gint64 k = 0; k < traces; k++) {
         power[k] = power_of(t, k, unit);

@@ -19,8 +19,8 @@
 // have no neighbours on both sides and are not known.
 typedef struct NoiseTraces NoiseTraces;
 
-// NULL: traces are too short or too few to tell.
-NoiseTraces *noise_traces_new(const LithoGrid *grid);
+// NULL: traces are too short or too few to tell, or with an error LITHO_ERROR_MEMORY.
+NoiseTraces *noise_traces_new(const LithoGrid *grid, GError **error);
 void noise_traces_free(NoiseTraces *traces);
 // Takes the traces of `within`, which `part` holds, whose neighbours lie in it, too, and which were
 // not taken before. `recorded`: one byte a trace of part->held, other live traces are guesses; NULL
@@ -28,7 +28,8 @@ void noise_traces_free(NoiseTraces *traces);
 gboolean noise_traces_add(NoiseTraces *traces, const LithoCube *part, const guint8 *recorded,
                           LithoBox within, LithoRun *run, GError **error);
 // Powers of the traces' noise, [trace of the survey], 1 for the middle one; 0 where it is not
-// known. g_free(). NULL: too few traces, or nothing but events.
-float *noise_traces_powers(const NoiseTraces *traces, int threads);
+// known. g_free(). NULL: too few traces, or nothing but events, or with an error
+// LITHO_ERROR_MEMORY.
+float *noise_traces_powers(const NoiseTraces *traces, int threads, GError **error);
 // Bytes of all that stands here.
 guint64 noise_traces_bytes(const LithoGrid *grid);

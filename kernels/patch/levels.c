@@ -128,7 +128,12 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
     m->cleaner = meter;
     const gboolean few = patch_lines_are_few(grid) && patch_levels_cells(l) > 1;
     m->faint = few ? g_new0(PatchFaint, (gsize)patch_levels_cells(l) * g->bins) : NULL;
-    m->traces = l->params.level == LITHO_PATCH_LOCAL ? noise_traces_new(grid) : NULL;
+    GError *trouble = NULL;
+    m->traces = l->params.level == LITHO_PATCH_LOCAL ? noise_traces_new(grid, &trouble) : NULL;
+    if (trouble) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
     m->meter = meter && !few && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
     return begin_whole(m, error);
@@ -382,6 +387,18 @@ static gboolean floors_of_whole(gpointer data, float *tenth, float *half, GError
     return litho_run_checkpoint(a->run) || litho_run_stopped(error);
 }
 
+static gboolean settle_traces(Measuring *m, LithoRun *run, GError **error)
+{
+    const int threads = litho_run_threads(run);
+    GError *trouble = NULL;
+    g_autofree float *powers = m->traces ? noise_traces_powers(m->traces, threads, &trouble) : NULL;
+    if (trouble) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    return !powers || patch_traces_settle(powers, m->grid, m->window, threads, m->l, error);
+}
+
 // From what was measured to levels; whole[frequency] is that of the survey.
 static gboolean settle(Measuring *m, const PatchBands *bands, const float *whole, LithoRun *run,
                        GError **error)
@@ -395,17 +412,13 @@ static gboolean settle(Measuring *m, const PatchBands *bands, const float *whole
         patch_lines_settle(l, m->faint, whole);
     if (patch_cells_are_small(l))
         patch_cells_settle(l);
-    const int threads = litho_run_threads(run);
-    g_autofree float *powers = m->traces ? noise_traces_powers(m->traces, threads) : NULL;
-    if (powers)
-        patch_traces_settle(powers, m->grid, m->window, threads, l);
+    if (!settle_traces(m, run, error))
+        return FALSE;
     if (l->shape || !bands->known)
         return TRUE;
     if (patch_is_narrow(m->window))
-        patch_times_settle(bands, l);
-    else if (bands->vary)
-        patch_bands_settle(bands, patch_lines_are_few(m->grid), l);
-    return TRUE;
+        return patch_times_settle(bands, l, error);
+    return !bands->vary || patch_bands_settle(bands, patch_lines_are_few(m->grid), l, error);
 }
 
 // Cells without a live trace take the level of the whole. `in`: the survey in one piece, or NULL.

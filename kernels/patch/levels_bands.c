@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/common/places.h"
 #include "kernels/common/select.h"
 #include "kernels/patch/levels_cells.h"
@@ -250,17 +251,22 @@ static void take_total(PatchLevels *l)
 
 // Gives `l` cells at least as fine as those of `c` along all axes, and there the levels that it has
 // by exp(by[frequency][cell of c]).
-static void refine(const NoiseCells *c, const float *by, PatchLevels *l)
+static gboolean refine(const NoiseCells *c, const float *by, PatchLevels *l, GError **error)
 {
     const int bins = l->table.bins, last = c->n[2] - 1;
     const float *times = c->at + c->n[0] + c->n[1];
     const LithoPatchLevels old = l->table;
-    g_autofree float *old_sigma = l->sigma;
     const int *n = l->table.n;
+    gsize levels = bins;
+    for (int a = 0; a < 3; a++)
+        levels *= MAX(c->n[a], old.n[a]);
+    float *sigma = litho_memory_new(levels, sizeof *sigma, "levels of the noise", error);
+    if (!sigma)
+        return FALSE;
+    g_autofree float *old_sigma = l->sigma;
     for (int a = 0; a < 3; a++)
         patch_levels_divide(l, a, MAX(c->n[a], old.n[a]));
-    l->sigma = g_new(float, (gsize)patch_levels_cells(l) * bins);
-    l->table.sigma = l->sigma;
+    l->table.sigma = l->sigma = sigma;
     for (int k = 0; k < patch_levels_cells(l); k++) {
         const int at[3] = {k / n[2] / n[1], k / n[2] % n[1], k % n[2]};
         float x[3];
@@ -274,15 +280,21 @@ static void refine(const NoiseCells *c, const float *by, PatchLevels *l)
             l->sigma[(gsize)k * bins + f] =
                 litho_patch_level(&old, x, f) * expf(value_at(c, by + at_of(c, f, 0), x));
     }
+    return TRUE;
 }
 
-void patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *l)
+gboolean patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *l,
+                             GError **error)
 {
+    gint32 n[3];
+    memcpy(n, l->table.n, sizeof n);
+    if (!refine(cells, by, l, error))
+        return FALSE;
     if (!l->fine)
-        memcpy(l->own, l->table.n, sizeof l->own);
-    refine(cells, by, l);
+        memcpy(l->own, n, sizeof n);
     l->fine = TRUE;
     take_total(l);
+    return TRUE;
 }
 
 // The level at frequency f and a time: the middle one of the columns of cells.
@@ -324,7 +336,7 @@ static double beyond(const NoiseCells *c, int out, int in, double face, float *u
 
 // Noise that grows or decays within a cell: all cells of a time go up or down by as much as the
 // windows that begin there exceed them at all frequencies.
-static void settle_times(const NoiseCells *w, PatchLevels *l)
+static gboolean settle_times(const NoiseCells *w, PatchLevels *l, GError **error)
 {
     const int bins = l->table.bins, n = w->n[2];
     const float *times = w->at + w->n[0] + w->n[1];
@@ -345,7 +357,7 @@ static void settle_times(const NoiseCells *w, PatchLevels *l)
     for (int t = 1; t <= n; t++)
         any |= more[t] != 0;
     if (n < 2 || !any)
-        return;
+        return TRUE;
     memcpy(at, w->at, 2 * sizeof *at);
     memcpy(at + 3, times, n * sizeof *times);
     at[2] = MIN(0, times[0] - 1);
@@ -354,10 +366,10 @@ static void settle_times(const NoiseCells *w, PatchLevels *l)
     more[n + 1] = more[n] + (float)beyond(w, n - 1, n - 2, at[n + 3], unit, own, sorted);
     for (int f = 0; f < bins; f++)
         memcpy(by + at_of(&c, f, 0), more, (n + 2) * sizeof *more);
-    refine(&c, by, l);
+    return refine(&c, by, l, error);
 }
 
-void patch_bands_settle(const PatchBands *b, gboolean few, PatchLevels *l)
+gboolean patch_bands_settle(const PatchBands *b, gboolean few, PatchLevels *l, GError **error)
 {
     const NoiseCells *c = &b->cells;
     const int bins = l->table.bins;
@@ -369,20 +381,23 @@ void patch_bands_settle(const PatchBands *b, gboolean few, PatchLevels *l)
     }
     for (int f = 0; f < bins; f++)
         noise_cells_fill(c, by + at_of(c, f, 0));
-    patch_levels_refine(c, by, l);
-    settle_times(&b->times, l);
+    if (!patch_levels_refine(c, by, l, error) || !settle_times(&b->times, l, error))
+        return FALSE;
     take_total(l);
+    return TRUE;
 }
 
-void patch_times_settle(const PatchBands *b, PatchLevels *l)
+gboolean patch_times_settle(const PatchBands *b, PatchLevels *l, GError **error)
 {
     gint32 n[3];
     memcpy(n, l->table.n, sizeof n);
-    settle_times(&b->times, l);
+    if (!settle_times(&b->times, l, error))
+        return FALSE;
     if (memcmp(n, l->table.n, sizeof n)) {
         if (!l->fine)
             memcpy(l->own, n, sizeof n);
         l->fine = TRUE;
         take_total(l);
     }
+    return TRUE;
 }

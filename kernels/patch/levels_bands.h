@@ -20,12 +20,15 @@ void patch_bands_clear(PatchBands *bands);
 // Gives `levels`, which have no shape, cells as fine as those of `bands`, and there the levels that
 // the noise has: of each frequency its own, or, where there are few lines, one for all; then those
 // of patch_times_settle().
-void patch_bands_settle(const PatchBands *bands, gboolean few, PatchLevels *levels);
+gboolean patch_bands_settle(const PatchBands *bands, gboolean few, PatchLevels *levels,
+                            GError **error);
 // Moves `levels`, which have no shape, up and down in time by as much as the windows that begin at
 // one time exceed them, of all cells and frequencies alike; they get a cell for each such time.
-void patch_times_settle(const PatchBands *bands, PatchLevels *levels);
+gboolean patch_times_settle(const PatchBands *bands, PatchLevels *levels, GError **error);
 // Gives `levels` cells at least as fine as those of `cells` along all axes, and there the levels
 // that they have by exp(by[frequency][cell]).
-void patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *levels);
+// LITHO_ERROR_MEMORY.
+gboolean patch_levels_refine(const NoiseCells *cells, const float *by, PatchLevels *levels,
+                             GError **error);
 // Bytes that finding and settling take, at most.
 guint64 patch_bands_bytes(const LithoPatchGeometry *g);

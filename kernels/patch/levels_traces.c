@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/common/noise_job.h"
 #include "kernels/common/noise_traces.h"
 #include "kernels/patch/levels_bands.h"
@@ -133,19 +134,23 @@ static double exceeds(const float *powers, const LithoGrid *grid, const int wind
     return own > 0 && old > 0 ? certain(0.5 * log(own) - log(old), traces) : 0;
 }
 
-void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
-                         int threads, PatchLevels *l)
+gboolean patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
+                             int threads, PatchLevels *l, GError **error)
 {
     NoiseCells c = {.nf = l->table.bins};
-    LithoPatchLevels seen = seen_by_cells(powers, grid, window, threads, l);
     count_knots(grid, window, l, c.n);
     c.all = c.n[0] * c.n[1];
     g_autofree float *at = g_new0(float, c.n[0] + c.n[1] + 1);
-    g_autofree float *by = g_new(float, (gsize)c.all *c.nf);
+    g_autofree float *by =
+        litho_memory_new((gsize)c.all * c.nf, sizeof *by, "levels of the noise", error);
     double most = 0;
+    if (!by)
+        return FALSE;
+    const LithoPatchLevels seen = seen_by_cells(powers, grid, window, threads, l);
     for (int a = 0, k = 0; a < 2; a++)
         for (int i = 0; i < c.n[a]; i++)
             at[k++] = (float)((i + 0.5) * grid->axis[a].n / c.n[a] - 0.5);
+#pragma omp parallel for num_threads(threads) reduction(max : most)
     for (int k = 0; k < c.all; k++) {
         by[k] =
             (float)exceeds(powers, grid, window, &seen, at[k / c.n[1]], at[c.n[0] + k % c.n[1]]);
@@ -154,9 +159,8 @@ void patch_traces_settle(const float *powers, const LithoGrid *grid, const int w
     for (int f = 1; f < c.nf; f++)
         memcpy(by + (gsize)f * c.all, by, c.all * sizeof *by);
     c.at = at;
-    if (most > SURE)
-        patch_levels_refine(&c, by, l);
     g_free((gpointer)seen.sigma);
+    return most <= SURE || patch_levels_refine(&c, by, l, error);
 }
 
 guint64 patch_traces_bytes(const LithoGrid *grid, const LithoPatchGeometry *g)

@@ -8,8 +8,8 @@
 // and there the level times what that mean is more than the mean over the cell that it came from.
 //
 // powers[trace of the survey]: noise_traces_powers(). Nothing changes where windows differ from
-// their cells by less than a tenth.
-void patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
-                         int threads, PatchLevels *levels);
+// their cells by less than a tenth. LITHO_ERROR_MEMORY.
+gboolean patch_traces_settle(const float *powers, const LithoGrid *grid, const int window[3],
+                             int threads, PatchLevels *levels, GError **error);
 // Bytes that settling takes, at most.
 guint64 patch_traces_bytes(const LithoGrid *grid, const LithoPatchGeometry *g);
