@@ -505,8 +505,10 @@ static void test_rank_fails(void)
     g_assert_false(ranks[0].ok);
     g_assert_nonnull(strstr(ranks[0].error->message, "process 2: cancelled"));
     g_assert_cmpuint(files_in_folder(), ==, before);
-    for (int k = 0; k < RANKS; k++)
+    for (int k = 0; k < RANKS; k++) {
+        litho_flow_free(ranks[k].ran); // one that was done before
         g_clear_error(&ranks[k].error);
+    }
 }
 
 // --- devices ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "kernels/common/select.h"
 
 enum {
@@ -29,7 +30,7 @@ enum { PER_OCTAVE = 16, OCTAVES = 110, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
 // is hardly more than noise. SOME: where no better pieces are found.
 static const double ALONE = 0.7, SOME = 0.5;
 
-#define WHAT "the noise of traces"
+#define WHAT N_("the noise of traces")
 
 struct NoiseTraces {
     LithoGrid grid;
