@@ -30,8 +30,9 @@ guint64 litho_before_bytes(const LithoWalk *walk);
 // Enabled steps of `flow` from index `first` up to `end`, without a volume: they pass their results
 // on. litho_flow_free().
 LithoFlow *litho_before_part(const LithoFlow *flow, guint first, guint end);
-// What the steps before `step` (an index of the flow) give up to the last one that works in blocks.
-// `*before`: NULL, or what steps before an earlier one give, from which this goes on; replaced
+// Result of the steps before `step` (an index of the flow), up to the last one that works in
+// blocks.
+// `*before`: NULL, or the result of steps before an earlier one, from which this goes on; replaced
 // where there is more. FALSE: cancelled, a read failed, a step refuses, or a process has gone.
 gboolean litho_before_extend(LithoBefore **before, const LithoBeforeOf *of, guint step,
                              LithoRun *run, GError **error);

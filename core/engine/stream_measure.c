@@ -64,7 +64,7 @@ static gboolean spread_measured(LithoPeers *p, LithoStep *step, LithoRun *run, G
     return TRUE;
 }
 
-// What the steps before give, with the caller's threads and files.
+// Results of the steps before, by the caller's threads and files.
 static gboolean extend(LithoBefore **before, const LithoFlow *flow, LithoSurvey *survey,
                        const LithoStreamOptions *options, LithoDevice device, guint step,
                        LithoRun *run, GError **error)

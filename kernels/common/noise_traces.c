@@ -23,7 +23,7 @@ enum {
     LEAST_PART = 4, // of the cells are taken, at least
 };
 
-// A power stands as 1 + 16 log2(power) + OCTAVES; 0: it is not known.
+// A power stands as 1 + PER_OCTAVE (log2(power) + OCTAVES); 0: it is not known.
 enum { PER_OCTAVE = 16, OCTAVES = 110, CODES = 2 * PER_OCTAVE * OCTAVES + 2 };
 
 // Power of a trace less its neighbours' mean over its own: 1 of noise, less of events. ALONE: there
@@ -43,7 +43,7 @@ struct NoiseTraces {
     fftwf_plan plan;
 };
 
-// What a thread works with.
+// A thread's transform.
 typedef struct Scratch {
     float *in;
     fftwf_complex *out;
@@ -132,7 +132,7 @@ static int neighbours(const NoiseTraces *t, const Held *h, gint64 i, gint64 j, g
 
 static int code_of(double power)
 {
-    if (!(power > 0))
+    if (!(power > 0) || !isfinite(power))
         return 0;
     const double octave = CLAMP(log2(power), -OCTAVES, OCTAVES);
     return 1 + (int)lrint(PER_OCTAVE * (octave + OCTAVES));
@@ -188,8 +188,6 @@ static void take_piece(NoiseTraces *t, const Held *h, gint64 i, gint64 j, int pi
         for (int x = 0; x < PIECE; x++)
             s->in[x] -= beside[x] / (float)n;
     }
-    if (!isfinite(s->in[0] - s->in[0]))
-        return;
     bands_of(t, s, 1 + 1.0 / n, code);
     guint16 *to = t->code + (gsize)(i * t->grid.axis[1].n + j) * CELLS + piece * BANDS;
     for (int b = 0; b < BANDS; b++)

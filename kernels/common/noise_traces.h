@@ -8,8 +8,8 @@
 // mean alone.
 //
 // A trace less the mean of its neighbours, on both sides along an axis or both, holds its noise and
-// what events have left of curvature. Powers of that are taken in PIECES pieces of 32 samples,
-// spread over the trace, and BANDS bands of frequencies. Where the median over the traces is about
+// what events have left of curvature. Powers of that are taken in up to six pieces of 32 samples,
+// spread over the trace, and eight bands of frequencies. Where the median over the traces is about
 // as much as noise leaves of its own power, which is the same at all traces, noise is all that
 // there is; these pieces and bands are taken, and of a trace the median of its powers over those of
 // the survey.

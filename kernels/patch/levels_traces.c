@@ -12,7 +12,7 @@
 
 // A window's level differs by so much, a logarithm of amplitudes: below the lower end it may be
 // chance, from the upper one on it counts as it is. Nothing is done where none differs by that.
-// This is of windows in which MANY traces are known, as those of 16 x 16 have; fewer tell less.
+// Both are of windows in which MANY traces are known, as those of 16 x 16 have; fewer tell less.
 static const double CHANCE = 0.03, SURE = 0.1, MANY = 100;
 enum { MOST_LEVELS = 1 << 21 }; // of all cells and frequencies
 
@@ -166,7 +166,7 @@ gboolean patch_traces_settle(const float *powers, const LithoGrid *grid, const i
 guint64 patch_traces_bytes(const LithoGrid *grid, const LithoPatchGeometry *g)
 {
     const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    PatchLevels l = {0};
+    PatchLevels l = {.params.level = LITHO_PATCH_LOCAL};
     int n[3];
     patch_cells_make(&l, grid, g);
     count_knots(grid, window, &l, n);

@@ -96,7 +96,7 @@ static char *describe(const LithoFlow *flow)
     return g_string_free(text, FALSE);
 }
 
-// What differs from `before` where both are the same steps, two or more: titles of steps would fill
+// Differences from `before` where both are the same steps, two or more: titles of steps would fill
 // the chips and push out the value by which these differ. NULL = describe() it.
 static char *describe_since(const LithoFlow *flow, const LithoFlow *before)
 {

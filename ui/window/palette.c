@@ -74,8 +74,8 @@ static gboolean begins_with(const char *title, char **words)
     return *start && g_str_has_prefix(folded, start);
 }
 
-// What was typed begins the title: 0; its words stand in the title:
-// 1; they are other words that it is known by: 2.
+// Rank of a hit, best first. 0: its title begins with the words typed; 1: it has them; 2: they are
+// other words that it is known by.
 static int rank_of(const Hit *hit, char **words)
 {
     if (begins_with(hit->title, words))
