@@ -179,9 +179,9 @@ gboolean litho_cli_print_plan(const LithoCliPlan *plan, LithoRun *run, GError **
         return FALSE;
     if (speaks && !shared)
         print_devices(plan);
-    if (speaks)
+    if (speaks) {
         print_kept(plan->plan);
-    if (speaks)
         print_time(plan);
+    }
     return TRUE;
 }

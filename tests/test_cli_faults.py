@@ -49,7 +49,7 @@ def commands(big):
 
 @functools.cache
 def result(args, out, big):
-    """What a command gives when nothing fails; a result in spite of a fault must be the same. `big`: the survey that it reads."""
+    """The result of a command when nothing fails; one in spite of a fault must be the same. `big`: the survey that it reads."""
     for f in os.listdir("."):
         if f not in KEPT:
             os.remove(f)

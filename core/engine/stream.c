@@ -30,7 +30,7 @@ typedef struct Stream {
     gboolean together; // all ranks compute one slab
     gboolean divided;      // settings were changed so that the work divides
     LithoJournal *journal; // of rank 0, or NULL
-    LithoBefore *before;   // what slabs are made from; NULL = the survey
+    LithoBefore *before;   // slabs are made from it; NULL = from the survey
     LithoFlow *from;       // the steps from there on; NULL = all
     LithoFlow *slabs;      // the steps that slabs are of, where there are others behind them
     LithoStreamBehind *behind; // these, of rank 0; or NULL

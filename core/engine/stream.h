@@ -83,8 +83,8 @@ typedef struct LithoStreamPlan {
     gboolean splits;      // slabs can be dealt out; else all processes compute one together
     gboolean alone;       // nothing can: the first process computes, the others wait
     const char *shared;   // what they share, "frequencies"; NULL unless `sharing` is above 1
-    guint64 kept_bytes;   // of the host bytes: what steps before a measured one give is computed
-                          // first, once, and kept; 0 = it is not
+    guint64 kept_bytes;   // of the host bytes: the result of steps before a measured one, which
+                          // is computed first, once, and kept; 0 = none
     guint lanes;          // threads for each engine, one of which computes at a time
     guint64 host_bytes;   // needed at a time
     guint64 device_bytes; // needed on each device, 0 = not known
