@@ -17,6 +17,9 @@
 // taken relative to the mean logarithm of the 9 x 9 traces around, and drawn to 1 by its own error:
 // a slow change of amplitude is no gain.
 //
+// Missing traces of a window are filled with what it keeps, repeatedly: gaps spread events over all
+// wavenumbers, and what is left of these differs from trace to trace as gains do.
+//
 // Few coefficients hold no steep or curved event, and what is left of it differs from trace to
 // trace by itself; many hold what gains spread, too. So there are two passes: the second keeps more
 // of traces over their gains by the first.

@@ -13,9 +13,9 @@ enum { N = BALANCE_N, TRACES = BALANCE_TRACES, LEAST_TRACES = 128 };
 enum { TIMES = 16, BORDER = 2, INNER = N - 2 * BORDER, INNERS = INNER * INNER };
 enum { BLOCKS = 48, FIRST_BLOCKS = 16, TURNS = BLOCKS / FIRST_BLOCKS };
 #define LEAST 0.1f // of the largest coefficient, that windows keep
-// Share of missing traces beyond which nothing is told: what is left of the events in windows with
-// more gaps differs from trace to trace by itself.
-static const double most_missing = 0.45;
+// Shares of missing traces beyond which no scatter of gains is told, nor one of the noise, where a
+// trace has hardly a neighbour to be guessed from.
+static const double most_missing = 0.75, most_missing_of_noise = 0.45;
 
 typedef struct Block {
     BalanceJob job;
@@ -193,9 +193,10 @@ static void add_block(const float *one, const float *other, Product *own, Produc
 }
 
 // The square of the common scatter of both halves, less what traces side by side have in common,
-// from medians; that which is sure, its error, and the least that counts.
+// from medians; that which is sure, its error, the least that counts, and the share of traces that
+// say nothing.
 typedef struct Told {
-    double common, sure, off, least;
+    double common, sure, off, least, missing;
 } Told;
 
 // FALSE: too few traces, or too many of them missing.
@@ -210,8 +211,8 @@ static gboolean common_scatter(const LithoBox *all, const Block *blocks, gint64 
     const double traces = less_places(blocks, n, rest) * MIN(inner / (double)(n * INNERS), 1);
     for (gint64 k = 0; k < n; k++)
         list_halves(rest[k], sum, difference);
-    const double missing = 1 - (double)sum->len / (double)(n * INNERS);
-    if (traces < LEAST_TRACES || missing > most_missing)
+    told->missing = 1 - (double)sum->len / (double)(n * INNERS);
+    if (traces < LEAST_TRACES || told->missing > most_missing)
         return FALSE;
     Product own = {0}, beside = {0};
     for (gint64 k = 0; k < n; k++)
@@ -227,7 +228,7 @@ static gboolean common_scatter(const LithoBox *all, const Block *blocks, gint64 
     told->off = fmax(2.33 / sqrt(traces) * hypot(plus, minus) / 4,
                      2.0 / 3 * sqrt(own.squares) / (double)own.n);
     // Missing neighbours are the same in both halves, and scatter gains a little.
-    told->least = LITHO_BALANCE_SCATTER * LITHO_BALANCE_SCATTER * (1 + missing / 2);
+    told->least = LITHO_BALANCE_SCATTER * LITHO_BALANCE_SCATTER * (1 + told->missing / 2);
     return TRUE;
 }
 
@@ -319,7 +320,7 @@ gboolean litho_balance_scatter(const LithoReader *reader, const LithoBox *part, 
     // Gains make misfits that pass for noise.
     if (t.sure > fmax(t.least, 3 * t.off))
         scatter->gains = sqrt(t.common);
-    else if (!scatter->reversed)
+    else if (!scatter->reversed && t.missing <= most_missing_of_noise)
         scatter->noise = noise_scatter(blocks, asked);
     return TRUE;
 }

@@ -11,6 +11,7 @@
 enum { N = BALANCE_N, HALF = BALANCE_HALF, TRACES = BALANCE_TRACES, SAMPLES = BALANCE_SAMPLES };
 enum { COLOURS = 4 };
 enum { LANES = 64 }; // of a sum: registers enough that no addition waits for the one before
+enum { MOST_FILLS = 12 };
 static const float noise_times = 9; // its mean power; a coefficient is kept above that
 
 BalanceScratch *balance_scratch_new(void)
@@ -57,9 +58,12 @@ float balance_known_gain(const BalanceJob *job, gint64 il, gint64 xl)
     return known ? job->gain[(il - has->lo[0]) * litho_box_size(*has, 1) + xl - has->lo[1]] : 1;
 }
 
-// The tapered samples; beyond the faces the survey is mirrored. `from`: as many floats.
-static void load_window(const BalanceJob *job, const gint64 at[3], float *from, float *x)
+// The tapered samples; beyond the faces the survey is mirrored. `from`: as many floats. `missing`:
+// all bits set for traces that are. Returns how many are.
+static int load_window(const BalanceJob *job, const gint64 at[3], float *from, float *x,
+                       int missing[TRACES])
 {
+    int n = 0;
     const LithoCube *in = job->in;
     float of_trace[TRACES];
     gint64 place[3][N];
@@ -71,6 +75,8 @@ static void load_window(const BalanceJob *job, const gint64 at[3], float *from, 
     for (int k = 0; k < TRACES; k++) {
         const gint64 trace = litho_cube_trace_index(in, place[0][k / N], place[1][k % N]);
         const float *samples = in->samples + trace * litho_box_size(in->held, 2) - in->held.lo[2];
+        missing[k] = in->live[trace] ? 0 : -1;
+        n -= missing[k];
         of_trace[k] = in->live[trace]
                           ? job->taper[k / N] * job->taper[k % N] /
                                 balance_known_gain(job, place[0][k / N], place[1][k % N])
@@ -81,6 +87,7 @@ static void load_window(const BalanceJob *job, const gint64 at[3], float *from, 
             from[k * N + t] = samples[place[2][t]];
     }
     taper_all(from, job->taper, of_trace, x);
+    return n;
 }
 
 // Mean of the powers below `limit`.
@@ -176,23 +183,62 @@ static float noise_limit(const float *power)
     return noise_times * mean;
 }
 
+// A window takes its recorded traces; `f`, times SAMPLES before, keeps the missing ones.
+LITHO_CLONES static void fill_missing(const float *restrict x, const int *restrict missing,
+                                      float *restrict f)
+{
+    for (int t = 0; t < N; t++)
+        for (int k = 0; k < TRACES; k++)
+            f[t * TRACES + k] =
+                missing[k] ? f[t * TRACES + k] * (1.0f / SAMPLES) : x[t * TRACES + k];
+}
+
+// Repetitions after which a part of 0.02 of the missing traces is not filled, when those that are
+// missing at random leave each repetition their share of it.
+static int fills_of(int missing)
+{
+    const double share = fmin((double)missing / TRACES, 0.9);
+    return missing > 0 ? MIN((int)ceil(log(0.02) / log(share)), MOST_FILLS) : 0;
+}
+
+// The transform of the pair in s->x to s->f, its powers to s->power. Missing traces are filled with
+// what is kept: gaps spread events, and what is left of these differs from trace to trace by
+// itself. FALSE: nothing there.
+static gboolean transform_pair(const BalanceJob *job, int missing, BalanceScratch *s, float *most,
+                               float *noise)
+{
+    const int fills = fills_of(missing);
+    memcpy(s->f, s->x, sizeof s->f);
+    for (int k = 0;; k++) {
+        LITHO_ISA_PICK(litho_window16_forward)(s->f[0], s->f[1]);
+        *most = powers_of(s->f[0], s->f[1], s->power);
+        if (!(*most > 0))
+            return FALSE;
+        *noise = noise_limit(s->power);
+        if (k >= fills)
+            return TRUE;
+        keep(s->f[0], s->f[1], s->power, MAX(job->least * *most, *noise));
+        LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
+        for (int part = 0; part < 2; part++)
+            fill_missing(s->x[part], s->missing, s->f[part]);
+    }
+}
+
 void balance_run_pair(BalanceJob *job, const gint64 place[2], const gint64 times[2],
                       BalanceScratch *s)
 {
     gint64 at[2][3];
+    int missing = 0;
+    float most, noise;
     for (int part = 0; part < 2; part++) {
         const gint64 k = times[part] < job->n_times ? times[part] : times[0];
         at[part][0] = place[0];
         at[part][1] = place[1];
         at[part][2] = job->all.lo[2] + (job->times[k] - 1) * HALF;
-        load_window(job, at[part], s->power, s->x[part]);
+        missing = load_window(job, at[part], s->power, s->x[part], s->missing);
     }
-    memcpy(s->f, s->x, sizeof s->f);
-    LITHO_ISA_PICK(litho_window16_forward)(s->f[0], s->f[1]);
-    const float most = powers_of(s->f[0], s->f[1], s->power);
-    if (!(most > 0))
+    if (!transform_pair(job, missing, s, &most, &noise))
         return;
-    const float noise = noise_limit(s->power);
     if (job->of_noise) {
         memcpy(s->all, s->f, sizeof s->all);
         keep(s->all[0], s->all[1], s->power, noise);

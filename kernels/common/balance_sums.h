@@ -38,6 +38,7 @@ typedef struct BalanceJob {
 typedef struct BalanceScratch {
     float x[2][BALANCE_SAMPLES] __attribute__((aligned(64))), f[2][BALANCE_SAMPLES],
         all[2][BALANCE_SAMPLES], power[BALANCE_SAMPLES];
+    int missing[BALANCE_TRACES]; // all bits set for missing traces
 } BalanceScratch;
 
 BalanceScratch *balance_scratch_new(void); // free(); NULL: no memory
