@@ -6,6 +6,9 @@
 // A whole cube that last took less than this, or than a turn of a drag, is not worth computing
 // visible slices for first.
 #define QUICK_WHOLE_S 0.025
+// Part of a frame of the screen that is left for computing: a result that takes no longer is there
+// before the next frame begins.
+#define FRAME_S 0.009
 // Visible slices that together take longer are shown one by one, as they are ready.
 #define QUICK_VIEWS_S 0.05
 // Whole cubes begun in a drag, to learn their time: how many, and the longest.
@@ -17,7 +20,7 @@ void litho_schedule_forget(LithoSchedule *s)
     memset(s->view_s, 0, sizeof s->view_s);
     s->whole_s = s->owed_s = 0;
     s->whole_known = FALSE;
-    s->trials = 0;
+    s->trials = s->viewed = 0;
 }
 
 // A turn of a drag: the first view and one other, the slowest. 0 = not known.
@@ -42,9 +45,29 @@ static double trial_s(const LithoSchedule *s)
     return open && pays_s > 0 && pays_s < TRIAL_S ? MAX(pays_s, QUICK_WHOLE_S) : 0;
 }
 
+// Time of the views of the wish under way, when they were last computed; 0 = not known.
+static double last_views_s(const LithoSchedule *s)
+{
+    double sum_s = 0;
+    for (guint k = 0; k < s->n_views; k++) {
+        if (s->view_s[k] == 0)
+            return 0;
+        sum_s += s->view_s[k];
+    }
+    return sum_s;
+}
+
+// TRUE where views come a frame earlier than the whole, or may: those of a first pass, which
+// measures and plans, tell less than a second try.
+static gboolean views_come_earlier(const LithoSchedule *s)
+{
+    const double views_s = last_views_s(s);
+    return s->whole_s > FRAME_S && views_s > 0 && (views_s <= FRAME_S || s->viewed < 2);
+}
+
 static gboolean is_whole_quick(const LithoSchedule *s)
 {
-    return s->whole_s > 0 &&
+    return s->whole_s > 0 && !views_come_earlier(s) &&
            (s->whole_s <= QUICK_WHOLE_S || (s->whole_known && s->whole_s <= turn_s(s)));
 }
 
@@ -55,6 +78,7 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
     s->turn = 0;
     s->views = s->n_views > 0 && (!whole || (!sees_all && !is_whole_quick(s)));
     s->whole = whole || !s->views;
+    s->viewed += s->views && s->viewed < 2;
     for (guint k = 0; k < s->n_views; k++)
         last_s += s->view_s[k] > 0 ? s->view_s[k] : QUICK_VIEWS_S;
     s->singly = last_s > QUICK_VIEWS_S;

@@ -14,8 +14,9 @@
 // that long. The rest of the cube, which nobody sees, gives way at once; so does what has been
 // shown in a first look. A cube that lately took less than 25 ms, or than a turn of a drag, which
 // is the first view and one other, or that one view shows whole, is computed as a whole from the
-// start. While that time is not known and the views are quick, a drag lets the whole run as long as
-// a turn, twice at most: the first pass, which plans, does not tell it.
+// start; not where its views are there before the next frame and the whole is not. While that time
+// is not known and the views are quick, a drag lets the whole run as long as a turn, twice at most:
+// the first pass, which plans, does not tell it.
 //
 // While a slider moves, the rest of the cube is not begun: two wishes that came within
 // LITHO_SCHEDULE_DRAG_MS of each other are a drag, which ends when none has come for
@@ -67,6 +68,7 @@ typedef struct LithoSchedule {
     double owed_s;        // to the first view, by the others
     gboolean whole_known; // whole_s is of a pass that found its plans made, or was quick
     guint trials;         // whole cubes that were given up when they did not pay
+    guint viewed;         // wishes that began with views, up to two
     // The wish under way:
     guint n_views, turn; // turns taken
     gboolean views, whole;
