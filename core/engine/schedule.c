@@ -57,12 +57,13 @@ static double last_views_s(const LithoSchedule *s)
     return sum_s;
 }
 
-// TRUE where views come a frame earlier than the whole, or may: those of a first pass, which
-// measures and plans, tell less than a second try.
+// TRUE where the first view comes a frame earlier than the whole and all views take no longer, or
+// may: those of a first pass, which measures and plans, tell less than a second try.
 static gboolean views_come_earlier(const LithoSchedule *s)
 {
     const double views_s = last_views_s(s);
-    return s->whole_s > FRAME_S && views_s > 0 && (views_s <= FRAME_S || s->viewed < 2);
+    const gboolean earlier = s->view_s[0] <= FRAME_S && views_s <= s->whole_s;
+    return s->whole_s > FRAME_S && views_s > 0 && (earlier || s->viewed < 2);
 }
 
 static gboolean is_whole_quick(const LithoSchedule *s)
@@ -82,6 +83,7 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
     for (guint k = 0; k < s->n_views; k++)
         last_s += s->view_s[k] > 0 ? s->view_s[k] : QUICK_VIEWS_S;
     s->singly = last_s > QUICK_VIEWS_S;
+    s->early = s->view_s[0] > 0 && s->view_s[0] <= FRAME_S && last_s > FRAME_S;
     s->busy = FALSE;
 }
 
@@ -203,7 +205,7 @@ gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean
 
 gboolean litho_schedule_shows(const LithoSchedule *s)
 {
-    return s->singly || s->turn == s->n_views;
+    return s->singly || s->turn == s->n_views || (s->early && s->turn == 1);
 }
 
 void litho_schedule_published(LithoSchedule *s, double now_s, double took_s)

@@ -8,15 +8,17 @@
 //
 // Visible boxes ("views") come first, the most important one first, then the rest of the cube
 // ("whole"). While newer wishes wait, the views behind the first take together no more time than
-// the first, each in its turn: during a drag the first follows closely and none stands still. A
-// view younger than LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at
-// every event starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take
-// that long. The rest of the cube, which nobody sees, gives way at once; so does what has been
-// shown in a first look. A cube that lately took less than 25 ms, or than a turn of a drag, which
-// is the first view and one other, or that one view shows whole, is computed as a whole from the
-// start; not where its views are there before the next frame and the whole is not. While that time
-// is not known and the views are quick, a drag lets the whole run as long as a turn, twice at most:
-// the first pass, which plans, does not tell it.
+// the first, each in its turn: during a drag the first follows closely and none stands still. Views
+// that lately took less than 50 ms together are shown together; the first one before the others
+// where it is there before the next frame and they are not. A view younger than
+// LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at every event
+// starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take that long.
+// The rest of the cube, which nobody sees, gives way at once; so does what has been shown in a
+// first look. A cube that lately took less than 25 ms, or than a turn of a drag, which is the first
+// view and one other, or that one view shows whole, is computed as a whole from the start; not
+// where the first view is there before the next frame and the whole is not, unless all views take
+// longer than the whole. While that time is not known and the views are quick, a drag lets the
+// whole run as long as a turn, twice at most: the first pass, which plans, does not tell it.
 //
 // While a slider moves, the rest of the cube is not begun: two wishes that came within
 // LITHO_SCHEDULE_DRAG_MS of each other are a drag, which ends when none has come for
@@ -74,6 +76,7 @@ typedef struct LithoSchedule {
     gboolean views, whole;
     gboolean shared; // the whole goes on from what its views have computed
     gboolean singly; // views are published one by one: together they take too long
+    gboolean early;  // the first is published alone, a frame before all of them
     LithoTask task;
     double began_s, grace_s; // of the task under way
     gboolean busy;           // a task is under way
