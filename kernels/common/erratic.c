@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps.h"
 
@@ -44,28 +45,63 @@ static float energy_of(const Job *job, const float *trace, gint64 piece)
     return n > 0 ? (float)(sum / n) : 0;
 }
 
-// Largest square of the second difference at the samples of a piece, a trace's ends left out.
+// Sample t of n is zero and muted (core/mute.h), as far as the samples that are held tell.
+static gboolean is_muted(const float *trace, gint64 t, gint64 n)
+{
+    gint64 lo = t, hi = t + 1;
+    if (trace[t] != 0)
+        return FALSE;
+    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < LITHO_MUTE_RUN)
+        lo--;
+    while (hi < n && trace[hi] == 0 && hi - lo < LITHO_MUTE_RUN)
+        hi++;
+    return hi - lo >= LITHO_MUTE_RUN || lo == 0 || hi == n;
+}
+
+// Largest square of the second difference at the samples of a piece, a trace's ends and the steps
+// to its mutes left out.
 static float bend_of(const Job *job, const float *trace, gint64 piece)
 {
     const LithoBox held = job->in->held;
+    const gint64 n = litho_box_size(held, 2);
     const gint64 lo = MAX(piece * PIECE - held.lo[2], 1);
-    const gint64 hi = MIN((piece + 1) * PIECE - held.lo[2], litho_box_size(held, 2) - 1);
+    const gint64 hi = MIN((piece + 1) * PIECE - held.lo[2], n - 1);
+    gboolean zeros = FALSE;
     float most = 0;
+    for (gint64 t = lo - 1; t <= hi; t++)
+        zeros |= trace[t] == 0;
     for (gint64 t = lo; t < hi; t++) {
         const float bend = (trace[t - 1] - trace[t]) + (trace[t + 1] - trace[t]);
         const float square = bend - bend == 0 ? bend * bend : 0;
+        if (zeros && square > most &&
+            (is_muted(trace, t - 1, n) || is_muted(trace, t, n) || is_muted(trace, t + 1, n)))
+            continue;
         most = MAX(most, square);
     }
     return most;
 }
 
+// A mute within a piece begins or ends beyond it.
+static gboolean has_muted(const Job *job, const float *trace, gint64 piece)
+{
+    const LithoBox held = job->in->held;
+    const gint64 lo = MAX(piece * PIECE, held.lo[2]), hi = MIN((piece + 1) * PIECE, held.hi[2]);
+    const gint64 n = litho_box_size(held, 2);
+    return is_muted(trace, lo - held.lo[2], n) || is_muted(trace, hi - 1 - held.lo[2], n);
+}
+
+// A piece with muted samples says nothing of its neighbours: what lives on behind the end of a
+// trace may begin there.
 static void compare_trace(Job *job, gint64 k)
 {
     const float *e = job->energy + k * job->pieces;
+    const float *trace = job->in->samples + k * litho_box_size(job->in->held, 2);
     float *most = job->strongest + k * job->pieces;
     for (gint64 p = 0; p < job->pieces; p++) {
         const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < job->pieces ? e[p + 1] : 0;
         most[p] = MAX(e[p], MAX(before, behind));
+        if (job->in->live[k] && has_muted(job, trace, job->first + p))
+            most[p] = 0;
     }
 }
 
@@ -83,8 +119,8 @@ static void measure_energy(Job *job, gint64 k)
     compare_trace(job, k);
 }
 
-// Out of the energy, a quarter of which it is at least: the step to a mute, and what rounding makes
-// of smooth traces, are no spikes. Zeros have none.
+// Out of the energy, a quarter of which it is at least: what rounding makes of smooth traces is no
+// spike. Zeros have none.
 static void measure_bend(Job *job, gint64 k)
 {
     const gint64 nt = litho_box_size(job->in->held, 2);
