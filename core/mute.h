@@ -22,3 +22,6 @@ void litho_mute_keep(const LithoCube *in, LithoCube *out, LithoBox region, int t
 // Writes zeros to `to` where the n samples of a piece of a trace, `from`, are muted: in runs of
 // LITHO_MUTE_RUN zeros, and in zeros at its ends.
 void litho_mute_trace(const float *from, gint64 n, float *to);
+// TRUE where sample t of a piece of a trace, n samples, is muted as far as these tell: in
+// LITHO_MUTE_RUN zeros, or in zeros at an end of the piece.
+gboolean litho_mute_at(const float *trace, gint64 n, gint64 t);

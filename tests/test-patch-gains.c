@@ -202,6 +202,31 @@ static void test_gaps(void)
         }
 }
 
+// Property: nor do ends of traces, zeros that begin at another time on each, or on each line.
+static void test_ends(void)
+{
+    static const PatchKind kinds[] = {PATCH_PLANES, PATCH_CURVED, PATCH_CONFLICT, PATCH_FAULT};
+    for (guint c = 0; c < 4 * G_N_ELEMENTS(kinds); c++) {
+        g_autoptr(LithoCube) truth = patch_cube(kinds[c / 4], N_IL, N_XL, N_T);
+        g_autoptr(LithoCube) n = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, c % 2 ? 0.1 : 0.03, 5);
+        g_autoptr(LithoCube) in = patch_sum(truth, n);
+        g_autoptr(GError) error = NULL;
+        LithoUneven uneven;
+        for (gint64 k = 0; k < N_IL * N_XL; k++) {
+            const double u = litho_hash_uniform(8, 9, c % 4 < 2 ? k : k / N_XL);
+            const gint64 live = N_T - (gint64)(0.7 * N_T * u);
+            memset(in->samples + k * N_T + live, 0, (gsize)(N_T - live) * sizeof *in->samples);
+        }
+        g_assert_true(litho_balance_measure(in, NULL, NULL, &uneven, &error));
+        g_test_message("kind %d, %u: %s", kinds[c / 4], c % 4,
+                       uneven.gain    ? "gains"
+                       : uneven.share ? "noise"
+                                      : "even");
+        g_assert_true(!uneven.gain && !uneven.share);
+        litho_uneven_clear(&uneven);
+    }
+}
+
 // SNR of the recorded traces.
 static double snr_of_live(const LithoCube *truth, const LithoCube *in, const LithoCube *out)
 {
@@ -456,6 +481,7 @@ int main(int argc, char **argv)
     test_add_answers("/patch-gains/harmless", test_harmless);
     test_add_answers("/patch-gains/sparse", test_sparse);
     test_add_answers("/patch-gains/gaps", test_gaps);
+    test_add_answers("/patch-gains/ends", test_ends);
     test_add_answers("/patch-gains/gains-among-gaps", test_gains_among_gaps);
     test_add_answers("/patch-gains/judged", test_judged);
     g_test_add_func("/patch-gains/cheap", test_cheap);

@@ -18,7 +18,8 @@
 // a slow change of amplitude is no gain.
 //
 // Missing traces of a window are filled with what it keeps, repeatedly: gaps spread events over all
-// wavenumbers, and what is left of these differs from trace to trace as gains do.
+// wavenumbers, and what is left of these differs from trace to trace as gains do. A trace that is
+// muted (core/mute.h) in a part of the window is missing there.
 //
 // Few coefficients hold no steep or curved event, and what is left of it differs from trace to
 // trace by itself; many hold what gains spread, too. So there are two passes: the second keeps more
@@ -41,7 +42,8 @@
 // its pieces and in the others, some traces have more noise than their neighbours. The noise level
 // of a window is that of most, and noise of such a trace passes as events. A trace with more than
 // LITHO_BALANCE_NOISY times the noise of most around keeps a share of what it has beside the guess
-// of its neighbours (kernels/common/erratic.h).
+// of its neighbours (kernels/common/erratic.h). Windows in which nearly half of the traces are
+// missing tell nothing of that, nor do traces that are muted in a quarter of the windows.
 //
 // Windows are anchored to the survey: a number depends on whole traces within
 // LITHO_BALANCE_TRACES and on the survey's scatter, not on the box that is held, nor on threads.

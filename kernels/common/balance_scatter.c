@@ -15,7 +15,7 @@ enum { BLOCKS = 48, FIRST_BLOCKS = 16, TURNS = BLOCKS / FIRST_BLOCKS };
 #define LEAST 0.1f // of the largest coefficient, that windows keep
 // Shares of missing traces beyond which no scatter of gains is told, nor one of the noise, where a
 // trace has hardly a neighbour to be guessed from.
-static const double most_missing = 0.75, most_missing_of_noise = 0.45;
+static const double most_missing = 0.75, most_missing_of_noise = BALANCE_GAPS_OF_NOISE;
 
 typedef struct Block {
     BalanceJob job;
@@ -24,6 +24,23 @@ typedef struct Block {
     float rest[2][INNERS], noise[2][INNERS];
     int reversed; // traces
 } Block;
+
+// Levels of the noise are comparable where traces have them in the same windows: noise, and what is
+// left of events, differ along time. Traces that have less than three quarters of the windows of
+// those that have most say nothing.
+static void less_short_traces(const BalanceJob *job, int half, float level[INNERS])
+{
+    int windows[INNERS], most = 0;
+    for (int k = 0; k < INNERS; k++) {
+        const int trace = (k / INNER + BORDER) * N + k % INNER + BORDER;
+        windows[k] =
+            balance_windows_of(job->sums + trace * job->n_times + half, job->n_times - half, 2);
+        most = MAX(most, windows[k]);
+    }
+    for (int k = 0; k < INNERS; k++)
+        if (4 * windows[k] < 3 * most)
+            level[k] = NAN;
+}
 
 // A block is one column of windows.
 static void block_measure(Block *b, BalanceScratch *s)
@@ -50,6 +67,7 @@ static void block_measure(Block *b, BalanceScratch *s)
             level[k] = balance_level_of(sums + trace * job->n_times + half, job->n_times - half, 2,
                                         off, &variance);
         }
+        less_short_traces(job, half, level);
         balance_less_mean(log, (const gint64[2]){INNER, INNER}, REACH, b->rest[half]);
         balance_less_mean(level, (const gint64[2]){INNER, INNER}, REACH, b->noise[half]);
     }

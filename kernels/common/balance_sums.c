@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/mute.h"
 #include "kernels/common/clones.h"
 
 enum { N = BALANCE_N, HALF = BALANCE_HALF, TRACES = BALANCE_TRACES, SAMPLES = BALANCE_SAMPLES };
@@ -58,6 +59,13 @@ float balance_known_gain(const BalanceJob *job, gint64 il, gint64 xl)
     return known ? job->gain[(il - has->lo[0]) * litho_box_size(*has, 1) + xl - has->lo[1]] : 1;
 }
 
+// A trace, of n samples, has muted ones among samples lo ... hi, a window's: a mute that begins or
+// ends within goes on beyond.
+static gboolean has_mute(const float *trace, gint64 n, gint64 lo, gint64 hi)
+{
+    return litho_mute_at(trace, n, lo) || litho_mute_at(trace, n, hi);
+}
+
 // The tapered samples; beyond the faces the survey is mirrored. `from`: as many floats. `missing`:
 // all bits set for traces that are. Returns how many are.
 static int load_window(const BalanceJob *job, const gint64 at[3], float *from, float *x,
@@ -72,15 +80,22 @@ static int load_window(const BalanceJob *job, const gint64 at[3], float *from, f
             place[a][k] =
                 job->all.lo[a] + mirror(litho_box_size(job->all, a), at[a] + k - job->all.lo[a]);
     const gboolean inside = place[2][0] == at[2] && place[2][N - 1] == at[2] + N - 1;
+    gint64 lo = place[2][0], hi = lo;
+    for (int t = 1; t < N; t++) {
+        lo = MIN(lo, place[2][t]);
+        hi = MAX(hi, place[2][t]);
+    }
     for (int k = 0; k < TRACES; k++) {
         const gint64 trace = litho_cube_trace_index(in, place[0][k / N], place[1][k % N]);
         const float *samples = in->samples + trace * litho_box_size(in->held, 2) - in->held.lo[2];
-        missing[k] = in->live[trace] ? 0 : -1;
+        const gboolean there =
+            in->live[trace] && !has_mute(samples + in->held.lo[2], litho_box_size(in->held, 2),
+                                         lo - in->held.lo[2], hi - in->held.lo[2]);
+        missing[k] = there ? 0 : -1;
         n -= missing[k];
-        of_trace[k] = in->live[trace]
-                          ? job->taper[k / N] * job->taper[k % N] /
-                                balance_known_gain(job, place[0][k / N], place[1][k % N])
-                          : 0;
+        of_trace[k] = there ? job->taper[k / N] * job->taper[k % N] /
+                                  balance_known_gain(job, place[0][k / N], place[1][k % N])
+                            : 0;
         if (inside)
             memcpy(from + k * N, samples + at[2], N * sizeof *from);
         for (int t = 0; !inside && t < N; t++)
@@ -149,9 +164,10 @@ LITHO_CLONES static void add_squares(const float *restrict x, float *restrict ow
             own[k] += x[t * TRACES + k] * x[t * TRACES + k];
 }
 
-// `all`: with all events kept; NULL: these are not asked for.
-static void add_window(BalanceJob *job, const gint64 at[3], gint64 time, const float *x,
-                       const float *f, const float *all)
+// Nothing for traces that are `missing` there. `all`: with all events kept; NULL: these are not
+// asked for, or not known.
+static void add_window(BalanceJob *job, const gint64 at[3], gint64 time, const int *missing,
+                       const float *x, const float *f, const float *all)
 {
     const LithoBox w = job->within;
     float sum[5][TRACES] = {0};
@@ -161,7 +177,7 @@ static void add_window(BalanceJob *job, const gint64 at[3], gint64 time, const f
         add_products(x, all, sum[3], sum[4]);
     for (int k = 0; k < TRACES; k++) {
         const gint64 il = at[0] + k / N, xl = at[1] + k % N;
-        if (il < w.lo[0] || il >= w.hi[0] || xl < w.lo[1] || xl >= w.hi[1])
+        if (missing[k] || il < w.lo[0] || il >= w.hi[0] || xl < w.lo[1] || xl >= w.hi[1])
             continue;
         BalanceSums *to = job->sums +
                           ((il - w.lo[0]) * litho_box_size(w, 1) + xl - w.lo[1]) * job->n_times +
@@ -171,6 +187,7 @@ static void add_window(BalanceJob *job, const gint64 at[3], gint64 time, const f
         to->own += sum[2][k];
         to->all_product += sum[3][k];
         to->all_kept += sum[4][k];
+        to->all_own += all ? sum[2][k] : 0;
     }
 }
 
@@ -220,7 +237,7 @@ static gboolean transform_pair(const BalanceJob *job, int missing, BalanceScratc
         keep(s->f[0], s->f[1], s->power, MAX(job->least * *most, *noise));
         LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
         for (int part = 0; part < 2; part++)
-            fill_missing(s->x[part], s->missing, s->f[part]);
+            fill_missing(s->x[part], s->missing[part], s->f[part]);
     }
 }
 
@@ -228,14 +245,15 @@ void balance_run_pair(BalanceJob *job, const gint64 place[2], const gint64 times
                       BalanceScratch *s)
 {
     gint64 at[2][3];
-    int missing = 0;
+    int gaps[2], missing = 0;
     float most, noise;
     for (int part = 0; part < 2; part++) {
         const gint64 k = times[part] < job->n_times ? times[part] : times[0];
         at[part][0] = place[0];
         at[part][1] = place[1];
         at[part][2] = job->all.lo[2] + (job->times[k] - 1) * HALF;
-        missing = load_window(job, at[part], s->power, s->x[part], s->missing);
+        gaps[part] = load_window(job, at[part], s->power, s->x[part], s->missing[part]);
+        missing = MAX(missing, gaps[part]);
     }
     if (!transform_pair(job, missing, s, &most, &noise))
         return;
@@ -247,8 +265,9 @@ void balance_run_pair(BalanceJob *job, const gint64 place[2], const gint64 times
     keep(s->f[0], s->f[1], s->power, MAX(job->least * most, noise));
     LITHO_ISA_PICK(litho_window16_backward)(s->f[0], s->f[1]);
     for (int part = 0; part < 2 && times[part] < job->n_times; part++)
-        add_window(job, at[part], times[part], s->x[part], s->f[part],
-                   job->of_noise ? s->all[part] : NULL);
+        add_window(job, at[part], times[part], s->missing[part], s->x[part], s->f[part],
+                   job->of_noise && gaps[part] <= BALANCE_GAPS_OF_NOISE * TRACES ? s->all[part]
+                                                                                 : NULL);
 }
 
 gboolean balance_no_memory(GError **error)

@@ -13,9 +13,11 @@ enum {
 
 // Sums of a trace in the windows at one place along it: of the product of its samples and what is
 // kept, and of the squares of both. Gains need strong events; noise is what is left of all events,
-// whose sums are `all_product` and `all_kept`.
+// whose sums are the other ones, of windows with at most BALANCE_GAPS_OF_NOISE of their traces
+// missing: among more gaps a trace has hardly a neighbour to be guessed from.
+#define BALANCE_GAPS_OF_NOISE 0.45
 typedef struct BalanceSums {
-    float product, kept, own, all_product, all_kept;
+    float product, kept, own, all_product, all_kept, all_own;
 } BalanceSums;
 
 typedef struct BalanceJob {
@@ -38,7 +40,8 @@ typedef struct BalanceJob {
 typedef struct BalanceScratch {
     float x[2][BALANCE_SAMPLES] __attribute__((aligned(64))), f[2][BALANCE_SAMPLES],
         all[2][BALANCE_SAMPLES], power[BALANCE_SAMPLES];
-    int missing[BALANCE_TRACES]; // all bits set for missing traces
+    // All bits set for traces that are missing, or have muted samples, in either window.
+    int missing[2][BALANCE_TRACES];
 } BalanceScratch;
 
 BalanceScratch *balance_scratch_new(void); // free(); NULL: no memory

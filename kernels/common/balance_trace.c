@@ -64,8 +64,9 @@ float balance_gain_of(const BalanceSums *s, gint64 n, gint64 step, BalancePiece 
         double product = 0, kept = 0, error = 0;
         gint64 m = 0;
         for (gint64 k = 0; k < n; k += step)
-            off[m++] = misfit(&s[k], gain);
-        const float middle = litho_select_kth(off, m, m / 2);
+            if (s[k].own > 0)
+                off[m++] = misfit(&s[k], gain);
+        const float middle = m > 0 ? litho_select_kth(off, m, m / 2) : 0;
         for (gint64 k = 0; k < n; k += step) {
             // The misfit's variance of a sample: the taper's energy in a window is half its length.
             const float misfits = misfit(&s[k], gain), own = MAX(misfits, 1e-30f);
@@ -100,6 +101,14 @@ gboolean balance_is_reversed(const BalanceSums *s, gint64 n)
     return is_against(s, n, 0) && is_against(s, n, 1);
 }
 
+int balance_windows_of(const BalanceSums *s, gint64 n, gint64 step)
+{
+    int windows = 0;
+    for (gint64 k = 0; k < n; k += step)
+        windows += s[k].all_own > 0;
+    return windows;
+}
+
 float balance_level_of(const BalanceSums *s, gint64 n, gint64 step, float *list, float *events)
 {
     double product = 0, kept = 0;
@@ -110,8 +119,8 @@ float balance_level_of(const BalanceSums *s, gint64 n, gint64 step, float *list,
     }
     const float gain = kept > 0 ? (float)(product / kept) : 0;
     for (gint64 k = 0; k < n; k += step)
-        if (s[k].own > 0)
-            list[m++] = s[k].own - 2 * gain * s[k].all_product + gain * gain * s[k].all_kept;
+        if (s[k].all_own > 0)
+            list[m++] = s[k].all_own - 2 * gain * s[k].all_product + gain * gain * s[k].all_kept;
     const float middle = m > 0 ? litho_select_kth(list, m, m / 2) : 0;
     *events = 0.5f * logf((float)(kept / MAX(m, 1)) + 1e-30f);
     return middle > 0 ? 0.5f * logf(middle) : NAN;

@@ -13,6 +13,8 @@ float balance_gain_of(const BalanceSums *s, gint64 n, gint64 step, BalancePiece 
                       float *variance);
 // TRUE: the trace's events stand against those around it, in each half of its windows.
 gboolean balance_is_reversed(const BalanceSums *s, gint64 n);
+// Windows, every `step`-th of n, that tell of the trace's noise.
+int balance_windows_of(const BalanceSums *s, gint64 n, gint64 step);
 // Logarithm of the amplitude of the noise, from every `step`-th of n windows: that of the median of
 // what is left of the trace when all events, times its gain, are taken off. NAN = not known.
 // `list`: n floats. `events`: the logarithm of their amplitude.

@@ -45,19 +45,6 @@ static float energy_of(const Job *job, const float *trace, gint64 piece)
     return n > 0 ? (float)(sum / n) : 0;
 }
 
-// Sample t of n is zero and muted (core/mute.h), as far as the samples that are held tell.
-static gboolean is_muted(const float *trace, gint64 t, gint64 n)
-{
-    gint64 lo = t, hi = t + 1;
-    if (trace[t] != 0)
-        return FALSE;
-    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < LITHO_MUTE_RUN)
-        lo--;
-    while (hi < n && trace[hi] == 0 && hi - lo < LITHO_MUTE_RUN)
-        hi++;
-    return hi - lo >= LITHO_MUTE_RUN || lo == 0 || hi == n;
-}
-
 // Largest square of the second difference at the samples of a piece, a trace's ends and the steps
 // to its mutes left out.
 static float bend_of(const Job *job, const float *trace, gint64 piece)
@@ -74,7 +61,8 @@ static float bend_of(const Job *job, const float *trace, gint64 piece)
         const float bend = (trace[t - 1] - trace[t]) + (trace[t + 1] - trace[t]);
         const float square = bend - bend == 0 ? bend * bend : 0;
         if (zeros && square > most &&
-            (is_muted(trace, t - 1, n) || is_muted(trace, t, n) || is_muted(trace, t + 1, n)))
+            (litho_mute_at(trace, n, t - 1) || litho_mute_at(trace, n, t) ||
+             litho_mute_at(trace, n, t + 1)))
             continue;
         most = MAX(most, square);
     }
@@ -87,7 +75,7 @@ static gboolean has_muted(const Job *job, const float *trace, gint64 piece)
     const LithoBox held = job->in->held;
     const gint64 lo = MAX(piece * PIECE, held.lo[2]), hi = MIN((piece + 1) * PIECE, held.hi[2]);
     const gint64 n = litho_box_size(held, 2);
-    return is_muted(trace, lo - held.lo[2], n) || is_muted(trace, hi - 1 - held.lo[2], n);
+    return litho_mute_at(trace, n, lo - held.lo[2]) || litho_mute_at(trace, n, hi - 1 - held.lo[2]);
 }
 
 // A piece with muted samples says nothing of its neighbours: what lives on behind the end of a
