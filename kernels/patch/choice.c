@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "kernels/common/select.h"
+#include "kernels/patch/choice_fill.h"
 #include "kernels/patch/choice_lines.h"
 #include "kernels/patch/levels.h"
 
@@ -381,14 +382,16 @@ static gboolean may_hold_wide(const LithoGrid *grid)
 }
 
 // A part of a second, of which no progress is told.
-static gboolean seek(const LithoReader *clean, LithoRun *run, PatchFound *found, GError **error)
+static gboolean seek(const LithoPatchParams *asked, const LithoReader *clean, LithoRun *run,
+                     PatchFound *found, GError **error)
 {
     const double start = litho_now_ms();
     LithoRun quiet = litho_run_quiet(run);
     Size size[2] = {0};
-    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
+    *found = (PatchFound){.window = SMALL, .rule = LITHO_PATCH_SINGLE};
     const gboolean ok =
-        !may_hold_wide(clean->grid) ? patch_lines_find(clean, &quiet, found, error)
+        patch_floor_asked(asked)      ? patch_floor_find(clean, &quiet, &found->floor_steps, error)
+        : !may_hold_wide(clean->grid) ? patch_lines_find(clean, &quiet, found, error)
         : size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)
             ? find(size, clean, &quiet, found, error)
             : litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
@@ -409,7 +412,7 @@ gboolean litho_patch_may_be_wide(const LithoGrid *grid, const LithoPatchParams *
 
 static gboolean chooses(const LithoGrid *grid, const LithoPatchParams *p)
 {
-    return litho_patch_may_be_wide(grid, p) || patch_lines_choose(grid, p);
+    return litho_patch_may_be_wide(grid, p) || patch_lines_choose(grid, p) || patch_floor_asked(p);
 }
 
 LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound found)
@@ -426,6 +429,7 @@ LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound fou
         own.rule = found.rule;
     if (!(own.threshold > 0) && own.rule == found.rule)
         own.threshold = found.threshold;
+    patch_floor_take(&own, found.floor_steps);
     return own;
 }
 
@@ -433,14 +437,15 @@ gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, co
                             LithoPatchParams *used)
 {
     const LithoPatchParams *asked = pass->params;
-    PatchFound found = {SMALL, LITHO_PATCH_SINGLE};
+    PatchFound found = {.window = SMALL, .rule = LITHO_PATCH_SINGLE};
     gboolean known = TRUE;
     if (chooses(grid, asked) && pass->measured) {
         found = patch_levels_found(pass->measured);
         found.window = may_hold_wide(grid) && found.window == WIDE ? WIDE : SMALL;
     } else if (chooses(grid, asked)) {
         found = choice->found;
-        known = choice->serial == pass->in->serial && choice->erratic == asked->erratic;
+        known = choice->serial == pass->in->serial && choice->erratic == asked->erratic &&
+                choice->fills == patch_floor_asked(asked);
     }
     *used = patch_choice_take(asked, found);
     return known;
@@ -450,10 +455,12 @@ gboolean patch_choice_make(PatchChoice *choice, const LithoPass *pass, const Lit
                            LithoRun *run, LithoPatchParams *used, GError **error)
 {
     const LithoPatchParams *asked = pass->params;
-    if (!seek(clean, run, &choice->found, error))
+    choice->serial = 0;
+    if (!seek(asked, clean, run, &choice->found, error))
         return FALSE;
     choice->serial = pass->in->serial;
     choice->erratic = asked->erratic;
+    choice->fills = patch_floor_asked(asked);
     *used = patch_choice_take(asked, choice->found);
     return TRUE;
 }
@@ -479,12 +486,12 @@ static LithoCube *read_clean(const LithoBox *box, LithoRun *run, gpointer data, 
 gboolean patch_choice_read(const LithoPatchParams *asked, const LithoReader *survey, LithoRun *run,
                            PatchFound *found, GError **error)
 {
-    *found = (PatchFound){SMALL, LITHO_PATCH_SINGLE};
+    *found = (PatchFound){.window = SMALL, .rule = LITHO_PATCH_SINGLE};
     if (!chooses(survey->grid, asked))
         return TRUE;
     Cleaner cleaner = {survey, litho_patch_clean_rule(asked)};
     const LithoReader clean = {.grid = survey->grid, .read = read_clean, .data = &cleaner};
-    return seek(&clean, run, found, error);
+    return seek(asked, &clean, run, found, error);
 }
 
 void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *used,

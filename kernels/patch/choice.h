@@ -23,12 +23,14 @@ typedef struct PatchFound {
     // Lengths of the windows along the axes and the threshold of lines (choice_lines.h), else 0.
     int lengths[3];
     double threshold;
+    int floor_steps; // halvings of LITHO_PATCH_FLOOR where filling has no floor (choice_fill.h)
 } PatchFound;
 
 // The last choice. One plan, one thread at a time.
 typedef struct PatchChoice {
     guint64 serial; // of the cube; 0 = none
     double erratic; // bursts were sought with
+    gboolean fills; // the choice is one for filling
     PatchFound found;
 } PatchChoice;
 
@@ -39,6 +41,7 @@ LithoPatchParams patch_choice_take(const LithoPatchParams *asked, PatchFound fou
 // chosen.
 gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, const LithoPass *pass,
                             LithoPatchParams *used);
+// Where missing traces are filled, the last threshold of filling is what is chosen.
 // Chooses in what `clean` reads, boxes of whole traces: the survey of the pass without bursts, with
 // guesses for missing traces; `used` is its parameters with the choice. FALSE: cancelled,
 // unreadable, no memory.

@@ -3,8 +3,7 @@
 
 gboolean patch_gains_asked(const LithoPatchParams *params)
 {
-    return params->balance == LITHO_PATCH_BALANCE_AUTO && params->mode == LITHO_PATCH_DENOISE &&
-           !(params->sigma > 0);
+    return params->balance == LITHO_PATCH_BALANCE_AUTO && !(params->sigma > 0);
 }
 
 guint64 patch_gains_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box)

@@ -5,11 +5,13 @@
 
 // Gains and noise of single traces (kernels/common/gains.h) of the local Fourier filter, for both
 // backends: bursts are sought, the noise is measured and windows are filtered on traces over their
-// gains, or with a share of what noisy traces have beside the guess of their neighbours.
+// gains, or with a share of what noisy traces have beside the guess of their neighbours. Missing
+// traces are filled from such traces, and have the gain 1; recorded ones that filling alone leaves
+// as they are come from the input, as a product of a quotient is not the same to the bit.
 typedef LithoGains PatchGains;
 typedef LithoGainsDevice PatchGainsDevice;
 
-// TRUE where gains are asked for: noise is removed, its level is measured.
+// TRUE where gains are asked for: the level of the noise is measured.
 gboolean patch_gains_asked(const LithoPatchParams *params);
 // Bytes of the input's copy over its gains, of a box; 0 where none can come.
 guint64 patch_gains_bytes(const LithoGrid *grid, const LithoPatchParams *params, LithoBox box);

@@ -43,6 +43,8 @@ enum {
     LITHO_PATCH_WIDE = 24,   // and where events are plane enough (choice.h)
 };
 
+#define LITHO_PATCH_FLOOR 0.003
+
 typedef struct LithoPatchParams {
     int mode;         // LITHO_PATCH_DENOISE, ...
     double threshold; // in standard deviations of the noise; 0 = by the window's size, or what
@@ -53,7 +55,8 @@ typedef struct LithoPatchParams {
     int level;        // LITHO_PATCH_LOCAL: sigma varies with place and time, ...WHOLE: one of all
     double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are
     int iterations;   // of filling
-    double floor;     // last threshold of filling, as a share of the largest coefficient
+    double floor;     // last threshold of filling, as a share of the largest coefficient; 0 =
+                  // LITHO_PATCH_FLOOR, or less where the survey has faint places (choice_fill.h)
     int window_il, window_xl, window_t; // 0 = window, or what choice_lines.h finds
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...

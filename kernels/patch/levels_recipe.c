@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "kernels/patch/choice_fill.h"
 #include "kernels/patch/gains.h"
 #include "kernels/patch/levels_cells.h"
 
@@ -18,6 +19,7 @@ enum {
     WITH_ENERGY = 32, // the rule that was found
     OF_LINES = 64,    // behind the head: a Chosen
     WITH_SWELL = 128, // then a Swell
+    HALVING = 256,    // so many times as the floor of filling is halved
 };
 
 // Lengths, and the threshold in hundredths, that lines have chosen.
@@ -32,8 +34,8 @@ typedef struct Swell {
 
 // With FINE the numbers of cells that the survey has by itself, three gint32. Then bins x cells
 // floats; with a shape, its bins x wavenumbers; with gains, or with shares, one a trace of the
-// survey. WITH_GAINS, WITH_SHARES, FINE, WITH_ENERGY, OF_LINES and WITH_SWELL are added to the
-// version.
+// survey. WITH_GAINS, WITH_SHARES, FINE, WITH_ENERGY, OF_LINES, WITH_SWELL and
+// HALVING are added to the version.
 typedef struct Head {
     guint32 version, bins;
     gint32 n[3], absent;
@@ -54,9 +56,9 @@ char *litho_patch_measure_key(const void *params)
     g_autofree char *key = g_strdup_printf("%s, %s, bursts %s", window,
                                            p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
                                            g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
-    return g_strconcat(key,
-                       patch_gains_asked(p)          ? ", balanced"
-                       : p->mode == LITHO_PATCH_FILL ? ", for filling"
+    return g_strconcat(key, patch_gains_asked(p) ? ", balanced" : "",
+                       p->mode == LITHO_PATCH_FILL   ? ", for filling"
+                       : p->mode == LITHO_PATCH_BOTH ? ", filled"
                                                      : "",
                        p->swell == LITHO_PATCH_SWELL_OFF ? ", with swell" : NULL, NULL);
 }
@@ -131,6 +133,7 @@ PatchFound patch_levels_found(const LithoMeasured *measured)
         memcpy(&head, bytes, sizeof head);
     if (head.bins > 0 && head.bins <= LITHO_PATCH_MAX_WINDOW)
         found.window = 2 * ((int)head.bins - 1);
+    found.floor_steps = (int)MIN(head.version / HALVING, PATCH_FLOOR_STEPS);
     if (head.version & WITH_ENERGY)
         found.rule = LITHO_PATCH_ENERGY;
     if (head.version & OF_LINES && n >= sizeof head + sizeof chosen)
@@ -150,16 +153,17 @@ LithoMeasured *patch_levels_to_measured(const PatchLevels *l, const LithoPatchGe
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const float *of_traces = l->of.gain ? l->of.gain : l->of.share;
     const guint32 of_each = l->of.gain ? WITH_GAINS : l->of.share ? WITH_SHARES : 0;
-    const Head head = {
-        .version = (l->shape ? WITH_SHAPE : VERSION) + of_each + (l->fine ? FINE : 0) +
-                   (found.rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0) +
-                   (found.lengths[2] > 0 ? OF_LINES : 0) + (l->swell.found ? WITH_SWELL : 0),
-        .bins = (guint32)l->table.bins,
-        .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
-        .absent = l->absent,
-        .total = l->total,
-        .low = l->low,
-        .high = l->high};
+    const Head head = {.version =
+                           (l->shape ? WITH_SHAPE : VERSION) + of_each + (l->fine ? FINE : 0) +
+                           (found.rule == LITHO_PATCH_ENERGY ? WITH_ENERGY : 0) +
+                           (found.lengths[2] > 0 ? OF_LINES : 0) +
+                           (l->swell.found ? WITH_SWELL : 0) + HALVING * (guint32)found.floor_steps,
+                       .bins = (guint32)l->table.bins,
+                       .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
+                       .absent = l->absent,
+                       .total = l->total,
+                       .low = l->low,
+                       .high = l->high};
     const Chosen chosen = {{found.lengths[0], found.lengths[1], found.lengths[2]},
                            (gint32)lrint(100 * found.threshold)};
     g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -261,7 +265,8 @@ gboolean patch_levels_from_measured(PatchLevels *l, const LithoPatchGeometry *g,
     }
     const gsize floats = (gsize)patch_levels_cells(l) * l->table.bins;
     const guint32 of_each = head.version & (WITH_GAINS | WITH_SHARES);
-    const guint32 kind = head.version & ~(of_each | FINE | WITH_ENERGY | OF_LINES | WITH_SWELL);
+    const guint32 kind =
+        head.version % HALVING & ~(of_each | FINE | WITH_ENERGY | OF_LINES | WITH_SWELL);
     const gsize shape = kind == WITH_SHAPE ? patch_levels_powers(g) : 0;
     const gsize gains = of_each ? traces_of(g) : 0;
     good &= (kind == VERSION || shape > 0) && head.bins == (guint32)l->table.bins &&

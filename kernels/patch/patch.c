@@ -122,11 +122,13 @@ static const LithoParam rows[] = {
         .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
         .doc = N_("Steps in which the threshold of filling falls; 30 is typical, 100 helps where "
                   "three quarters of the traces are missing.")),
-    PATCH_FLOAT(floor, .label = N_("Last threshold"), .def = 0.003, .min = 1e-6, .max = 1,
+    PATCH_FLOAT(floor, .label = N_("Last threshold"), .special_text = N_("automatic"), .max = 1,
                 .soft_min = 0.0005, .soft_max = 0.1, .log = true, .stage = FILTER,
                 .when = "mode=fill|both",
                 .doc = N_("Threshold of the last iteration of filling, as a share of the largest "
-                          "coefficient; 0.003 is typical. None falls below that of the noise.")),
+                          "coefficient: automatic is 0.003, and less, in as many iterations more, "
+                          "where a part of the time is fainter than others by 21 dB, as without "
+                          "gain. None falls below that of the noise.")),
     PATCH_CHOICE(level, N_("local") "\0" N_("whole") "\0", .label = N_("Level varies"),
                  .advanced = true, .stage = LEVEL,
                  .doc = N_("The measured level follows place and time (cells of 16 x 16 to 64 x 64 "
@@ -134,7 +136,7 @@ static const LithoParam rows[] = {
                            "whole survey.")),
     PATCH_CHOICE(
         balance, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_BALANCE,
-        .label = N_("Balance traces"), .advanced = true, .stage = LEVEL, .when = "mode=denoise",
+        .label = N_("Balance traces"), .advanced = true, .stage = LEVEL,
         .doc = N_("Where amplitudes clearly differ from trace to trace, traces are filtered "
                   "over their gains, measured on the events of their neighbours, and "
                   "multiplied by them again; where single traces are clearly noisier than others, "
@@ -142,7 +144,7 @@ static const LithoParam rows[] = {
                   "with a noise level that is given.")),
     PATCH_CHOICE(steady, N_("auto") "\0" N_("off") "\0", .role = LITHO_ROLE_STEADY,
                  .label = N_("Remove hum and offsets"), .advanced = true, .stage = LEVEL,
-                 .when = "mode=denoise", .doc = LITHO_STEADY_DOC),
+                 .when = "mode=denoise|both", .doc = LITHO_STEADY_DOC),
     PATCH_CHOICE(
         swell, N_("auto") "\0" N_("off") "\0", .label = N_("Remove swell"), .advanced = true,
         .stage = LEVEL, .when = "mode=denoise",

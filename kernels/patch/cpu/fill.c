@@ -368,7 +368,7 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoPatchBlocks blocks = litho_patch_blocks(&p->grid);
     // Where the level is known, nothing but bursts asks for guesses: missing traces begin at zero.
-    LithoCleanRule rule = litho_patch_clean_rule(params);
+    LithoCleanRule rule = patch_gains_clean_rule(&p->gains, params);
     if (pass->measured || params->sigma > 0)
         rule.missing = LITHO_CLEAN_BESIDE;
     const LithoCube *in = litho_clean(&p->clean, rule, pass->in, run, error);

@@ -232,7 +232,8 @@ static gboolean filter(PatchPlan *p, const LithoPass *pass, const LithoCube *raw
         return FALSE;
     if (balanced.in != pass->in)
         litho_balance_multiply(pass->out, pass->region, p->gains.of.gain, run);
-    return leave_alone(pass, raw, run, error);
+    const gboolean left = params->mode == LITHO_PATCH_FILL && balanced.in == pass->in;
+    return left || leave_alone(pass, raw, run, error);
 }
 
 // Structure of the result, which is made with the region's surroundings; mutes are zero in it, and
