@@ -190,7 +190,7 @@ static const LithoPreset presets[] = {
     {N_("plane"), "window=24", N_("wider windows for plane or crossing events")},
     {N_("strong"), "window=24 rule=energy", N_("for noise well above the events")},
     {N_("fill"), "mode=fill", N_("fills missing and dead traces, recorded ones stay")},
-    {N_("repair"), "mode=both floor=0.02", N_("fills and removes noise")},
+    {N_("repair"), "mode=both", N_("fills and removes noise")},
     {NULL},
 };
 
