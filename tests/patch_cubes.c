@@ -208,6 +208,33 @@ LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t,
     return c;
 }
 
+LithoCube *patch_resampled(const LithoCube *cube, int times)
+{
+    const int n = (int)cube->grid.axis[2].n, more = n * times;
+    LithoGrid grid = cube->grid;
+    grid.axis[2].n = more;
+    grid.axis[2].step /= times;
+    LithoCube *c = litho_cube_new(&grid, NULL);
+    float *trace = fftwf_alloc_real(more);
+    fftwf_complex *spectrum = fftwf_alloc_complex(more / 2 + 1);
+    fftwf_plan to = fftwf_plan_dft_r2c_1d(n, trace, spectrum, FFTW_ESTIMATE);
+    fftwf_plan back = fftwf_plan_dft_c2r_1d(more, spectrum, trace, FFTW_ESTIMATE);
+    for (gint64 k = 0; k < litho_grid_traces(&grid); k++) {
+        memset(spectrum, 0, (more / 2 + 1) * sizeof *spectrum);
+        memcpy(trace, cube->samples + k * n, n * sizeof *trace);
+        fftwf_execute(to);
+        fftwf_execute(back);
+        for (int t = 0; t < more; t++)
+            c->samples[k * more + t] = trace[t] / (float)n;
+    }
+    fftwf_destroy_plan(to);
+    fftwf_destroy_plan(back);
+    fftwf_free(trace);
+    fftwf_free(spectrum);
+    memcpy(c->live, cube->live, litho_grid_traces(&grid));
+    return c;
+}
+
 // Traces `step` apart in the file, `n` of them from `first` on, mirrored at the ends.
 static void mix_line(LithoCube *c, const LithoCube *from, gint64 first, gint64 step, gint64 n)
 {

@@ -41,6 +41,9 @@ void patch_mix(LithoCube *noise);
 // trace, of standard deviation `sigma`.
 void patch_add_swell(LithoCube *to, gboolean (*has)(gint64 il, gint64 xl), double top,
                      double sigma);
+// The same events, or noise, with samples `times` as close together: nothing above the part of
+// Nyquist that the samples given have.
+LithoCube *patch_resampled(const LithoCube *cube, int times);
 // a + b in a new cube, with the live mask of a.
 LithoCube *patch_sum(const LithoCube *a, const LithoCube *b);
 // Takes `percent` of the traces away at random: zero and not live.

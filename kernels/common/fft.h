@@ -141,6 +141,31 @@ PATCH_FN void patch_dft8(PATCH_T *re, PATCH_T *im)
     }
 }
 
+// Three by four: n = 3 a + b, k = a' + 4 b', with twiddles W^(b a').
+PATCH_FN void patch_dft12(PATCH_T *re, PATCH_T *im)
+{
+    const float c[3] = {0.866025403784439f, 0.5f, 0}; // of pi / 6, pi / 3, pi / 2
+    for (int b = 0; b < 3; b++)
+        patch_dft4(&re[b], &im[b], &re[b + 3], &im[b + 3], &re[b + 6], &im[b + 6], &re[b + 9],
+                   &im[b + 9]);
+    patch_turn(&re[4], &im[4], c[0], c[1]);
+    patch_turn(&re[5], &im[5], c[1], c[0]);
+    patch_turn(&re[7], &im[7], c[1], c[0]);
+    patch_turn(&re[8], &im[8], -c[1], c[0]);
+    patch_turn(&re[10], &im[10], c[2], 1);
+    patch_turn(&re[11], &im[11], -1, c[2]);
+    for (int a = 0; a < 4; a++)
+        patch_dft3(&re[3 * a], &im[3 * a]);
+    const PATCH_T r[12] = {re[0], re[1], re[2], re[3], re[4],  re[5],
+                           re[6], re[7], re[8], re[9], re[10], re[11]};
+    const PATCH_T i[12] = {im[0], im[1], im[2], im[3], im[4],  im[5],
+                           im[6], im[7], im[8], im[9], im[10], im[11]};
+    for (int k = 0; k < 12; k++) {
+        re[k] = r[k % 4 * 3 + k / 4];
+        im[k] = i[k % 4 * 3 + k / 4];
+    }
+}
+
 #define PATCH_DFT4(a, b, c, d)                                                                     \
     patch_dft4(&re[a], &im[a], &re[b], &im[b], &re[c], &im[c], &re[d], &im[d])
 #define PATCH_SWAP(a, b)                                                                           \

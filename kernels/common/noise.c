@@ -204,9 +204,9 @@ static gsize count_powers(const NoiseJob *job)
 
 // All but the memory for spectra on the host.
 static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, const int window[3],
-                         int most, GError **error)
+                         int most, int dense, GError **error)
 {
-    *job = (NoiseJob){.box = box, .dt = fabs(grid->axis[2].step)};
+    *job = (NoiseJob){.box = box, .dt = fabs(grid->axis[2].step), .dense = dense};
     if (litho_box_empty(job->box) || litho_box_size(job->box, 2) < 4)
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "the noise level needs traces of 4 samples or more");
@@ -311,25 +311,42 @@ static void measure_windows(NoiseJob *job, gint64 first, gint64 last, const Lith
     }
 }
 
-NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int window[3],
-                           int most, GError **error)
+static NoiseJob *job_new(const LithoGrid *grid, const LithoBox *box, const int window[3], int most,
+                         int dense, GError **error)
 {
     NoiseJob *job = g_new0(NoiseJob, 1);
     const LithoBox all = litho_box_full(grid);
-    if (job_init(job, grid, box ? litho_box_intersect(*box, all) : all, window, most, error))
+    if (job_init(job, grid, box ? litho_box_intersect(*box, all) : all, window, most, dense, error))
         return job;
     litho_noise_windows_free(job);
     return NULL;
 }
 
-LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
-                                           const int window[3], int most, GError **error)
+// With memory for spectra on the host. Takes `job`, which may be NULL.
+static NoiseJob *with_powers(NoiseJob *job, GError **error)
 {
-    NoiseJob *job = noise_places_new(grid, box, window, most, error);
     if (job && job_reserve(job, error))
         return job;
     litho_noise_windows_free(job);
     return NULL;
+}
+
+NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int window[3],
+                           int most, GError **error)
+{
+    return job_new(grid, box, window, most, 0, error);
+}
+
+NoiseJob *noise_windows_dense(const LithoGrid *grid, const LithoBox *box, const int window[3],
+                              int most, int dense, GError **error)
+{
+    return with_powers(job_new(grid, box, window, most, dense, error), error);
+}
+
+LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
+                                           const int window[3], int most, GError **error)
+{
+    return with_powers(job_new(grid, box, window, most, 0, error), error);
 }
 
 gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,

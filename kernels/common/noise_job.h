@@ -36,6 +36,7 @@ struct LithoNoiseWindows {
     float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
     gboolean flat; // nobody asks for the level at each wavenumber: noise_take_floor()
+    int dense;     // noise_windows_dense(); else 0
     const LithoRun *run; // asked between frequencies while noise_fill() works; borrowed
 };
 
@@ -66,10 +67,17 @@ static inline double noise_overlap(const NoiseJob *job)
 }
 
 // TRUE where windows are long enough for neighbouring frequencies to tell where events are: 32
-// samples and more.
+// samples and more, unless samples are so close together that the upper frequencies hold leak
+// alone.
 static inline gboolean noise_has_neighbours(const NoiseJob *job)
 {
-    return job->n[2] >= 32;
+    return job->n[2] >= 32 && job->dense == 0;
+}
+
+// Frequencies, from 0 on, that may hold noise.
+static inline int noise_told(const NoiseJob *job)
+{
+    return job->dense > 0 ? (job->nf - 1) / job->dense : job->nf;
 }
 
 // The window's places along the axes, and along one of them.
@@ -88,6 +96,10 @@ gboolean noise_has_windows(const NoiseJob *job);
 gboolean noise_too_few(int inlines, int xlines, GError **error);
 // noise_has_windows(), and the sentence where there are none.
 gboolean noise_has_enough(const NoiseJob *job, GError **error);
+// litho_noise_windows_new() of windows that are long because samples are `dense` times as close
+// together as the survey's frequencies need: their level is told as that of shorter ones.
+NoiseJob *noise_windows_dense(const LithoGrid *grid, const LithoBox *box, const int window[3],
+                              int most, int dense, GError **error);
 // Windows that a device measures: litho_noise_windows_new() without memory for spectra. The device
 // sets `share` and `taken`; litho_noise_windows_free().
 NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int window[3],
@@ -331,7 +343,7 @@ float *noise_map_of_windows(const NoiseJob *job, const LithoNoiseMap *map);
 // Noise and power in small cells, for a filter that has levels of its own.
 typedef struct NoiseCells {
     int n[3], all;
-    int nf;        // frequencies of the windows
+    int nf, told;  // frequencies of the windows, and those that may hold noise
     float *at;     // knots along the axes, one axis behind the other: samples of the grid
     float *power;  // [frequency][cell]: mean |F|^2 of the noise, by quiet wavenumbers
     float *part;   // [frequency][cell]: of the mean power of all

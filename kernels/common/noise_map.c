@@ -565,6 +565,7 @@ static NoiseCells cells_of(Cells c, const float *quiet)
     NoiseCells to = {.n = {c.n[0], c.n[1], c.n[2]},
                      .all = c.all,
                      .nf = job->nf,
+                     .told = noise_told(job),
                      .at = knots_of(&c),
                      .power = g_new(float, all),
                      .part = g_new(float, all),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-// Rows of LITHO_ROW floats (12, 16, 20, 24, 28 or 32; 16 unless the includer defines it), in parts
-// as wide as a register of the processor that a file is compiled for, or the widest that divide a
-// row: an axis of a window is LITHO_ROW rows, one lane a trace, sample or wavenumber. A vector type
-// of a whole row would be simpler to write, but where registers hold less, GCC 12 compares and
-// moves its lanes one by one, ten times as slowly. Files that include this are compiled for several
-// instruction sets (isa.h).
+// Rows of LITHO_ROW floats (12, 16, 20, 24, 28, 32, 48 or 64; 16 unless the includer defines it),
+// in parts as wide as a register of the processor that a file is compiled for, or the widest that
+// divide a row: an axis of a window is LITHO_ROW rows, one lane a trace, sample or wavenumber. A
+// vector type of a whole row would be simpler to write, but where registers hold less, GCC 12
+// compares and moves its lanes one by one, ten times as slowly. Files that include this are
+// compiled for several instruction sets (isa.h).
 //
 // With LITHO_SIDE_BY_SIDE a row is one part as wide as a register, of whatever lanes stand side by
 // side; an axis still is LITHO_ROW rows.
@@ -151,6 +151,17 @@ LITHO_INLINE void litho_transpose(LithoRow x[LITHO_ROW])
     1, 0.98078528f, 0.923879533f, 0.831469612f, 0.707106781f, 0.555570233f, 0.382683432f,          \
         0.195090322f, 0
 #define LITHO_SHORT patch_dft8
+#elif LITHO_ROW == 48
+#define LITHO_COSINES                                                                              \
+    1, 0.991444861f, 0.965925826f, 0.923879533f, 0.866025404f, 0.79335334f, 0.707106781f,          \
+        0.608761429f, 0.5f, 0.382683432f, 0.258819045f, 0.130526192f, 0
+#define LITHO_SHORT patch_dft12
+#elif LITHO_ROW == 64
+#define LITHO_COSINES                                                                              \
+    1, 0.995184727f, 0.98078528f, 0.956940336f, 0.923879533f, 0.881921264f, 0.831469612f,          \
+        0.773010453f, 0.707106781f, 0.634393284f, 0.555570233f, 0.471396737f, 0.382683432f,        \
+        0.290284677f, 0.195090322f, 0.0980171403f, 0
+#define LITHO_SHORT patch_fft16
 #endif
 
 #if LITHO_ROW != 16
@@ -167,7 +178,7 @@ LITHO_INLINE void litho_fft_first(LithoRow *re, LithoRow *im, int step, int p,
                                   LithoPart r[LITHO_ROW], LithoPart i[LITHO_ROW])
 {
     enum { M = LITHO_ROW / 4 };
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int n = 0; n < M; n++) {
         LithoPart x[4], y[4];
 #pragma GCC unroll 4
@@ -193,13 +204,13 @@ LITHO_INLINE void litho_fft_second(const LithoPart r[LITHO_ROW], const LithoPart
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++) {
         LithoPart x[M], y[M];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int n = 0; n < M; n++) {
             x[n] = r[k * M + n];
             y[n] = i[k * M + n];
         }
         LITHO_SHORT(x, y);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int n = 0; n < M; n++) {
             re[(k + 4 * n) * step][p] = x[n];
             im[(k + 4 * n) * step][p] = y[n];

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "kernels/common/select.h"
+#include "kernels/patch/choice_dense.h"
 #include "kernels/patch/choice_fill.h"
 #include "kernels/patch/choice_lines.h"
 #include "kernels/patch/levels.h"
@@ -15,14 +16,14 @@
 enum {
     SMALL = LITHO_PATCH_WINDOW,
     WIDE = LITHO_PATCH_WIDE,
-    PLACE = WIDE * WIDE * WIDE, // samples
-    STEP = (WIDE - SMALL) / 2,  // from one small window of a place to the next
-    ACROSS = 3,                 // places along an axis of traces, at most
-    DOWN = 6,                   // along time
-    FEWEST = 8,                 // places that tell
-    FOLDS = 27,                 // small windows of a place,
-    RULED = 4,                  // of so many of which one is asked for the rule
-    EVERY = 5,                  // of so many coefficients one is asked for the level
+    TRACES = WIDE * WIDE,      // of a place
+    STEP = (WIDE - SMALL) / 2, // from one small window of a place to the next
+    ACROSS = 3,                // places along an axis of traces, at most
+    DOWN = 6,                  // along time
+    FEWEST = 8,                // places that tell
+    FOLDS = 3,                 // small windows along an axis of a place
+    RULED = 4,                 // of so many of them one is asked for the rule
+    EVERY = 5,                 // of so many coefficients one is asked for the level
 };
 #define WIDE_PAYS 1.85
 #define ENERGY_PAYS 1.25
@@ -37,6 +38,7 @@ enum {
 #define LEAST_KEPT 3e-4
 // A place tells nothing where more of its samples are zero, as in mutes and between traces.
 #define MOST_ZEROS 0.25
+#define NO_MEMORY "there is no memory for a few windows"
 
 // Power of what a rule keeps less twice that of the noise in it, and the noise in it.
 typedef struct Kept {
@@ -54,10 +56,14 @@ typedef struct Seen {
 
 // Windows of one size, and a thread's room for those of a place.
 typedef struct Size {
-    int n, nf, windows;
+    int n, nt, nf;             // traces, samples, frequencies
+    int place;                 // samples of a place along time
+    int along[3];              // windows of a place,
+    int step[3];               // so far apart,
+    int windows;               // and all together
     float limit, energy_limit; // squares of the rules' thresholds
     double energy;
-    float taper[WIDE];
+    float taper[WIDE], taper_t[LITHO_PATCH_MAX_WINDOW];
     fftwf_plan plan; // shared by the threads
 } Size;
 
@@ -66,7 +72,7 @@ typedef struct Room {
     fftwf_complex *out;
     float *power;  // [frequency][window][wavenumber]
     float *sorted; // of one frequency
-    float noise[WIDE / 2 + 1];
+    float noise[LITHO_PATCH_MAX_WINDOW / 2 + 1];
 } Room;
 
 // --- a place -------------------------------------------------------------------------------------
@@ -76,25 +82,36 @@ static gsize coefficients(const Size *s)
     return (gsize)s->windows * s->n * s->n;
 }
 
-static gboolean size_begin(Size *s, int n, int windows)
+// Windows of n traces, of samples that are `dense` times as close together as they need be.
+static gboolean size_begin(Size *s, int n, int dense)
 {
-    LithoPatchParams params = {.mode = LITHO_PATCH_DENOISE, .window = n, .overlap = 4};
-    const LithoPatchGeometry g = litho_patch_geometry((const int[3]){n, n, n}, &params);
+    const int nt = litho_patch_dense_length(n, dense);
+    const int place = litho_patch_dense_length(WIDE, dense);
+    LithoPatchParams params = {
+        .mode = LITHO_PATCH_DENOISE, .window = n, .window_t = nt, .overlap = 4};
+    const LithoPatchGeometry g = litho_patch_geometry((const int[3]){n, n, nt}, &params);
     const double threshold = litho_patch_threshold(&g, &params);
     params.rule = LITHO_PATCH_ENERGY;
     const double of_energy = litho_patch_threshold(&g, &params);
-    float *in = fftwf_alloc_real((gsize)n * n * n);
-    fftwf_complex *out = fftwf_alloc_complex((gsize)n * n * (n / 2 + 1));
+    float *in = fftwf_alloc_real((gsize)n * n * nt);
+    fftwf_complex *out = fftwf_alloc_complex((gsize)n * n * g.bins);
+    const int across = n < WIDE ? FOLDS : 1, down = nt < place ? FOLDS : 1;
     *s = (Size){.n = n,
-                .nf = n / 2 + 1,
-                .windows = windows,
+                .nt = nt,
+                .nf = g.bins,
+                .place = place,
+                .along = {across, across, down},
+                .step = {STEP, STEP, (place - nt) / 2},
+                .windows = across * across * down,
                 .limit = (float)(threshold * threshold),
                 .energy_limit = (float)(of_energy * of_energy),
                 .energy = g.energy};
     for (int k = 0; k < n; k++)
         s->taper[k] = (float)litho_patch_taper(g.axis[0], k);
+    for (int k = 0; k < nt; k++)
+        s->taper_t[k] = (float)litho_patch_taper(g.axis[2], k);
     if (in && out)
-        s->plan = fftwf_plan_dft_r2c_3d(n, n, n, in, out, FFTW_ESTIMATE);
+        s->plan = fftwf_plan_dft_r2c_3d(n, n, nt, in, out, FFTW_ESTIMATE);
     fftwf_free(in);
     fftwf_free(out);
     return s->plan != NULL;
@@ -103,7 +120,7 @@ static gboolean size_begin(Size *s, int n, int windows)
 static gboolean room_begin(Room *r, const Size *s)
 {
     const gsize n = s->n;
-    r->in = fftwf_alloc_real(n * n * n);
+    r->in = fftwf_alloc_real(n * n * s->nt);
     r->out = fftwf_alloc_complex(n * n * s->nf);
     r->power = g_try_new(float, coefficients(s) * s->nf);
     r->sorted = g_try_new(float, coefficients(s) / EVERY + 1);
@@ -118,18 +135,18 @@ static void room_end(Room *r)
     g_free(r->sorted);
 }
 
-// Powers of the window that begins at `at` of the place x[WIDE][WIDE][WIDE].
+// Powers of the window that begins at `at` of the place x[WIDE][WIDE][place].
 static void transform(const Size *s, Room *r, const float *x, const int at[3], int window)
 {
     const int n = s->n;
     const gsize nk = (gsize)n * n;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            const float *from = x + ((at[0] + i) * WIDE + at[1] + j) * WIDE + at[2];
+            const float *from = x + ((at[0] + i) * WIDE + at[1] + j) * s->place + at[2];
             const float w = s->taper[i] * s->taper[j];
-            float *to = r->in + ((gsize)i * n + j) * n;
-            for (int k = 0; k < n; k++)
-                to[k] = from[k] * w * s->taper[k];
+            float *to = r->in + ((gsize)i * n + j) * s->nt;
+            for (int k = 0; k < s->nt; k++)
+                to[k] = from[k] * w * s->taper_t[k];
         }
     fftwf_execute_dft_r2c(s->plan, r->in, r->out);
     for (gsize k = 0; k < nk; k++)
@@ -168,9 +185,10 @@ static void add_frequency(const Size *s, const float *power, float noise, double
 static Seen look(const Size *s, Room *r, const float *x)
 {
     Seen seen = {0};
-    const int along = s->windows == 1 ? 1 : 3;
+    const int *along = s->along;
     for (int w = 0; w < s->windows; w++) {
-        const int at[3] = {w / (along * along) * STEP, w / along % along * STEP, w % along * STEP};
+        const int at[3] = {w / along[2] / along[1] * s->step[0],
+                           w / along[2] % along[1] * s->step[1], w % along[2] * s->step[2]};
         transform(s, r, x, at, w);
     }
     for (int f = 0; f < s->nf; f++) {
@@ -227,20 +245,26 @@ static void look_at_rules(const Size *s, const Room *r, Seen *seen)
 
 // --- the survey ----------------------------------------------------------------------------------
 
-// Begin of place `k` of `n` along an axis.
-static gint64 place_at(const LithoGrid *grid, int axis, int n, int k)
+// Places of `length` samples along an axis.
+typedef struct Places {
+    gint64 free; // samples that the first one may begin at, beside 0
+    int n;
+} Places;
+
+static Places places_along(const LithoGrid *grid, int axis, int length)
 {
-    const gint64 free = grid->axis[axis].n - WIDE;
-    return n > 1 ? free * k / (n - 1) : free / 2;
+    return (Places){.free = grid->axis[axis].n - length,
+                    .n = (int)CLAMP(grid->axis[axis].n / length, 1, axis == 2 ? DOWN : ACROSS)};
 }
 
-static int places_along(const LithoGrid *grid, int axis)
+// Begin of place `k`.
+static gint64 place_at(Places p, int k)
 {
-    return (int)CLAMP(grid->axis[axis].n / WIDE, 1, axis == 2 ? DOWN : ACROSS);
+    return p.n > 1 ? p.free * k / (p.n - 1) : p.free / 2;
 }
 
-// Samples of a place of a column of whole traces; FALSE where they tell nothing.
-static gboolean take(const LithoCube *column, gint64 from, float *x)
+// `length` samples of a place of a column of whole traces; FALSE where they tell nothing.
+static gboolean take(const LithoCube *column, gint64 from, int length, float *x)
 {
     const LithoBox held = column->held;
     int zeros = 0;
@@ -248,20 +272,21 @@ static gboolean take(const LithoCube *column, gint64 from, float *x)
         for (gint64 j = 0; j < WIDE; j++) {
             const gint64 il = held.lo[0] + i, xl = held.lo[1] + j;
             const float *trace = litho_cube_trace(column, il, xl) + from - held.lo[2];
-            float *to = x + (i * WIDE + j) * WIDE;
+            float *to = x + (i * WIDE + j) * length;
             const gboolean live = litho_cube_is_live(column, il, xl);
-            for (int k = 0; k < WIDE; k++) {
+            for (int k = 0; k < length; k++) {
                 to[k] = live && isfinite(trace[k]) ? trace[k] : 0;
                 zeros += to[k] == 0;
             }
         }
-    return zeros <= MOST_ZEROS * PLACE;
+    return zeros <= MOST_ZEROS * TRACES * length;
 }
 
 // Gain of wide windows at a place, and the noise that both keep; noise by QUIETER and MIDDLE.
 typedef struct Verdict {
     double gain, noise, quiet, middle;
     double energy_gain, energy_noise; // of neighbours in small windows, likewise
+    double level[LITHO_PATCH_MAX_WINDOW / 2 + 1]; // of the noise in wide windows, by frequency
     gboolean tells;
 } Verdict;
 
@@ -274,13 +299,16 @@ static Verdict judge(const Size size[2], Room room[2], const float *x)
         return (Verdict){0};
     const double to_small =
         wide.all / small.all; // windows weigh the samples of a place differently
-    return (Verdict){.gain = wide.kept - small.kept * to_small,
-                     .noise = (wide.noise + small.noise * to_small) / 2,
-                     .quiet = wide.quiet,
-                     .middle = wide.middle,
-                     .energy_gain = small.energy.power - small.single.power,
-                     .energy_noise = (small.energy.noise + small.single.noise) / 2,
-                     .tells = TRUE};
+    Verdict v = {.gain = wide.kept - small.kept * to_small,
+                 .noise = (wide.noise + small.noise * to_small) / 2,
+                 .quiet = wide.quiet,
+                 .middle = wide.middle,
+                 .energy_gain = small.energy.power - small.single.power,
+                 .energy_noise = (small.energy.noise + small.single.noise) / 2,
+                 .tells = TRUE};
+    for (int f = 0; f < size[1].nf; f++)
+        v.level[f] = room[1].noise[f];
+    return v;
 }
 
 // Verdicts on `n` places, of which those that tell something have samples.
@@ -302,17 +330,17 @@ static gboolean judge_all(const Size size[2], float *const *places, int n, int t
     return !failed;
 }
 
-static LithoBox column_at(const LithoGrid *grid, const int n[3], int i, int j)
+static LithoBox column_at(const LithoGrid *grid, const Places places[3], int i, int j)
 {
     LithoBox box = litho_box_full(grid);
-    box.lo[0] = place_at(grid, 0, n[0], i);
-    box.lo[1] = place_at(grid, 1, n[1], j);
+    box.lo[0] = place_at(places[0], i);
+    box.lo[1] = place_at(places[1], j);
     box.hi[0] = box.lo[0] + WIDE;
     box.hi[1] = box.lo[1] + WIDE;
     return box;
 }
 
-static PatchFound conclude(const Verdict *verdicts, int n)
+static PatchFound conclude(const Verdict *verdicts, int n, int dense)
 {
     Verdict sum = {0};
     int places = 0;
@@ -329,48 +357,108 @@ static PatchFound conclude(const Verdict *verdicts, int n)
                            sum.noise > LEAST_KEPT * sum.quiet;
     const gboolean wide = tells && sum.gain > WIDE_PAYS * sum.noise;
     const gboolean energy = tells && !wide && sum.energy_gain > ENERGY_PAYS * sum.energy_noise;
-    return (PatchFound){.window = wide ? WIDE : SMALL,
+    PatchFound found = {.window = wide ? WIDE : SMALL,
                         .rule = energy ? LITHO_PATCH_ENERGY : LITHO_PATCH_SINGLE};
+    if (dense > 1) {
+        found.lengths[0] = found.lengths[1] = found.window;
+        found.lengths[2] = litho_patch_dense_length(found.window, dense);
+    }
+    return found;
 }
 
-// Samples of all places, [column][place] with n[2] places a column, NULL where they tell nothing:
-// columns are read one by one.
-static gboolean gather(const LithoReader *clean, const int n[3], float **places, LithoRun *run,
-                       GError **error)
+// Places of one survey, and what they say.
+typedef struct Survey {
+    const LithoReader *clean;
+    Size size[2];
+    Places places[3];
+    int all;
+    GPtrArray *samples; // [column][place], NULL where they tell nothing
+    Verdict *verdicts;
+} Survey;
+
+static void survey_end(Survey *s)
 {
-    const int columns = n[0] * n[1];
+    for (int k = 0; k < 2; k++)
+        if (s->size[k].plan)
+            fftwf_destroy_plan(s->size[k].plan);
+    g_clear_pointer(&s->samples, g_ptr_array_unref);
+    g_free(s->verdicts);
+}
+
+// Samples of all places: columns are read one by one. `spectra`: NULL, or takes theirs.
+static gboolean gather(Survey *s, PatchDense *spectra, LithoRun *run, GError **error)
+{
+    const Places *places = s->places;
+    const int columns = places[0].n * places[1].n, down = places[2].n, length = s->size[1].place;
     for (int c = 0; c < columns; c++) {
-        const LithoBox box = column_at(clean->grid, n, c / n[1], c % n[1]);
-        g_autoptr(LithoCube) column = clean->read(&box, run, clean->data, error);
+        const LithoBox box = column_at(s->clean->grid, places, c / places[1].n, c % places[1].n);
+        g_autoptr(LithoCube) column = s->clean->read(&box, run, s->clean->data, error);
         if (!column)
             return FALSE;
-        for (int k = 0; k < n[2]; k++) {
-            float **x = &places[c * n[2] + k];
-            *x = g_new(float, PLACE);
-            if (!take(column, place_at(clean->grid, 2, n[2], k), *x))
-                g_clear_pointer(x, g_free);
+        for (int k = 0; k < down; k++) {
+            float *x = g_new(float, TRACES *length);
+            if (take(column, place_at(places[2], k), length, x))
+                s->samples->pdata[c * down + k] = x;
+            else
+                g_free(x);
         }
+        if (spectra && !patch_dense_add(spectra, column))
+            return litho_refuse(error, LITHO_ERROR_MEMORY, NO_MEMORY);
         if (!litho_run_step(run, c + 1, columns, error))
             return FALSE;
     }
     return TRUE;
 }
 
-static gboolean find(const Size size[2], const LithoReader *clean, LithoRun *run, PatchFound *found,
-                     GError **error)
+// Verdicts on windows of samples that are `dense` times as close together as they need be.
+static gboolean ask(Survey *s, int dense, PatchDense *spectra, LithoRun *run, GError **error)
 {
-    const LithoGrid *grid = clean->grid;
-    const int n[3] = {places_along(grid, 0), places_along(grid, 1), places_along(grid, 2)};
-    const int all = n[0] * n[1] * n[2];
-    g_autofree Verdict *verdicts = g_new0(Verdict, all);
-    g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_set_size(places, all);
-    if (!gather(clean, n, (float **)places->pdata, run, error))
-        return FALSE;
-    if (!judge_all(size, (float **)places->pdata, all, litho_run_threads(run), verdicts))
-        return litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
-    *found = conclude(verdicts, all);
-    return TRUE;
+    s->all = 1;
+    for (int a = 0; a < 3; a++) {
+        const int length = a < 2 ? WIDE : litho_patch_dense_length(WIDE, dense);
+        s->places[a] = places_along(s->clean->grid, a, length);
+        s->all *= s->places[a].n;
+    }
+    s->verdicts = g_new0(Verdict, s->all);
+    s->samples = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_set_size(s->samples, s->all);
+    if (!size_begin(&s->size[0], SMALL, dense) || !size_begin(&s->size[1], WIDE, dense))
+        return litho_refuse(error, LITHO_ERROR_MEMORY, NO_MEMORY);
+    return gather(s, spectra, run, error) &&
+           (judge_all(s->size, (float **)s->samples->pdata, s->all, litho_run_threads(run),
+                      s->verdicts) ||
+            litho_refuse(error, LITHO_ERROR_MEMORY, NO_MEMORY));
+}
+
+// By the spectra and the noise in wide windows of the places that tell.
+static int dense_of(const Survey *s, const PatchDense *spectra, int most)
+{
+    double noise[LITHO_PATCH_MAX_WINDOW / 2 + 1] = {0};
+    int n = 0;
+    for (int k = 0; k < s->all; k++)
+        n += s->verdicts[k].tells;
+    for (int k = 0; k < s->all; k++)
+        for (int f = 0; f < s->size[1].nf; f++)
+            noise[f] += s->verdicts[k].level[f] / n;
+    return n > 0 ? patch_dense_find(spectra, most, noise, s->size[1].nf) : 1;
+}
+
+static gboolean find(const LithoReader *clean, LithoRun *run, PatchFound *found, GError **error)
+{
+    const int most = patch_dense_most(clean->grid);
+    PatchDense spectra = {0};
+    Survey survey = {.clean = clean};
+    gboolean ok = ask(&survey, 1, most > 1 ? &spectra : NULL, run, error);
+    const int dense = ok && most > 1 ? dense_of(&survey, &spectra, most) : 1;
+    if (dense > 1) {
+        survey_end(&survey);
+        survey = (Survey){.clean = clean};
+        ok = ask(&survey, dense, NULL, run, error);
+    }
+    if (ok)
+        *found = conclude(survey.verdicts, survey.all, dense);
+    survey_end(&survey);
+    return ok;
 }
 
 static gboolean may_hold_wide(const LithoGrid *grid)
@@ -387,17 +475,11 @@ static gboolean seek(const LithoPatchParams *asked, const LithoReader *clean, Li
 {
     const double start = litho_now_ms();
     LithoRun quiet = litho_run_quiet(run);
-    Size size[2] = {0};
     *found = (PatchFound){.window = SMALL, .rule = LITHO_PATCH_SINGLE};
     const gboolean ok =
-        patch_floor_asked(asked)      ? patch_floor_find(clean, &quiet, &found->floor_steps, error)
-        : !may_hold_wide(clean->grid) ? patch_lines_find(clean, &quiet, found, error)
-        : size_begin(&size[0], SMALL, FOLDS) && size_begin(&size[1], WIDE, 1)
-            ? find(size, clean, &quiet, found, error)
-            : litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for a few windows");
-    for (int k = 0; k < 2; k++)
-        if (size[k].plan)
-            fftwf_destroy_plan(size[k].plan);
+        patch_floor_asked(asked)     ? patch_floor_find(clean, &quiet, &found->floor_steps, error)
+        : may_hold_wide(clean->grid) ? find(clean, &quiet, found, error)
+                                     : patch_lines_find(clean, &quiet, found, error);
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
     return ok;
 }
@@ -441,7 +523,8 @@ gboolean patch_choice_known(const PatchChoice *choice, const LithoGrid *grid, co
     gboolean known = TRUE;
     if (chooses(grid, asked) && pass->measured) {
         found = patch_levels_found(pass->measured);
-        found.window = may_hold_wide(grid) && found.window == WIDE ? WIDE : SMALL;
+        const int window = found.lengths[2] > 0 ? found.lengths[0] : found.window;
+        found.window = may_hold_wide(grid) && window == WIDE ? WIDE : SMALL;
     } else if (chooses(grid, asked)) {
         found = choice->found;
         known = choice->serial == pass->in->serial && choice->erratic == asked->erratic &&
@@ -504,7 +587,14 @@ void patch_choice_report(const LithoPatchParams *asked, const LithoPatchParams *
     if (asked->rule == LITHO_PATCH_AUTOMATIC)
         litho_report_used(report, "patch", "rule", used->rule);
     const gboolean energy = asked->rule != used->rule && used->rule == LITHO_PATCH_ENERGY;
-    if (energy && used->window_t > 0 && asked->window_t == 0)
+    const int window[3] = {used->window_il, used->window_xl, used->window_t};
+    const gboolean dense = litho_patch_dense_of(window) > 1;
+    if (dense && litho_patch_is_automatic(asked))
+        litho_report_remark(report,
+                            "patch: noise and events end well below half of the highest frequency "
+                            "that the sampling allows; windows hold %d samples along time",
+                            used->window_t);
+    if (energy && !dense && used->window_t > 0 && asked->window_t == 0)
         litho_report_remark(report,
                             "patch: window, rule and threshold follow samples of this line: "
                             "windows of %d traces and %d samples; the energy of neighbouring "

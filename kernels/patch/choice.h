@@ -16,11 +16,15 @@
 // twice the noise in it is held against the noise in it. A wide window must keep more by WIDE_PAYS
 // times the noise in the mean of both, else the energy of neighbours by ENERGY_PAYS. On 160 cubes
 // that chose neither number no wide window lost (docs/patch.md).
+//
+// Where samples are closer together than the survey's frequencies need (choice_dense.h), both
+// windows, and the places, are longer along time.
 
 typedef struct PatchFound {
     int window; // LITHO_PATCH_WINDOW or LITHO_PATCH_WIDE
     int rule;   // LITHO_PATCH_SINGLE or LITHO_PATCH_ENERGY
-    // Lengths of the windows along the axes and the threshold of lines (choice_lines.h), else 0.
+    // Lengths of the windows along the axes of lines (choice_lines.h), and where samples are dense
+    // (choice_dense.h), else 0; the threshold of lines, else 0: by the window's size.
     int lengths[3];
     double threshold;
     int floor_steps; // halvings of LITHO_PATCH_FLOOR where filling has no floor (choice_fill.h)

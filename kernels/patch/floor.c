@@ -6,6 +6,7 @@
 
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
+#include "kernels/patch/levels_cells.h"
 
 static gsize wavenumbers(const PatchFloor *p)
 {
@@ -233,7 +234,8 @@ static gboolean holds_more(const PatchFloor *p, const gboolean *known, const dou
     int n = 0, n_more = 0;
     for (int f = 0; f < p->bins; f++)
         own[f] = sorted[f] = (float)sum_known(p, known, l->sigma, f, TRUE);
-    const float empty = EMPTY * litho_select_kth(sorted, p->bins, 3 * p->bins / 4);
+    const int window[3] = {p->n[0], p->n[1], 2 * (p->bins - 1)}, told = patch_levels_told(window);
+    const float empty = EMPTY * litho_select_kth(sorted, told, 3 * told / 4);
     for (int f = 0; f < p->bins; f++) {
         const double below = sum_known(p, known, p->below, f, FALSE) * plain[f];
         flat += times(p, f) * own[f];

@@ -2,6 +2,7 @@
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/common/erratic.h"
+#include "kernels/patch/choice_dense.h"
 #include "kernels/patch/choice_lines.h"
 #include "kernels/patch/faults.h"
 #include "kernels/patch/patch.h"
@@ -37,8 +38,12 @@ int litho_patch_grid_window(const LithoGrid *grid, const LithoPatchParams *p, in
 LithoPatchParams litho_patch_at_most(const LithoGrid *grid, const LithoPatchParams *params)
 {
     LithoPatchParams own = *params;
-    if (litho_patch_may_be_wide(grid, params))
+    if (litho_patch_may_be_wide(grid, params)) {
         own.window = LITHO_PATCH_WIDE;
+        const int dense = patch_dense_most(grid);
+        if (dense > 1)
+            own.window_t = litho_patch_dense_length(LITHO_PATCH_WIDE, dense);
+    }
     if (patch_lines_choose(grid, params))
         own = patch_lines_at_most(grid, params);
     return own;

@@ -41,6 +41,7 @@ enum {
     LITHO_PATCH_MAX_WINDOW = 64,
     LITHO_PATCH_WINDOW = 16, // the window where it is automatic,
     LITHO_PATCH_WIDE = 24,   // and where events are plane enough (choice.h)
+    LITHO_PATCH_DENSEST = 4, // windows are longer along time by this at most (choice.h)
 };
 
 #define LITHO_PATCH_FLOOR 0.003
@@ -56,8 +57,9 @@ typedef struct LithoPatchParams {
     double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are
     int iterations;   // of filling
     double floor;     // last threshold of filling, as a share of the largest coefficient; 0 =
-                  // LITHO_PATCH_FLOOR, or less where the survey has faint places (choice_fill.h)
-    int window_il, window_xl, window_t; // 0 = window, or what choice_lines.h finds
+                      // LITHO_PATCH_FLOOR, or less where the survey has faint places (choice_fill.h)
+    int window_il, window_xl,
+        window_t; // 0 = window, or what choice_lines.h or choice_dense.h finds
     int overlap;                        // windows over a sample, per axis
     int balance;                        // LITHO_PATCH_BALANCE_AUTO, ...
     int steady;                         // 0: steady noise is taken off before (core/qc_steady.h)
@@ -145,6 +147,26 @@ LITHO_PATCH_FN int litho_patch_window_length(const LithoPatchParams *p, int axis
 {
     const int own = axis == 0 ? p->window_il : axis == 1 ? p->window_xl : p->window_t;
     return own > 0 ? own : p->window > 0 ? p->window : LITHO_PATCH_WINDOW;
+}
+
+// Samples along time of automatic windows of `traces`, where samples are `dense` times as close
+// together as the survey's frequencies need.
+LITHO_PATCH_FN int litho_patch_dense_length(int traces, int dense)
+{
+    const int length = traces * dense;
+    return length < LITHO_PATCH_MAX_WINDOW ? length : LITHO_PATCH_MAX_WINDOW;
+}
+
+// By what factor windows of these lengths are such; 1 = they are not.
+LITHO_PATCH_FN int litho_patch_dense_of(const int window[3])
+{
+    const int n = window[0];
+    if (window[1] != n || (n != LITHO_PATCH_WINDOW && n != LITHO_PATCH_WIDE))
+        return 1;
+    for (int dense = 2; dense <= LITHO_PATCH_DENSEST; dense *= 2)
+        if (window[2] == litho_patch_dense_length(n, dense))
+            return dense;
+    return 1;
 }
 
 // TRUE where no length of the windows is given.

@@ -94,7 +94,10 @@ gboolean patch_levels_have_cubes(const int window[3])
 static LithoNoiseWindows *windows_new(const Measuring *m, const LithoBox *box, int most,
                                       gboolean cubes, GError **error)
 {
-    LithoNoiseWindows *job = litho_noise_windows_new(m->grid, box, m->window, most, error);
+    const int dense = litho_patch_dense_of(m->window);
+    LithoNoiseWindows *job = dense > 1
+                                 ? noise_windows_dense(m->grid, box, m->window, most, dense, error)
+                                 : litho_noise_windows_new(m->grid, box, m->window, most, error);
     if (job)
         job->flat = TRUE; // the floor is told here
     if (job && cubes)

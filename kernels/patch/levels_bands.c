@@ -82,12 +82,12 @@ static double is_common_noise(const NoiseCells *c, int cell, float *sorted)
 {
     const double loudest = loudest_of(c, cell);
     int n = 0;
-    for (int f = 0; f < c->nf; f++) {
+    for (int f = 0; f < c->told; f++) {
         n += of_loudest(c, f, cell, loudest) > LEAK;
         sorted[f] = c->part[at_of(c, f, cell)];
     }
-    const float most = litho_select_kth(sorted, c->nf, c->nf - 1 - c->nf / 4);
-    return 4 * n >= 3 * c->nf ? ramp(most, BROAD, NO_EVENT) : 0;
+    const float most = litho_select_kth(sorted, c->told, c->told - 1 - c->told / 4);
+    return 4 * n >= 3 * c->told ? ramp(most, BROAD, NO_EVENT) : 0;
 }
 
 // --- finding -------------------------------------------------------------------------------------
@@ -116,13 +116,14 @@ static float *over_faint(const NoiseCells *c)
     return over;
 }
 
-// The part of by[frequency] that all frequencies have in common: the quarter of them that says
-// least. `sorted` is scratch.
-static double in_common(const float *by, int nf, float *sorted)
+// The part of by[frequency] that all frequencies which may hold noise have in common: the quarter
+// of them that says least. `sorted` is scratch.
+static double in_common(const NoiseCells *c, const float *by, float *sorted)
 {
-    memcpy(sorted, by, nf * sizeof *sorted);
-    const float low = litho_select_kth(sorted, nf, nf / 4);
-    const float high = litho_select_kth(sorted, nf, nf - 1 - nf / 4);
+    const int n = c->told;
+    memcpy(sorted, by, n * sizeof *sorted);
+    const float low = litho_select_kth(sorted, n, n / 4);
+    const float high = litho_select_kth(sorted, n, n - 1 - n / 4);
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
@@ -140,13 +141,13 @@ static gboolean any_above(const float *x, int n, float limit)
 static int find_louder(const NoiseCells *c, int cell, double spread, const float *over, float *by,
                        float *sorted, guint8 *found)
 {
-    const int nf = c->nf;
+    const int nf = c->told;
     int louder = 0;
     if (!any_above(over, nf, expf(2 * (float)LOUDER)))
         return 0;
     for (int f = 0; f < nf; f++)
         by[f] = over[f] > 0 ? 0.5f * logf(over[f]) : 0;
-    const double common = fmax(in_common(by, nf, sorted), 0) * is_common_noise(c, cell, sorted);
+    const double common = fmax(in_common(c, by, sorted), 0) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
         const double noise = by[f] > LOUDER ? is_noise(c, f, cell, spread, FALSE) : 0;
         louder += noise * by[f] > LOUDER;
@@ -205,11 +206,14 @@ static void compare(const PatchBands *b, int cell, gboolean few, const LithoPatc
         const double own = c->power[at_of(c, f, cell)], old = litho_patch_level(level, place, f);
         to[f] = own > 0 && old > 0 ? (float)(0.5 * log(own) - log(old)) : 0;
     }
-    const double least = in_common(to, nf, sorted);
+    const double least = in_common(c, to, sorted);
     const double all = least * ramp(fabs(least), CHANCE, SURE) * is_common_noise(c, cell, sorted);
     for (int f = 0; f < nf; f++) {
         const double own = to[f] - all;
-        const double sure = own < 0 ? 1 : few ? 0 : is_noise(c, f, cell, 0, b->found[f]);
+        const double sure = f >= c->told ? 0
+                            : own < 0    ? 1
+                            : few        ? 0
+                                         : is_noise(c, f, cell, 0, b->found[f]);
         to[f] = (float)(all + own * ramp(fabs(own), CHANCE, SURE) * sure);
     }
 }
@@ -317,7 +321,7 @@ static double common_at(const NoiseCells *c, int t, const float *unit, float *by
         const float own = c->power[at_of(c, f, t)];
         by[f] = own > 0 && unit[f] > 0 ? 0.5f * logf(own / unit[f]) : 0;
     }
-    const double least = in_common(by, c->nf, sorted);
+    const double least = in_common(c, by, sorted);
     return least * ramp(fabs(least), CHANCE, SURE) * is_common_noise(c, t, sorted);
 }
 
@@ -345,7 +349,7 @@ static gboolean settle_times(const NoiseCells *w, PatchLevels *l, GError **error
     g_autofree float *sorted = g_new(float, MAX(bins, l->table.n[0] * l->table.n[1]));
     g_autofree float *at = g_new(float, n + 4), *more = g_new0(float, n + 2);
     g_autofree float *by = g_new(float, (gsize)bins *(n + 2));
-    const NoiseCells c = {.n = {1, 1, n + 2}, .all = n + 2, .nf = bins, .at = at};
+    const NoiseCells c = {.n = {1, 1, n + 2}, .all = n + 2, .nf = bins, .told = w->told, .at = at};
     for (int t = 0; t < n; t++) {
         for (int f = 0; f < bins; f++) {
             const float old = middle_at(&l->table, times[t], f, sorted);

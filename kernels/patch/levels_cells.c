@@ -100,11 +100,18 @@ gboolean patch_cells_are_small(const PatchLevels *l)
     return MAX(l->table.step[0], l->table.step[1]) < 0.75f * PATCH_CELL_TRACES;
 }
 
-// `n` windows, or fewer that are larger along all axes and hold as many samples together.
+// `n` windows, or fewer that are larger along all axes, or longer as samples are closer together,
+// and hold as many samples together.
 static int as_many(int n, const int window[3])
 {
     const double more = fmin(window[0], fmin(window[1], window[2])) / LITHO_PATCH_WINDOW;
-    return more > 1 ? (int)(n / (more * more * more)) : n;
+    return (int)(more > 1 ? n / (more * more * more) : n) / litho_patch_dense_of(window);
+}
+
+int patch_levels_told(const int window[3])
+{
+    const int dense = litho_patch_dense_of(window);
+    return window[2] / 2 / dense + (dense == 1);
 }
 
 int patch_all_windows(const int window[3])

@@ -18,8 +18,8 @@ enum {
 void patch_cells_make(PatchLevels *levels, const LithoGrid *grid, const LithoPatchGeometry *g);
 // The samples that cell `k` is measured on: half of a neighbour on either side.
 LithoBox patch_cells_box(const PatchLevels *levels, const LithoGrid *grid, int k);
-// Windows of the whole survey, and of a cell, at most. Windows that are larger along all axes are
-// fewer: they hold as many samples together.
+// Windows of the whole survey, and of a cell, at most. Windows that are larger along all axes, or
+// longer as samples are closer together, are fewer: they hold as many samples together.
 int patch_all_windows(const int window[3]);
 int patch_cells_windows(const PatchLevels *levels);
 // TRUE where cells have fewer traces than PATCH_CELL_TRACES along both axes.
@@ -36,5 +36,8 @@ gboolean patch_levels_measure(PatchLevels *levels, const LithoPatchGeometry *g, 
 gboolean patch_levels_have_shape(const LithoPatchParams *params);
 // TRUE where the level is told behind other tapers than the floor (levels.c).
 gboolean patch_levels_have_cubes(const int window[3]);
+// Frequencies of such windows, from 0 on, that may hold noise: those above do where samples are
+// closer together than frequencies need.
+int patch_levels_told(const int window[3]);
 // Tells louder noise from events in the levels of small cells (levels_places.c).
 void patch_cells_settle(PatchLevels *levels);

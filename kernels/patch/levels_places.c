@@ -91,6 +91,8 @@ static float lower_quartile(double *ratio, int n)
 void patch_cells_settle(PatchLevels *l)
 {
     const int bins = l->table.bins;
+    const int window[3] = {l->table.window[0], l->table.window[1], 2 * (bins - 1)};
+    const int told = patch_levels_told(window);
     const gsize bytes = sizeof(float) * patch_levels_cells(l) * bins;
     g_autofree float *own = g_memdup2(l->sigma, bytes);
     g_autofree double *ratio = g_new(double, bins);
@@ -101,7 +103,7 @@ void patch_cells_settle(PatchLevels *l)
                 int n = 0;
                 for (int f = 0; f < bins; f += LANES)
                     around(l, own, i, j, t, f, MIN(LANES, bins - f), to + f);
-                for (int f = 0; f < bins; f++)
+                for (int f = 0; f < told; f++)
                     if (to[f] > 0)
                         ratio[n++] = own[cell_at(l, i, j, t) + f] / to[f];
                 const float louder = certain(lower_quartile(ratio, n));

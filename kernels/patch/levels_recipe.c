@@ -17,12 +17,13 @@ enum {
     WITH_SHARES = 8,
     FINE = 16,
     WITH_ENERGY = 32, // the rule that was found
-    OF_LINES = 64,    // behind the head: a Chosen
+    OF_LINES = 64,    // behind the head: a Chosen, also of surveys whose samples are dense
     WITH_SWELL = 128, // then a Swell
     HALVING = 256,    // so many times as the floor of filling is halved
 };
 
-// Lengths, and the threshold in hundredths, that lines have chosen.
+// Lengths, and the threshold in hundredths, that lines have chosen; 0 = by the window's size, as
+// where windows are longer than they have traces (choice_dense.h).
 typedef struct Chosen {
     gint32 length[3], threshold;
 } Chosen;
@@ -115,7 +116,7 @@ LithoUneven patch_gains_from_measured(const LithoGrid *grid, const LithoMeasured
 // FALSE where they are none that a choice may give.
 static gboolean is_good(const Chosen *chosen)
 {
-    gboolean good = chosen->threshold > 0 && chosen->threshold <= 1000;
+    gboolean good = chosen->threshold >= 0 && chosen->threshold <= 1000;
     for (int a = 0; a < 3; a++)
         good &= chosen->length[a] > 0 && chosen->length[a] <= LITHO_PATCH_MAX_WINDOW &&
                 (chosen->length[a] % 2 == 0 || chosen->length[a] == 1);

@@ -172,8 +172,10 @@ static const LithoParam rows[] = {
     PATCH_INT(window_t, .label = N_("Window, time"), .special_text = N_("as Window"),
               .by_data = true, .unit = N_("samples"), .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32,
               .step = 2, .advanced = true, .stage = LEVEL,
-              .doc = N_("Window along time or depth; 0 = as Window, but on lines and surveys of 2 "
-                        "to 7 lines at least 96 ms for a Window of 16, up to 30 samples.")),
+              .doc = N_("Window along time or depth; 0 = as Window, but with an automatic Window "
+                        "two or four times as long where samples are closer together than noise "
+                        "and events need, and on lines and surveys of 2 to 7 lines at least 96 ms "
+                        "for a Window of 16, up to 30 samples.")),
     PATCH_INT(overlap, .label = N_("Overlap"), .def = 4, .min = 2, .max = 8, .advanced = true,
               .stage = FILTER,
               .doc =

@@ -26,34 +26,35 @@ enum {
 // Spectra of a frequency at one inline place stay in a processor's own cache.
 #define PLACE_BYTES ((gsize)300 << 10)
 
-// The code for windows of a length.
+// The code for windows of so many traces and samples.
 typedef struct Way {
-    int length;
+    int traces, samples;
     void (*time)(const PatchPlanes *p, int line, int phase);
     void (*filter)(const PatchPlanes *p, int f, void *scratch);
     void (*back)(const PatchPlanes *p, int line, int phase);
 } Way;
 
-#define WAY(n)                                                                                     \
+#define WAY(n, nt)                                                                                 \
     {                                                                                              \
-        n, LITHO_ISA_PICK(patch_planes##n##_time), LITHO_ISA_PICK(patch_planes##n##_filter),       \
-            LITHO_ISA_PICK(patch_planes##n##_back)                                                 \
+        n, nt, LITHO_ISA_PICK(patch_planes##nt##_time), LITHO_ISA_PICK(patch_planes##n##_filter),  \
+            LITHO_ISA_PICK(patch_planes##nt##_back)                                                \
     }
 
 static Way way_of(const LithoPatchGeometry *g)
 {
     const LithoPatchAxis *axis = g->axis;
-    const Way ways[] = {WAY(12), WAY(16), WAY(20), WAY(24), WAY(28), WAY(32)};
+    const Way ways[] = {WAY(12, 12), WAY(16, 16), WAY(20, 20), WAY(24, 24), WAY(28, 28),
+                        WAY(32, 32), WAY(16, 32), WAY(16, 64), WAY(24, 48), WAY(24, 64)};
     for (guint k = 0; k < G_N_ELEMENTS(ways); k++)
-        if (axis[0].length == ways[k].length && axis[1].length == ways[k].length &&
-            axis[2].length == ways[k].length)
+        if (axis[0].length == ways[k].traces && axis[1].length == ways[k].traces &&
+            axis[2].length == ways[k].samples)
             return ways[k];
     return (Way){0};
 }
 
 gboolean patch_planes_have(const LithoPatchGeometry *g)
 {
-    return way_of(g).length > 0;
+    return way_of(g).traces > 0;
 }
 
 gboolean patch_planes_can(const PatchSweep *s)
@@ -233,11 +234,11 @@ static void find_limits(const Job *job, const PatchPlanes *p, int place)
 {
     const PatchSweep *s = job->s;
     const int bins = s->g.bins, wide = patch_planes_wide(p);
-    const double n = s->g.axis[0].length;
+    const double n = s->g.axis[0].length, nt = s->g.axis[2].length;
     for (int x = 0; x < wide; x++) {
         const int column = x / p->pairs, pair = p->pair0 + x % p->pairs;
         const float share = x < p->windows ? job->share[(gsize)place * p->places[1] + column] : 0;
-        p->scale[(gsize)place * wide + x] = share > 0 ? (float)(1 / (2 * n * n * n * share)) : 0;
+        p->scale[(gsize)place * wide + x] = share > 0 ? (float)(1 / (2 * n * n * nt * share)) : 0;
         for (int half = 0; half < 2; half++) {
             const int at[3] = {p->place0[0] + place, p->place0[1] + column, 2 * pair + half};
             float limits[LITHO_PATCH_MAX_WINDOW / 2 + 1], *to = p->limits[half];

@@ -70,21 +70,26 @@ gsize patch_planes_scratch(const PatchPlanes *p);
 // Spectra along time of phase `phase` of inline `line0 + line`.
 // Windows at frequency `f`, 0 .. length / 2, and at its opposite, from spectra to sums.
 // The sums of phase `phase` of inline `line` of the region, back along time, added to the output.
-#define PATCH_DECLARE_PLANES(n)                                                                    \
+#define PATCH_DECLARE_TIME(n)                                                                      \
     void patch_planes##n##_time(const PatchPlanes *p, int line, int phase);                        \
-    void patch_planes##n##_filter(const PatchPlanes *p, int f, void *scratch);                     \
     void patch_planes##n##_back(const PatchPlanes *p, int line, int phase);                        \
     LITHO_ISA_DECLARE(patch_planes##n##_time);                                                     \
-    LITHO_ISA_DECLARE(patch_planes##n##_filter);                                                   \
     LITHO_ISA_DECLARE(patch_planes##n##_back)
+#define PATCH_DECLARE_PLANES(n)                                                                    \
+    PATCH_DECLARE_TIME(n);                                                                         \
+    void patch_planes##n##_filter(const PatchPlanes *p, int f, void *scratch);                     \
+    LITHO_ISA_DECLARE(patch_planes##n##_filter)
 PATCH_DECLARE_PLANES(12);
 PATCH_DECLARE_PLANES(16);
 PATCH_DECLARE_PLANES(20);
 PATCH_DECLARE_PLANES(24);
 PATCH_DECLARE_PLANES(28);
 PATCH_DECLARE_PLANES(32);
+PATCH_DECLARE_TIME(48);
+PATCH_DECLARE_TIME(64);
 
-// TRUE: windows are 12, 16, 20, 24, 28 or 32 samples along all axes.
+// TRUE: windows are 12, 16, 20, 24, 28 or 32 samples along all axes, or those that
+// litho_patch_dense_of() knows.
 gboolean patch_planes_have(const LithoPatchGeometry *g);
 // TRUE: the sweep has these and judges coefficients one by one: by no neighbours and no guide, and
 // does not seek the largest.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Windows of LITHO_ROW samples along each axis, a frequency at a time (planes.h). Two windows are
+// Windows of LITHO_ROW samples along time, or traces along both other axes, a frequency at a time
+// (planes.h). Two windows are
 // the real and imaginary part of one transform; lanes are windows or traces side by side, so that
 // no lane needs another one. Included by one file a length, which defines LITHO_ROW and
-// PATCH_PLANES(part), the names of its functions.
+// PATCH_PLANES(part), the names of its functions. PATCH_TIME_ALONE: no windows have so many traces.
 #pragma once
 #define LITHO_SIDE_BY_SIDE
 #include <string.h>
@@ -92,7 +93,7 @@ static const float *trace_of(const PatchPlanes *p, gint64 il, int phase, int col
     const PatchSweep *s = p->sweep;
     const LithoPatchAxis axis = s->g.axis[1];
     const int from = phase + column * p->phases; // of the first window's begin
-    if (from >= (p->places[1] - 1) * p->phases + N)
+    if (from >= (p->places[1] - 1) * p->phases + p->sweep->g.axis[1].length)
         return NULL;
     const int place = litho_patch_start(axis, p->place0[1]) + from;
     const gint64 trace = (il - s->held.lo[0]) * litho_box_size(s->held, 1) +
@@ -200,6 +201,7 @@ void LITHO_ISA_NAME(PATCH_PLANES(back))(const PatchPlanes *p, int line, int phas
     }
 }
 
+#ifndef PATCH_TIME_ALONE
 // --- inlines -------------------------------------------------------------------------------------
 
 // Spectra of a frequency, [inline wavenumber][phase][width]; windows of a wavenumber,
@@ -380,11 +382,17 @@ static gboolean any_of(const float *scale, int n)
     return FALSE;
 }
 
+// FALSE at 0 and at Nyquist.
+static gboolean has_opposite(const PatchPlanes *p, int f)
+{
+    return f % (p->sweep->g.axis[2].length / 2) != 0;
+}
+
 // All windows of inline place `place` at frequency f and inline wavenumber k, and what stands
 // opposite.
 static void filter_wavenumber(const PatchPlanes *p, const Room *r, int f, int place, int k)
 {
-    const int wide = patch_planes_wide(p), opposite = f % (N / 2) == 0 ? 0 : 1;
+    const int wide = patch_planes_wide(p), opposite = has_opposite(p, f) ? 1 : 0;
     const gboolean alone = opposite == 0 && k == (N - k) % N;
     const float *shape = p->sweep->levels->shape, *scale = p->scale + (gsize)place * wide;
     const gsize first = ((gsize)f * p->places[0] + place) * wide;
@@ -406,15 +414,17 @@ static void filter_wavenumber(const PatchPlanes *p, const Room *r, int f, int pl
 void LITHO_ISA_NAME(PATCH_PLANES(filter))(const PatchPlanes *p, int f, void *scratch)
 {
     const Room r = room_in(p, scratch);
-    const int wide = patch_planes_wide(p), n_planes = f % (N / 2) == 0 ? 1 : 2;
+    const int samples = p->sweep->g.axis[2].length, n_planes = has_opposite(p, f) ? 2 : 1;
+    const int wide = patch_planes_wide(p);
     for (int place = 0; place < p->places[0] && p->go_on(p->go_on_data); place++) {
         if (!any_of(p->scale + (gsize)place * wide, p->windows))
             continue;
         for (int k = 0; k < n_planes; k++)
-            forward_inlines(p, k == 0 ? f : N - f, place, r.plane[k]);
+            forward_inlines(p, k == 0 ? f : samples - f, place, r.plane[k]);
         for (int k = 0; k < (n_planes == 1 ? N / 2 + 1 : N); k++)
             filter_wavenumber(p, &r, f, place, k);
         for (int k = 0; k < n_planes; k++)
-            inverse_inlines(p, k == 0 ? f : N - f, place, r.plane[k]);
+            inverse_inlines(p, k == 0 ? f : samples - f, place, r.plane[k]);
     }
 }
+#endif

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define LITHO_ROW 48
+#define PATCH_TIME_ALONE
+#define PATCH_PLANES(part) patch_planes48_##part
+#include "kernels/patch/cpu/planes_rows.h"
