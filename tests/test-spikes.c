@@ -266,6 +266,31 @@ static void test_ends(void)
     }
 }
 
+// Property: bursts at a mute that dips are found, and nothing else.
+static void test_mute(void)
+{
+    for (guint c = 0; c < G_N_ELEMENTS(kinds); c++) {
+        g_autoptr(LithoCube) truth = NULL;
+        g_autoptr(LithoCube) in = noisy(kinds[c], 0.1, 6, &truth);
+        LithoClean found = {0};
+        int spoilt = 0;
+        for (gint64 k = 0; k < N0 * N1; k++) {
+            const gint64 mute = 20 + 3 * (k % N1);
+            if (k % 91 == 40) {
+                for (gint64 t = mute; t < mute + 10; t++)
+                    in->samples[k * NT + t] += (float)(20 * litho_hash_normal(11, 8, k * NT + t));
+                spoilt++;
+            }
+            memset(in->samples + k * NT, 0, (gsize)mute * sizeof *in->samples);
+        }
+        litho_clean(&found, rule_of(4), in, NULL, NULL);
+        g_test_message("kind %u: %d of %d traces, %d pieces", kinds[c], (int)found.traces, spoilt,
+                       (int)found.pieces);
+        g_assert_cmpint(found.traces, ==, spoilt);
+        litho_clean_clear(&found);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -273,6 +298,7 @@ int main(int argc, char **argv)
     g_test_add_func("/spikes/found", test_found);
     g_test_add_func("/spikes/none", test_none);
     g_test_add_func("/spikes/ends", test_ends);
+    g_test_add_func("/spikes/mute", test_mute);
     g_test_add_func("/spikes/bursts", test_bursts_stay);
     g_test_add_func("/spikes/pairs", test_pairs);
     g_test_add_func("/spikes/regions", test_regions);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/common/erratic.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -21,9 +22,11 @@ typedef struct Job {
     gint64 n[2];          // traces of `held`
     gint64 first, pieces; // of the survey's pieces that `held` touches
     float *energy;        // [trace][piece], the measure under way; 0 = absent
-    float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it
+    float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it;
+                          // negative: the piece has muted samples
     guint8 *erratic;      // [trace][piece], marks
     float ratio;          // of energies
+    int any_muted;        // some pieces have muted samples; atomic while they are measured
     LithoSpikes spikes;
     LithoCleanRule rule;
 } Job;
@@ -69,28 +72,52 @@ static float bend_of(const Job *job, const float *trace, gint64 piece)
     return most;
 }
 
-// A mute within a piece begins or ends beyond it.
-static gboolean has_muted(const Job *job, const float *trace, gint64 piece)
+// Samples of a piece that are not muted. A mute within a piece begins or ends beyond it.
+static int count_live(const Job *job, gint64 k, gint64 piece)
 {
     const LithoBox held = job->in->held;
-    const gint64 lo = MAX(piece * PIECE, held.lo[2]), hi = MIN((piece + 1) * PIECE, held.hi[2]);
     const gint64 n = litho_box_size(held, 2);
-    return litho_mute_at(trace, n, lo - held.lo[2]) || litho_mute_at(trace, n, hi - 1 - held.lo[2]);
+    const float *trace = job->in->samples + k * n;
+    gint64 lo = MAX(piece * PIECE, held.lo[2]) - held.lo[2];
+    gint64 hi = MIN((piece + 1) * PIECE, held.hi[2]) - held.lo[2];
+    if (litho_mute_at(trace, n, lo))
+        while (lo < hi && trace[lo] == 0)
+            lo++;
+    if (lo < hi && litho_mute_at(trace, n, hi - 1))
+        while (trace[hi - 1] == 0)
+            hi--;
+    return (int)(hi - lo);
 }
 
-// A piece with muted samples says nothing of its neighbours: what lives on behind the end of a
-// trace may begin there.
+// The strongest of pieces with muted samples are negative: see heard().
 static void compare_trace(Job *job, gint64 k)
 {
     const float *e = job->energy + k * job->pieces;
-    const float *trace = job->in->samples + k * litho_box_size(job->in->held, 2);
+    const gint64 n = litho_box_size(job->in->held, 2);
     float *most = job->strongest + k * job->pieces;
     for (gint64 p = 0; p < job->pieces; p++) {
         const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < job->pieces ? e[p + 1] : 0;
+        const gint64 lo = MAX((job->first + p) * PIECE - job->in->held.lo[2], 0);
+        const gint64 hi = MIN((job->first + p + 1) * PIECE - job->in->held.lo[2], n) - 1;
+        const float *trace = job->in->samples + k * n;
         most[p] = MAX(e[p], MAX(before, behind));
-        if (job->in->live[k] && has_muted(job, trace, job->first + p))
-            most[p] = 0;
+        if (job->in->live[k] && (litho_mute_at(trace, n, lo) || litho_mute_at(trace, n, hi))) {
+            most[p] = -most[p];
+            g_atomic_int_set(&job->any_muted, TRUE);
+        }
     }
+}
+
+// The strongest of a neighbour's pieces about piece p of trace k. A neighbour that is muted at half
+// of the piece's samples says nothing (0): what lives on behind its end may begin there.
+static float heard(const Job *job, gint64 k, gint64 neighbour, gint64 p)
+{
+    const float most = job->strongest[neighbour * job->pieces + p];
+    if (!(most < 0))
+        return most;
+    return 2 * count_live(job, neighbour, job->first + p) > count_live(job, k, job->first + p)
+               ? -most
+               : 0;
 }
 
 static void find_spikes(Job *job, gint64 k)
@@ -131,10 +158,23 @@ LITHO_CLONES static void count_neighbour(const float *own, const float *other, f
     }
 }
 
+// Those of a neighbour that has mutes, which count_neighbour() passes over.
+static void count_muted_neighbour(const Job *job, gint64 k, gint64 neighbour, int *neighbours,
+                                  int *weaker)
+{
+    const float *own = job->energy + k * job->pieces;
+    for (gint64 p = 0; p < job->pieces; p++)
+        if (own[p] > 0 && job->strongest[neighbour * job->pieces + p] < 0) {
+            const float other = heard(job, k, neighbour, p);
+            neighbours[p] += other > 0;
+            weaker[p] += other > 0 && own[p] > job->ratio / 4 * other;
+        }
+}
+
 // The energy about piece p of trace k is at least a quarter of `own`.
 static gboolean is_strong(const Job *job, gint64 k, gint64 p, float own)
 {
-    return p >= 0 && p < job->pieces && 4 * job->strongest[k * job->pieces + p] >= own;
+    return p >= 0 && p < job->pieces && 4 * fabsf(job->strongest[k * job->pieces + p]) >= own;
 }
 
 // On a survey of one line four neighbours say little: a piece with half of its amplitude on either
@@ -194,7 +234,7 @@ static gboolean is_above(const Job *job, gint64 il, gint64 xl, gint64 p, int nei
     int weaker = 0;
     for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
         for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++) {
-            const float other = job->strongest[(i * job->n[1] + j) * job->pieces + p];
+            const float other = heard(job, il * job->n[1] + xl, i * job->n[1] + j, p);
             weaker += (i != il || j != xl) && other > 0 && own > job->ratio * other;
         }
     return 2 * weaker > neighbours;
@@ -209,9 +249,12 @@ static void judge_trace(Job *job, gint64 k)
     int *weaker = neighbours + pieces;
     for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
         for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++)
-            if (i != il || j != xl)
+            if (i != il || j != xl) {
                 count_neighbour(own, job->strongest + (i * job->n[1] + j) * pieces, job->ratio / 4,
                                 pieces, neighbours, weaker);
+                if (job->any_muted)
+                    count_muted_neighbour(job, k, i * job->n[1] + j, neighbours, weaker);
+            }
     for (gint64 p = 0; p < pieces; p++) {
         if (!(own[p] > 0) || neighbours[p] < LEAST_NEIGHBOURS || 2 * weaker[p] <= neighbours[p])
             continue;
