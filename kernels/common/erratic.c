@@ -108,16 +108,15 @@ static void compare_trace(Job *job, gint64 k)
     }
 }
 
-// The strongest of a neighbour's pieces about piece p of trace k. A neighbour that is muted at half
-// of the piece's samples says nothing (0): what lives on behind its end may begin there.
+// The strongest of a neighbour's pieces about piece p of trace k. A neighbour that is muted at
+// more of the piece's samples says nothing (0): what lives on behind its end may begin there.
 static float heard(const Job *job, gint64 k, gint64 neighbour, gint64 p)
 {
     const float most = job->strongest[neighbour * job->pieces + p];
     if (!(most < 0))
         return most;
-    return 2 * count_live(job, neighbour, job->first + p) > count_live(job, k, job->first + p)
-               ? -most
-               : 0;
+    return count_live(job, neighbour, job->first + p) >= count_live(job, k, job->first + p) ? -most
+                                                                                            : 0;
 }
 
 static void find_spikes(Job *job, gint64 k)
