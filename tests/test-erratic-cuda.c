@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
+#include "core/mute.h"
 #include "core/synth/synth_parts.h"
 #include "kernels/common/erratic.h"
 #include "kernels/kernels.h"
@@ -70,7 +71,8 @@ typedef struct Case {
     double noise, bursts;
     int missing; // of 100 traces
     gboolean arrival;
-    double spikes; // share of the samples
+    double spikes;   // share of the samples
+    gboolean ragged; // traces begin and end at other times
 } Case;
 
 static const Case cases[] = {
@@ -86,7 +88,25 @@ static const Case cases[] = {
     {"many spikes", {40, 51, 207}, 0.3, 0, 0, FALSE, 0.005},
     {"spikes, bursts, missing traces", {40, 51, 207}, 0.1, 0.02, 10, FALSE, 0.01},
     {"spikes on a line", {1, 160, 300}, 0.3, 0, 0, FALSE, 0.002},
+    {"ragged ends", {48, 51, 207}, 0.1, 0, 0, FALSE, 0, TRUE},
+    {"ragged ends, bursts, missing traces", {48, 51, 203}, 0.1, 0.03, 10, FALSE, 0.001, TRUE},
+    {"ragged ends of a line", {1, 150, 300}, 0.1, 0.02, 5, FALSE, 0, TRUE},
 };
+
+// Zeros before a time that differs by up to 40 samples from trace to trace, likewise at the end,
+// and some within.
+static void make_ragged(LithoCube *cube)
+{
+    const gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++) {
+        const gint64 begin = (gint64)(40 * litho_hash_uniform(9, 6, k));
+        const gint64 end = nt - (gint64)(40 * litho_hash_uniform(9, 7, k));
+        const gint64 gap = nt / 2 + (gint64)(20 * litho_hash_uniform(9, 8, k));
+        for (gint64 t = 0; t < nt; t++)
+            if (t < begin || t >= end || (k % 3 == 0 && t >= gap && t < gap + 10 + k % 12))
+                cube->samples[k * nt + t] = 0;
+    }
+}
 
 // A wavelet that moves by 30 samples from crossline to crossline.
 static void add_arrival(LithoCube *cube)
@@ -111,6 +131,8 @@ static LithoCube *make_cube(const Case *c)
             cube->samples[k] += litho_hash_uniform(9, 5, k) < 0.5 ? 25 : -25;
     if (c->missing > 0)
         patch_kill(cube, c->missing, 7);
+    if (c->ragged)
+        make_ragged(cube);
     return cube;
 }
 
@@ -131,16 +153,17 @@ static double rms_of(const LithoCube *cube)
     return sqrt(sum / (double)n);
 }
 
-// Samples of live traces: replaced by the host (`clean`) and left by the device (`got`) or the
-// other way round, and those replaced by both further apart than `within`.
+// Samples of live traces that are not muted: replaced by the host (`clean`) and left by the device
+// (`got`) or the other way round, and those replaced by both further apart than `within`.
 static void compare(const LithoCube *in, const LithoCube *clean, const LithoCube *got,
                     double within, gint64 *other, gint64 *replaced, gint64 *far)
 {
     const gint64 nt = litho_box_size(in->held, 2);
     *other = *replaced = *far = 0;
     for (gint64 k = 0; k < litho_cube_held_samples(in); k++) {
-        if (!in->live[k / nt] || !isfinite(in->samples[k]))
-            continue;
+        const float *trace = in->samples + k / nt * nt;
+        if (!in->live[k / nt] || !isfinite(in->samples[k]) || litho_mute_at(trace, nt, k % nt))
+            continue; // the flow leaves mutes zero
         const double change = fabs((double)clean->samples[k] - in->samples[k]);
         const double off = fabs((double)got->samples[k] - clean->samples[k]);
         if (change == 0) {

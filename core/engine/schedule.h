@@ -9,8 +9,8 @@
 // Visible boxes ("views") come first, the most important one first, then the rest of the cube
 // ("whole"). While newer wishes wait, the views behind the first take together no more time than
 // the first, each in its turn: during a drag the first follows closely and none stands still. Views
-// that lately took less than 50 ms together are shown together; the first one before the others
-// where it is there before the next frame and they are not. A view younger than
+// that lately took less than 50 ms together are shown together; from 4 ms on the first one, where
+// it is there before the next frame, is shown before the others. A view younger than
 // LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at every event
 // starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take that long.
 // The rest of the cube, which nobody sees, gives way at once; so does what has been shown in a

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/erratic.h"
 
+#include "core/mute.h"
 #include "kernels/cuda/erratic_kernels.h"
 
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_PIECE == (int)LITHO_ERRATIC_PIECE);
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_NEAR == (int)LITHO_ERRATIC_NEAR);
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_STEEP == (int)LITHO_ERRATIC_STEEP);
+G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_MUTE == (int)LITHO_MUTE_RUN);
 
 typedef struct Search {
     LithoCudaContext *context;
@@ -44,7 +46,7 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     t->in = litho_cuda_input(s->context, s->in, s->run, error);
     if (!t->in || !litho_cuda_put(s->context, &m->live, s->in->live, traces, error) ||
         !litho_cuda_reserve(s->context, &m->energy, traces * t->pieces * sizeof(float), error) ||
-        !litho_cuda_reserve(s->context, &m->bad, traces * t->pieces, error) ||
+        !litho_cuda_reserve(s->context, &m->bad, 2 * traces * t->pieces, error) ||
         !litho_cuda_reserve(s->context, &m->marks, 2 * traces * t->pieces * sizeof(guint16),
                             error) ||
         !litho_cuda_reserve(s->context, &m->counts, LITHO_ERRATIC_CUDA_COUNTS * sizeof(int), error))
@@ -52,6 +54,7 @@ static gboolean make_task(const Search *s, LithoErraticTask *t, GError **error)
     t->live = m->live.data;
     t->energy = m->energy.data;
     t->bad = m->bad.data;
+    t->unmuted = t->bad + traces * t->pieces;
     t->marks = m->marks.data;
     t->spikes = t->marks + traces * t->pieces;
     t->counts = m->counts.data;

@@ -12,11 +12,39 @@ enum {
     PIECE = LITHO_ERRATIC_CUDA_PIECE,
     REACH = LITHO_ERRATIC_CUDA_NEAR,
     STEEP = LITHO_ERRATIC_CUDA_STEEP,
+    MUTE = LITHO_ERRATIC_CUDA_MUTE,
+    MUTED = LITHO_ERRATIC_CUDA_MUTED,
     LEAST_NEIGHBOURS = 4,
     CORNER_NEIGHBOURS = 8
 };
 // Marks of a piece; the last one is of a piece that is not erratic itself.
 enum { FOUND = 1, WEAK = 2, GROWN = 4, NOISY = 128 };
+
+// litho_mute_at() of a trace of n samples.
+__device__ bool is_muted(const float *trace, long long n, long long t)
+{
+    long long lo = t, hi = t + 1;
+    if (trace[t] != 0)
+        return false;
+    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < MUTE)
+        lo--;
+    while (hi < n && trace[hi] == 0 && hi - lo < MUTE)
+        hi++;
+    return hi - lo >= MUTE || lo == 0 || hi == n;
+}
+
+// Samples of the piece that begins at `start` which are not muted, and MUTED. A mute within a piece
+// begins or ends beyond it.
+__device__ unsigned char unmuted_of(const float *trace, long long n, long long start)
+{
+    long long lo = max_of(start, 0), hi = min_of(start + PIECE, n);
+    const bool first = is_muted(trace, n, lo), last = is_muted(trace, n, hi - 1);
+    while (first && lo < hi && trace[lo] == 0)
+        lo++;
+    while (last && lo < hi && trace[hi - 1] == 0)
+        hi--;
+    return (unsigned char)(hi - lo + (first || last ? MUTED : 0));
+}
 
 // One thread a piece. Floor: 4 bytes read a sample.
 __global__ void energy_kernel(const LithoErraticTask t)
@@ -38,9 +66,16 @@ __global__ void energy_kernel(const LithoErraticTask t)
             }
     }
     t.energy[at] = n > 0 ? (float)(sum / n) : 0;
+    t.unmuted[at] = t.live[k] ? unmuted_of(t.in + k * t.n[2], t.n[2], start) : PIECE;
 }
 
-// One thread a piece, out of its energy. Floor: likewise.
+// Sample s, or one beside it, is muted.
+__device__ bool is_beside_mute(const float *trace, long long n, long long s)
+{
+    return is_muted(trace, n, s - 1) || is_muted(trace, n, s) || is_muted(trace, n, s + 1);
+}
+
+// One thread a piece, out of its energy; the steps to mutes are left out. Floor: likewise.
 __global__ void bend_kernel(const LithoErraticTask t)
 {
     const long long at = (long long)blockIdx.x * THREADS + threadIdx.x, k = quotient(at, t.pieces);
@@ -51,13 +86,20 @@ __global__ void bend_kernel(const LithoErraticTask t)
     float most = energy / 4;
     if (energy > 0) {
         float x[PIECE + 2];
-        load_piece<1>(t.in + k * t.n[2], t.n[2], start, x);
+        const float *trace = t.in + k * t.n[2];
+        bool zeros = false;
+        load_piece<1>(trace, t.n[2], start, x);
+#pragma unroll
+        for (int i = 0; i < PIECE + 2; i++)
+            zeros |= x[i] == 0 && start + i - 1 >= 0 && start + i - 1 < t.n[2];
 #pragma unroll
         for (int i = 1; i <= PIECE; i++) {
             const float bend = (x[i - 1] - x[i]) + (x[i + 1] - x[i]);
+            const float square = bend - bend == 0 ? bend * bend : 0;
             const long long s = start + i - 1;
-            if (s >= 1 && s < t.n[2] - 1)
-                most = fmaxf(most, bend - bend == 0 ? bend * bend : 0);
+            if (s >= 1 && s < t.n[2] - 1 && square > most &&
+                !(zeros && is_beside_mute(trace, t.n[2], s)))
+                most = square;
         }
     }
     t.energy[at] = most;
@@ -69,6 +111,16 @@ __device__ float strongest(const LithoErraticTask &t, long long trace, long long
     const float *e = t.energy + trace * t.pieces;
     const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < t.pieces ? e[p + 1] : 0;
     return fmaxf(e[p], fmaxf(before, behind));
+}
+
+// The strongest of a neighbour's pieces about piece p of trace k. A neighbour that is muted at more
+// of the piece's samples says nothing (0).
+__device__ float heard(const LithoErraticTask &t, long long k, long long neighbour, long long p)
+{
+    const unsigned char own = t.unmuted[k * t.pieces + p];
+    const unsigned char other = t.unmuted[neighbour * t.pieces + p];
+    const bool says = !(other & MUTED) || (other & ~MUTED) >= (own & ~MUTED);
+    return says ? strongest(t, neighbour, p) : 0;
 }
 
 __device__ bool is_strong(const LithoErraticTask &t, long long trace, long long p, float own)
@@ -133,7 +185,7 @@ __global__ void judge_kernel(const LithoErraticTask t, bool again)
     int neighbours = 0, weaker = 0, below = 0;
     for (long long i = max_of(il - REACH, 0); i <= min_of(il + REACH, n0 - 1); i++)
         for (long long j = max_of(xl - REACH, 0); j <= min_of(xl + REACH, n1 - 1); j++) {
-            const float other = i == il && j == xl ? 0 : strongest(t, i * n1 + j, p);
+            const float other = i == il && j == xl ? 0 : heard(t, k, i * n1 + j, p);
             neighbours += other > 0;
             weaker += other > 0 && own > __fmul_rn(t.ratio, other);
             below += other > 0 && own > __fmul_rn(lower, other);

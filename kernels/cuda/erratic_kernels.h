@@ -9,7 +9,13 @@
 extern "C" {
 #endif
 
-enum { LITHO_ERRATIC_CUDA_PIECE = 16, LITHO_ERRATIC_CUDA_NEAR = 2, LITHO_ERRATIC_CUDA_STEEP = 4 };
+enum {
+    LITHO_ERRATIC_CUDA_PIECE = 16,
+    LITHO_ERRATIC_CUDA_NEAR = 2,
+    LITHO_ERRATIC_CUDA_STEEP = 4,
+    LITHO_ERRATIC_CUDA_MUTE = 16, // zeros, one after the other, that are a mute (core/mute.h)
+    LITHO_ERRATIC_CUDA_MUTED = 128,
+};
 
 // Numbers that a search counts.
 enum {
@@ -29,6 +35,8 @@ typedef struct LithoErraticTask {
     int line;                  // the survey has one inline or one crossline
     float *energy;             // [trace][piece], of one measure, then of the other
     unsigned char *bad;        // [trace][piece]: not 0 where a piece is erratic
+    unsigned char *unmuted;    // [trace][piece]: its samples that are not muted, and
+                               // LITHO_ERRATIC_CUDA_MUTED where one at an end of it is
     unsigned short *marks;     // [trace][piece]: bit k, sample k stands out
     unsigned short *spikes;    // likewise: it is a spike
     int *counts;               // of erratic pieces, of spikes, of traces with either; 0 before
