@@ -463,7 +463,8 @@ static void test_fill_mixed(void)
 }
 
 // Property: bursts of 20 times the amplitude on 2 % of the traces stay there, and the filled traces
-// beside have none: 1 dB less at most than without bursts.
+// beside have none: 1 dB less at most than without bursts. Unless they are looked for, as bursts or
+// as traces with more noise than others, 3 dB more are lost.
 static void test_fill_bursts(void)
 {
     g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 48, 48, 96);
@@ -473,7 +474,7 @@ static void test_fill_bursts(void)
         for (gint64 t = k % 36; in->live[k] && k % 53 == 0 && t < k % 36 + 60; t++)
             spoilt->samples[k * 96 + t] += (float)(20 * litho_hash_normal(9, 3, k * 96 + t));
     const LithoPatchParams p = patch_settings("preset=fill"),
-                           off = patch_settings("preset=fill erratic=0");
+                           off = patch_settings("preset=fill erratic=0 balance=off");
     g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
     g_autoptr(LithoCube) robust = patch_run(&litho_patch_cpu, spoilt, &p, NULL, 0);
     g_autoptr(LithoCube) plain = patch_run(&litho_patch_cpu, spoilt, &off, NULL, 0);
