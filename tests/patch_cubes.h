@@ -41,7 +41,7 @@ void patch_mix(LithoCube *noise);
 // trace, of standard deviation `sigma`.
 void patch_add_swell(LithoCube *to, gboolean (*has)(gint64 il, gint64 xl), double top,
                      double sigma);
-// The same events, or noise, with samples `times` as close together: nothing above the part of
+// Events, or noise, with samples `times` as close together: nothing above the part of
 // Nyquist that the samples given have.
 LithoCube *patch_resampled(const LithoCube *cube, int times);
 // a + b in a new cube, with the live mask of a.

@@ -157,7 +157,7 @@ LITHO_CLONES static void count_neighbour(const float *own, const float *other, f
     }
 }
 
-// Those of a neighbour that has mutes, which count_neighbour() passes over.
+// Counts of a neighbour that has mutes, which count_neighbour() passes over.
 static void count_muted_neighbour(const Job *job, gint64 k, gint64 neighbour, int *neighbours,
                                   int *weaker)
 {

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/cube.h"
 
-// How much closer together the samples of a survey are than its frequencies need.
+// The ratio by which samples of a survey are closer together than its frequencies need.
 //
 // Windows of 16 samples follow events where the survey's frequencies fill its sampling. At 2 or 1
 // ms most stacks end at half or a quarter of Nyquist, noise as well as events, and 16 samples hold
