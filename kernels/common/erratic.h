@@ -14,8 +14,8 @@
 // is above `erratic`^2 times that of most of its neighbours, the traces within two inlines and
 // crosslines (the strongest of the three pieces of a neighbour that lie above, beside and below
 // counts, so that dipping events are not taken for bursts). Traces end at different times, by mutes
-// (core/mute.h): the step there is no second difference, and a neighbour that has half of the
-// piece's samples muted, or of those that the trace itself has there, does not count.
+// (core/mute.h): the step there is no second difference, and a neighbour with more muted samples
+// in the piece than the trace itself has there does not count.
 //
 // Bursts end within pieces that they hardly raise, and decay. The pieces before and behind an
 // erratic one are erratic, too, and so is the next one where the piece between is above
