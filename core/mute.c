@@ -38,18 +38,6 @@ static void keep_trace(const float *from, gint64 first, float *to, gint64 lo, gi
     }
 }
 
-gboolean litho_mute_at(const float *trace, gint64 n, gint64 t)
-{
-    gint64 lo = t, hi = t + 1;
-    if (trace[t] != 0)
-        return FALSE;
-    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < LITHO_MUTE_RUN)
-        lo--;
-    while (hi < n && trace[hi] == 0 && hi - lo < LITHO_MUTE_RUN)
-        hi++;
-    return hi - lo >= LITHO_MUTE_RUN || lo == 0 || hi == n;
-}
-
 void litho_mute_trace(const float *from, gint64 n, float *to)
 {
     keep_trace(from, 0, to, 0, n, 0, n, n);

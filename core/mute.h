@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
+#include "core/mute_at.h"
 
 // Muted samples of a survey: exact zeros, LITHO_MUTE_RUN and more of them one after the other in a
 // live trace, zeros beyond both ends of the trace counted. A trace without a finite sample other than
@@ -9,8 +10,6 @@
 // below which a sample counts as nothing could be found from a whole survey only. LITHO_MUTE_RUN - 1
 // samples on either side tell of a sample whether it is muted, so that it does not matter how much of
 // the survey is held.
-
-enum { LITHO_MUTE_RUN = 16 };
 
 // `region` and LITHO_MUTE_RUN - 1 samples before and behind it, clipped to the grid: what must be
 // held to know which of its samples are muted.
@@ -22,6 +21,3 @@ void litho_mute_keep(const LithoCube *in, LithoCube *out, LithoBox region, int t
 // Writes zeros to `to` where the n samples of a piece of a trace, `from`, are muted: in runs of
 // LITHO_MUTE_RUN zeros, and in zeros at its ends.
 void litho_mute_trace(const float *from, gint64 n, float *to);
-// TRUE where sample t of a piece of a trace, n samples, is muted as far as these tell: in
-// LITHO_MUTE_RUN zeros, or in zeros at an end of the piece.
-gboolean litho_mute_at(const float *trace, gint64 n, gint64 t);

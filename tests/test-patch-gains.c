@@ -160,32 +160,13 @@ static void test_harmless(void)
         }
 }
 
-// Property: most traces missing make no gains: what is left of the events differs from trace to
-// trace by itself there. Balanced by that, planes lost 4 dB.
-static void test_sparse(void)
-{
-    static const PatchKind kinds[] = {PATCH_PLANES, PATCH_FAULT};
-    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
-        for (int missing = 70; missing <= 80; missing += 10) {
-            g_autoptr(LithoCube) truth = patch_cube(kinds[k], N_IL, N_XL, N_T);
-            g_autoptr(LithoCube) n = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, 0.1, 5);
-            g_autoptr(LithoCube) in = patch_sum(truth, n);
-            g_autoptr(GError) error = NULL;
-            LithoUneven uneven;
-            patch_kill(in, missing, 9);
-            g_assert_true(litho_balance_measure(in, NULL, NULL, &uneven, &error));
-            g_assert_true(!uneven.gain && !uneven.share);
-            litho_uneven_clear(&uneven);
-        }
-}
-
-// Property: 30 % of the traces missing make no gains either. Balanced by what gaps leave of the
-// events, planes of 20 dB lost 4 to 7 dB of 31.
+// Property: missing traces make no gains. Balanced by what gaps leave of the events, surveys of 20
+// dB with 30 % missing lost 4 to 7 dB of 31, planes with most of them missing 4 dB.
 static void test_gaps(void)
 {
     static const PatchKind kinds[] = {PATCH_PLANES, PATCH_CURVED, PATCH_CONFLICT, PATCH_FAULT};
     for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
-        for (int missing = 20; missing <= 60; missing += 10) {
+        for (int missing = 20; missing <= 80; missing += 10) {
             g_autoptr(LithoCube) truth = patch_cube(kinds[k], N_IL, N_XL, N_T);
             g_autoptr(LithoCube) n = patch_noise(PATCH_WHITE, N_IL, N_XL, N_T, 0.1, 5);
             g_autoptr(LithoCube) in = patch_sum(truth, n);
@@ -479,7 +460,6 @@ int main(int argc, char **argv)
     test_add_answers("/patch-gains/folded", test_folded);
     g_test_add_func("/patch-gains/reversed", test_reversed);
     test_add_answers("/patch-gains/harmless", test_harmless);
-    test_add_answers("/patch-gains/sparse", test_sparse);
     test_add_answers("/patch-gains/gaps", test_gaps);
     test_add_answers("/patch-gains/ends", test_ends);
     test_add_answers("/patch-gains/gains-among-gaps", test_gains_among_gaps);

@@ -48,15 +48,12 @@ static double trial_s(const LithoSchedule *s)
     return open && pays_s > 0 && pays_s < TRIAL_S ? MAX(pays_s, QUICK_WHOLE_S) : 0;
 }
 
-// Time of the views of the wish under way, when they were last computed; 0 = not known.
-static double last_views_s(const LithoSchedule *s)
+// Time of the views of the wish under way, when they were last computed.
+static double views_s(const LithoSchedule *s)
 {
     double sum_s = 0;
-    for (guint k = 0; k < s->n_views; k++) {
-        if (s->view_s[k] == 0)
-            return 0;
+    for (guint k = 0; k < s->n_views; k++)
         sum_s += s->view_s[k];
-    }
     return sum_s;
 }
 
@@ -64,9 +61,9 @@ static double last_views_s(const LithoSchedule *s)
 // may: those of a first pass, which measures and plans, tell less than a second try.
 static gboolean views_come_earlier(const LithoSchedule *s)
 {
-    const double views_s = last_views_s(s);
-    const gboolean earlier = s->view_s[0] <= FRAME_S && views_s <= s->whole_s;
-    return s->whole_s > FRAME_S && views_s > 0 && (earlier || s->viewed < 2);
+    const gboolean known = turn_s(s) > 0;
+    const gboolean earlier = s->view_s[0] <= FRAME_S && views_s(s) <= s->whole_s;
+    return s->whole_s > FRAME_S && known && (earlier || s->viewed < 2);
 }
 
 static gboolean is_whole_quick(const LithoSchedule *s)
@@ -93,15 +90,6 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
 void litho_schedule_share(LithoSchedule *s, gboolean shared)
 {
     s->shared = shared;
-}
-
-// Time of the views of the wish under way, all of which are computed.
-static double views_s(const LithoSchedule *s)
-{
-    double sum_s = 0;
-    for (guint k = 0; k < s->n_views; k++)
-        sum_s += s->view_s[k];
-    return sum_s;
 }
 
 // The time of a first pass that was not quick says nothing about the next.

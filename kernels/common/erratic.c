@@ -72,21 +72,15 @@ static float bend_of(const Job *job, const float *trace, gint64 piece)
     return most;
 }
 
-// Samples of a piece that are not muted. A mute within a piece begins or ends beyond it.
+// Samples of a piece that are not muted.
 static int count_live(const Job *job, gint64 k, gint64 piece)
 {
     const LithoBox held = job->in->held;
     const gint64 n = litho_box_size(held, 2);
     const float *trace = job->in->samples + k * n;
-    gint64 lo = MAX(piece * PIECE, held.lo[2]) - held.lo[2];
-    gint64 hi = MIN((piece + 1) * PIECE, held.hi[2]) - held.lo[2];
-    if (litho_mute_at(trace, n, lo))
-        while (lo < hi && trace[lo] == 0)
-            lo++;
-    if (lo < hi && litho_mute_at(trace, n, hi - 1))
-        while (trace[hi - 1] == 0)
-            hi--;
-    return (int)(hi - lo);
+    const gint64 lo = MAX(piece * PIECE, held.lo[2]) - held.lo[2];
+    const gint64 hi = MIN((piece + 1) * PIECE, held.hi[2]) - held.lo[2];
+    return litho_mute_count_live(trace, n, lo, hi);
 }
 
 // The strongest of pieces with muted samples are negative: see heard().

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/erratic.h"
 
-#include "core/mute.h"
 #include "kernels/cuda/erratic_kernels.h"
 
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_PIECE == (int)LITHO_ERRATIC_PIECE);
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_NEAR == (int)LITHO_ERRATIC_NEAR);
 G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_STEEP == (int)LITHO_ERRATIC_STEEP);
-G_STATIC_ASSERT((int)LITHO_ERRATIC_CUDA_MUTE == (int)LITHO_MUTE_RUN);
 
 typedef struct Search {
     LithoCudaContext *context;

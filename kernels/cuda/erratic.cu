@@ -3,6 +3,7 @@
 // Bursts and spikes (kernels/common/erratic.h): the pieces of erratic.c, comparison by comparison.
 // Sums of squares are of double precision and in the host's order: products of two floats are exact
 // there, so that both find the same pieces.
+#include "core/mute_at.h"
 #include "kernels/cuda/erratic.cuh"
 
 namespace
@@ -12,7 +13,6 @@ enum {
     PIECE = LITHO_ERRATIC_CUDA_PIECE,
     REACH = LITHO_ERRATIC_CUDA_NEAR,
     STEEP = LITHO_ERRATIC_CUDA_STEEP,
-    MUTE = LITHO_ERRATIC_CUDA_MUTE,
     MUTED = LITHO_ERRATIC_CUDA_MUTED,
     LEAST_NEIGHBOURS = 4,
     CORNER_NEIGHBOURS = 8
@@ -20,30 +20,12 @@ enum {
 // Marks of a piece; the last one is of a piece that is not erratic itself.
 enum { FOUND = 1, WEAK = 2, GROWN = 4, NOISY = 128 };
 
-// litho_mute_at() of a trace of n samples.
-__device__ bool is_muted(const float *trace, long long n, long long t)
-{
-    long long lo = t, hi = t + 1;
-    if (trace[t] != 0)
-        return false;
-    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < MUTE)
-        lo--;
-    while (hi < n && trace[hi] == 0 && hi - lo < MUTE)
-        hi++;
-    return hi - lo >= MUTE || lo == 0 || hi == n;
-}
-
-// Samples of the piece that begins at `start` which are not muted, and MUTED. A mute within a piece
-// begins or ends beyond it.
+// Samples of the piece that begins at `start` which are not muted, and MUTED.
 __device__ unsigned char unmuted_of(const float *trace, long long n, long long start)
 {
-    long long lo = max_of(start, 0), hi = min_of(start + PIECE, n);
-    const bool first = is_muted(trace, n, lo), last = is_muted(trace, n, hi - 1);
-    while (first && lo < hi && trace[lo] == 0)
-        lo++;
-    while (last && lo < hi && trace[hi - 1] == 0)
-        hi--;
-    return (unsigned char)(hi - lo + (first || last ? MUTED : 0));
+    const long long lo = max_of(start, 0), hi = min_of(start + PIECE, n);
+    const bool muted = litho_mute_at(trace, n, lo) || litho_mute_at(trace, n, hi - 1);
+    return (unsigned char)(litho_mute_count_live(trace, n, lo, hi) + (muted ? MUTED : 0));
 }
 
 // One thread a piece. Floor: 4 bytes read a sample.
@@ -72,7 +54,8 @@ __global__ void energy_kernel(const LithoErraticTask t)
 // Sample s, or one beside it, is muted.
 __device__ bool is_beside_mute(const float *trace, long long n, long long s)
 {
-    return is_muted(trace, n, s - 1) || is_muted(trace, n, s) || is_muted(trace, n, s + 1);
+    return litho_mute_at(trace, n, s - 1) || litho_mute_at(trace, n, s) ||
+           litho_mute_at(trace, n, s + 1);
 }
 
 // One thread a piece, out of its energy; the steps to mutes are left out. Floor: likewise.

@@ -13,7 +13,6 @@ enum {
     LITHO_ERRATIC_CUDA_PIECE = 16,
     LITHO_ERRATIC_CUDA_NEAR = 2,
     LITHO_ERRATIC_CUDA_STEEP = 4,
-    LITHO_ERRATIC_CUDA_MUTE = 16, // zeros, one after the other, that are a mute (core/mute.h)
     LITHO_ERRATIC_CUDA_MUTED = 128,
 };
 
