@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
-#include "core/mute_at.h"
 
 // Muted samples of a survey: exact zeros, LITHO_MUTE_RUN and more of them one after the other in a
 // live trace, zeros beyond both ends of the trace counted. A trace without a finite sample other than
@@ -10,6 +9,8 @@
 // below which a sample counts as nothing could be found from a whole survey only. LITHO_MUTE_RUN - 1
 // samples on either side tell of a sample whether it is muted, so that it does not matter how much of
 // the survey is held.
+
+enum { LITHO_MUTE_RUN = 16 };
 
 // `region` and LITHO_MUTE_RUN - 1 samples before and behind it, clipped to the grid: what must be
 // held to know which of its samples are muted.

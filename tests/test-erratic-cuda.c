@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
-#include "core/mute.h"
 #include "core/synth/synth_parts.h"
 #include "kernels/common/erratic.h"
+#include "kernels/common/mute_at.h"
 #include "kernels/kernels.h"
 #include "tests/patch_common.h"
 

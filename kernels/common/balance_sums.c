@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/mute.h"
 #include "kernels/common/clones.h"
+#include "kernels/common/mute_at.h"
 
 enum { N = BALANCE_N, HALF = BALANCE_HALF, TRACES = BALANCE_TRACES, SAMPLES = BALANCE_SAMPLES };
 enum { COLOURS = 4 };

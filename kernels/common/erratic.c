@@ -8,6 +8,9 @@
 #include "core/mute.h"
 #include "kernels/common/clones.h"
 #include "kernels/common/gaps.h"
+#include "kernels/common/mute_at.h"
+
+G_STATIC_ASSERT((int)LITHO_MUTE_AT_RUN == (int)LITHO_MUTE_RUN);
 
 enum { NOISY = 128 }; // a bit of a piece that is not erratic itself
 enum { PIECE = LITHO_ERRATIC_PIECE, REACH = LITHO_ERRATIC_NEAR };

@@ -3,7 +3,7 @@
 // Bursts and spikes (kernels/common/erratic.h): the pieces of erratic.c, comparison by comparison.
 // Sums of squares are of double precision and in the host's order: products of two floats are exact
 // there, so that both find the same pieces.
-#include "core/mute_at.h"
+#include "kernels/common/mute_at.h"
 #include "kernels/cuda/erratic.cuh"
 
 namespace

@@ -10,22 +10,23 @@
 #define LITHO_MUTE_INLINE static inline
 #endif
 
-enum { LITHO_MUTE_RUN = 16 };
+enum { LITHO_MUTE_AT_RUN = 16 }; // LITHO_MUTE_RUN of core/mute.h, which a device does not know
 
-// 1 where sample t is muted: in LITHO_MUTE_RUN zeros, or in zeros at an end of the piece; else 0.
+// 1 where sample t is muted: in LITHO_MUTE_AT_RUN zeros, or in zeros at an end of the piece; else
+// 0.
 LITHO_MUTE_INLINE int litho_mute_at(const float *trace, long long n, long long t)
 {
     long long lo = t, hi = t + 1;
     if (trace[t] != 0)
         return 0;
-    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < LITHO_MUTE_RUN)
+    while (lo > 0 && trace[lo - 1] == 0 && hi - lo < LITHO_MUTE_AT_RUN)
         lo--;
-    while (hi < n && trace[hi] == 0 && hi - lo < LITHO_MUTE_RUN)
+    while (hi < n && trace[hi] == 0 && hi - lo < LITHO_MUTE_AT_RUN)
         hi++;
-    return hi - lo >= LITHO_MUTE_RUN || lo == 0 || hi == n;
+    return hi - lo >= LITHO_MUTE_AT_RUN || lo == 0 || hi == n;
 }
 
-// Samples of [lo, hi), LITHO_MUTE_RUN at most, that are not muted: a mute within these begins or
+// Samples of [lo, hi), LITHO_MUTE_AT_RUN at most, that are not muted: a mute within these begins or
 // ends beyond them.
 LITHO_MUTE_INLINE int litho_mute_count_live(const float *trace, long long n, long long lo,
                                             long long hi)
