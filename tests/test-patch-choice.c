@@ -8,6 +8,7 @@
 #include "core/engine/settled.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/levels.h"
+#include "tests/common.h"
 #include "tests/patch_common.h"
 
 enum { N_IL = 60, N_XL = 56, N_T = 128 };
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-choice/rule", test_rule);
     g_test_add_func("/patch-choice/given", test_given);
     g_test_add_func("/patch-choice/dense", test_dense);
-    g_test_add_func("/patch-choice/dense-snr", test_dense_snr);
+    test_add_answers("/patch-choice/dense-snr", test_dense_snr);
     g_test_add_func("/patch-choice/bursts", test_bursts);
     g_test_add_func("/patch-choice/same", test_same);
     g_test_add_func("/patch-choice/settled", test_settled);
